@@ -1,0 +1,55 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// `Lifetimes` lets a view of a JSON document be bound to the document by the compiler instead of by convention.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableExperimentalFeature("Lifetimes"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "halcyon",
+    products: [
+        .executable(name: "halcyon", targets: ["halcyon"]),
+        .library(name: "ImageEngine", targets: ["ImageEngine"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CCurl"),
+        .target(name: "CLinux"),
+        .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),
+        .target(
+            name: "ImageEngine",
+            dependencies: ["CSQLite", "CCrypto", "CCurl", "Platform", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .target(
+            name: "ImageServer",
+            dependencies: ["JSONRPC", "ImageEngine", "Platform", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "halcyon",
+            dependencies: [
+                "ImageServer", "JSONRPC", "ImageEngine", "Platform", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["JSONRPC"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ImageEngineTests", dependencies: ["ImageEngine", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ImageServerTests",
+            dependencies: ["ImageServer", "ImageEngine", "JSONRPC", "TestSupport", "halcyon"],
+            swiftSettings: settings),
+    ]
+)

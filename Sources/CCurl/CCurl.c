@@ -1,0 +1,122 @@
+#include "CCurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// curl.h turns the variadic functions into checking macros; here their plain names are wanted.
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+// Each line names a function of libcurl; the table and the loader are both made from this list.
+#define FUNCTIONS(X) \
+    X(curl_global_init) X(curl_easy_init) X(curl_easy_reset) X(curl_easy_cleanup) X(curl_easy_strerror) \
+    X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
+    X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
+    X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
+    X(curl_url_set) X(curl_url_get) X(curl_free)
+
+static struct {
+#define DECLARE(name) __typeof__(&name) name;
+    FUNCTIONS(DECLARE)
+} curl;
+
+static const char *failure;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        failure = "libcurl.so.4 cannot be opened: install the package libcurl4";
+        return;
+    }
+#define RESOLVE(name) \
+    if (!(curl.name = (__typeof__(&name))dlsym(library, #name))) { \
+        failure = "libcurl.so.4 is too old: " #name " is missing"; \
+        return; \
+    }
+    FUNCTIONS(RESOLVE)
+    if (curl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) failure = "libcurl cannot be initialised";
+}
+
+const char *hc_load(void) {
+    pthread_once(&once, load);
+    return failure;
+}
+
+CURL *hc_easy_init(void) { return curl.curl_easy_init(); }
+void hc_easy_reset(CURL *easy) { curl.curl_easy_reset(easy); }
+void hc_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }
+const char *hc_easy_strerror(CURLcode code) { return curl.curl_easy_strerror(code); }
+CURLcode hc_set_long(CURL *easy, CURLoption option, long value) { return curl.curl_easy_setopt(easy, option, value); }
+CURLcode hc_set_offset(CURL *easy, CURLoption option, long long value) {
+    return curl.curl_easy_setopt(easy, option, (curl_off_t)value);
+}
+CURLcode hc_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode hc_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode hc_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl.curl_easy_setopt(easy, option, value);
+}
+CURLcode hc_set_write(CURL *easy, hc_data_callback callback, void *context) {
+    curl.curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+    return curl.curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
+}
+CURLcode hc_set_header(CURL *easy, hc_data_callback callback, void *context) {
+    curl.curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+    return curl.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
+}
+long hc_info_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    curl.curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+long long hc_info_offset(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    curl.curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+const char *hc_info_string(CURL *easy, CURLINFO info) {
+    char *value = NULL;
+    curl.curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+
+struct curl_slist *hc_list_append(struct curl_slist *list, const char *text) {
+    return curl.curl_slist_append(list, text);
+}
+void hc_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
+
+CURLM *hc_multi_init(void) { return curl.curl_multi_init(); }
+CURLMcode hc_multi_add(CURLM *multi, CURL *easy) { return curl.curl_multi_add_handle(multi, easy); }
+CURLMcode hc_multi_remove(CURLM *multi, CURL *easy) { return curl.curl_multi_remove_handle(multi, easy); }
+CURLMcode hc_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl.curl_multi_setopt(multi, option, value);
+}
+CURLMcode hc_multi_perform(CURLM *multi, int *running) { return curl.curl_multi_perform(multi, running); }
+CURLMcode hc_multi_poll(CURLM *multi, int timeout_ms) { return curl.curl_multi_poll(multi, NULL, 0, timeout_ms, NULL); }
+CURLMcode hc_multi_wakeup(CURLM *multi) { return curl.curl_multi_wakeup(multi); }
+CURL *hc_multi_next_done(CURLM *multi, CURLcode *code) {
+    int left;
+    CURLMsg *message;
+    while ((message = curl.curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *code = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
+
+CURLU *hc_url(void) { return curl.curl_url(); }
+void hc_url_cleanup(CURLU *url) { curl.curl_url_cleanup(url); }
+CURLUcode hc_url_set(CURLU *url, CURLUPart part, const char *text, unsigned int flags) {
+    return curl.curl_url_set(url, part, text, flags);
+}
+char *hc_url_get(CURLU *url, CURLUPart part, unsigned int flags) {
+    char *text = NULL;
+    return curl.curl_url_get(url, part, &text, flags) == CURLUE_OK ? text : NULL;
+}
+void hc_free(void *pointer) { curl.curl_free(pointer); }

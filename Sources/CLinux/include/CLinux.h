@@ -1,0 +1,24 @@
+/// Linux calls that the C library module of Swift does not show.
+#ifndef HALCYON_CLINUX_H
+#define HALCYON_CLINUX_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
+int hl_eventfd(void);
+/// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
+int hl_semaphore(void);
+/// A descriptor that becomes readable when one of `signals` is pending. −1 on failure.
+int hl_signalfd(const sigset_t *signals);
+/// The number of the next signal pending on a descriptor of `hl_signalfd`, or 0.
+int hl_signal_read(int descriptor);
+/// A descriptor that becomes readable when the process ends, or −1 when there is no such process.
+int hl_pidfd_open(pid_t process);
+/// Starts writing the file's dirty pages to disk without waiting for them.
+int hl_start_writeback(int descriptor);
+/// Returns freed memory at the top of the heaps to the system.
+void hl_trim_heap(void);
+
+#endif

@@ -1,0 +1,41 @@
+internal import Platform
+
+/// The name of one entry of a cache: what was asked for, and what was done to it.
+public struct CacheKey: Hashable, Sendable {
+    /// The caller's key: any text of any length; it never becomes part of a path.
+    public let key: String
+    /// The identifier of the processors applied; empty for the original.
+    public let identifier: String
+
+    /// A key for the original, or for what processors with `identifier` make of it.
+    public init(_ key: String, identifier: String = "") {
+        self.key = key
+        self.identifier = identifier
+    }
+
+    /// Whether both have the same bytes; text that only looks the same is another key.
+    public static func == (one: CacheKey, other: CacheKey) -> Bool {
+        ExactText(one.key) == ExactText(other.key) && ExactText(one.identifier) == ExactText(other.identifier)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        ExactText(key).hash(into: &hasher)
+        ExactText(identifier).hash(into: &hasher)
+    }
+
+    /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher.
+    public var computed: String { identifier.isEmpty ? key : "\(key)@\(identifier)" }
+
+    /// The key as the index records it: keys beyond 2 KiB by their digest.
+    var indexed: String { key.utf8.count <= 2048 ? key : "sha256:" + Digest(of: key).hex }
+
+    /// The picture format that the key's extension foretells, before the bytes are known.
+    var foretoldExtension: String {
+        var path = key[...]
+        if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }), path.contains("://") { path = path[..<end] }
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
+        return ImageFormat(fileExtension: String(name[name.index(after: dot)...]))?.fileExtension ?? ""
+    }
+}

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// What tells one state of a file from another without reading it.
+struct FileStamp: Equatable, Sendable {
+    let inode: UInt64
+    let size: Int
+    /// Time of the last change of content, in nanoseconds since 1970.
+    let modified: Int
+    /// Bytes on disk: blocks of 512.
+    let allocated: Int
+
+    /// The stamp of a regular file, without following a link; nil for anything else, or nothing.
+    init?(path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(status)
+    }
+
+    /// The stamp of an open regular file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        inode = UInt64(status.st_ino)
+        size = Int(status.st_size)
+        modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
+        allocated = Int(status.st_blocks) * 512
+    }
+
+    /// Whether the content can be taken to be the same: same size, and not written since.
+    func matches(_ other: FileStamp) -> Bool { size == other.size && modified == other.modified }
+}

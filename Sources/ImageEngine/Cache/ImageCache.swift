@@ -1,0 +1,245 @@
+internal import Platform
+
+/// One named cache: a memory tier in front of a disk tier.
+///
+/// The memory tier always holds what is known of an image, so that a hit needs neither index nor file; it holds the
+/// bytes only when somebody asked for them, or when there is no file. A memory entry that has a file counts only while
+/// the file is the recorded one: what another process replaced or removed is not served.
+public final class ImageCache: Sendable {
+    /// The settings of a cache.
+    public struct Configuration: Sendable {
+        /// The memory tier's limits.
+        public var memory = MemoryStorage<CacheKey, MemoryEntry>.Configuration()
+        /// The disk tier's settings.
+        public var disk: DiskStorage.Configuration
+
+        /// The default settings for a folder.
+        public init(folder: String) { disk = DiskStorage.Configuration(folder: folder) }
+    }
+
+    /// What the memory tier holds of one image.
+    public struct MemoryEntry: Sendable {
+        /// What is known of it.
+        public let record: ImageRecord
+        /// Its bytes, if held.
+        public let bytes: [UInt8]?
+
+        /// What the entry costs: its bytes, and about so much for the record.
+        var cost: Int { (bytes?.count ?? 0) + 512 }
+    }
+
+    /// An image found in a cache.
+    public struct Hit: Sendable {
+        /// What is known of it.
+        public let record: ImageRecord
+        /// The tier that answered.
+        public let cacheType: CacheType
+        /// Its bytes, if memory held them.
+        public let bytes: [UInt8]?
+    }
+
+    /// The name, unique among the caches of a process.
+    public let name: String
+    let memory: MemoryStorage<CacheKey, MemoryEntry>
+    let disk: DiskStorage
+    private let wallClock: @Sendable () -> Int
+
+    init(name: String, configuration: Configuration, clock: EngineClock) {
+        self.name = name
+        wallClock = clock.wall
+        memory = MemoryStorage(configuration.memory, now: clock.monotonic)
+        disk = DiskStorage(configuration.disk, now: clock.wall)
+    }
+
+    // MARK: Looking up
+
+    /// The image for `key`: from memory, else from disk, whence it is promoted.
+    ///
+    /// - Parameters:
+    ///   - burst: An observation of the file made under the same number is not repeated; 0 always looks.
+    public func hit(for key: CacheKey, options: ImageOptions, burst: UInt64) throws(ImageError) -> Hit? {
+        if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
+            if entry.record.isIntact(burst: burst) {
+                noteUse(of: entry.record, options)
+                return Hit(record: entry.record, cacheType: .memory, bytes: entry.bytes)
+            }
+            memory.remove(key)
+        }
+        if options.fromMemoryCacheOrRefresh { return nil }
+        guard let record = try disk.record(for: key) else { return nil }
+        _ = record.isIntact(burst: burst)
+        noteUse(of: record, options)
+        keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
+        return Hit(record: record, cacheType: .disk, bytes: nil)
+    }
+
+    /// Which tier has the image for `key`; nothing is loaded, promoted or prolonged.
+    public func cacheType(for key: CacheKey, burst: UInt64) throws(ImageError) -> CacheType {
+        if let entry = memory.peek(key), entry.record.isIntact(burst: burst) { return .memory }
+        return try disk.record(for: key) == nil ? .none : .disk
+    }
+
+    /// Where the image for `key` is, or would be, and whether it is there.
+    public func path(for key: CacheKey, burst: UInt64) throws(ImageError) -> (path: String, exists: Bool) {
+        if let record = memory.peek(key)?.record, let path = record.path, record.isIntact(burst: burst) {
+            return (path, true)
+        }
+        if let path = try disk.record(for: key)?.path { return (path, true) }
+        return (disk.path(for: key), false)
+    }
+
+    /// The bytes of an image that was found, from memory or from its file.
+    ///
+    /// The bytes are kept in memory for the next reader.
+    func bytes(of hit: Hit, options: ImageOptions) throws(ImageError) -> [UInt8] {
+        if let bytes = hit.bytes { return bytes }
+        do {
+            let bytes = try disk.data(of: hit.record)
+            keep(hit.record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            return bytes
+        } catch {
+            memory.remove(hit.record.key)
+            throw error
+        }
+    }
+
+    private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
+        let now = wallClock()
+        record.extend(options.diskCacheAccessExtendingExpiration, at: now)
+        if record.needsTouch(at: now) { disk.touch(record) }
+    }
+
+    // MARK: Storing
+
+    /// Stores an image in both tiers, or in memory only.
+    ///
+    /// - Returns: Its record once the file is at its place.
+    func store(
+        _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
+        options: ImageOptions, keepsBytes: Bool
+    ) throws(ImageError) -> ImageRecord {
+        if options.cacheMemoryOnly {
+            let bytes = try Self.bytes(of: content)
+            let now = wallClock()
+            let record = ImageRecord(
+                key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: now,
+                lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+            keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            return record
+        }
+        let record = try disk.store(
+            content, for: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
+            fileExtension: options.forcedCacheFileExtension)
+        let bytes = keepsBytes ? try Self.bytes(of: content) : nil
+        keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+        return record
+    }
+
+    /// Remembers an image that needs no file of ours.
+    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) {
+        let entry = MemoryEntry(record: record, bytes: bytes)
+        if !memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration), bytes != nil, record.path != nil {
+            // Too large to hold the bytes; the record alone is small.
+            let small = MemoryEntry(record: record, bytes: nil)
+            memory.store(small, for: record.key, cost: small.cost, expiration: expiration)
+        }
+    }
+
+    static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {
+        switch content {
+        case .bytes(let bytes): return bytes
+        case .body(let body):
+            do { return try body.bytes() } catch { throw StorageFailure.error(error, folder: "the cache folder") }
+        }
+    }
+
+    // MARK: Removing
+
+    /// What ``remove(_:fromMemory:fromDisk:allVariants:)`` took away.
+    public struct Removed: Equatable, Sendable {
+        /// Something was in memory and is not any more.
+        public var memory = false
+        /// Something was on disk and is not any more.
+        public var disk = false
+    }
+
+    /// Removes an image from the tiers chosen; from memory first.
+    ///
+    /// When only the file goes, memory takes over the bytes, so that it still has the image.
+    public func remove(
+        _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false
+    ) throws(ImageError) -> Removed {
+        var removed = Removed()
+        if fromMemory {
+            removed.memory = memory.remove(key) != nil
+            if allVariants, memory.removeAll(where: { other, _ in other.key == key.key }) > 0 { removed.memory = true }
+        } else if fromDisk {
+            detach(key)
+        }
+        if fromDisk {
+            removed.disk = try disk.remove(key, allVariants: allVariants).count > 0
+            if !removed.memory, !fromMemory, !allVariants { return removed }
+        }
+        return removed
+    }
+
+    /// Makes a memory entry independent of its file.
+    private func detach(_ key: CacheKey) {
+        guard let entry = memory.peek(key), entry.record.path != nil, !entry.record.isLocalFile,
+            let bytes = entry.bytes ?? (try? disk.data(of: entry.record))
+        else { return }
+        let old = entry.record
+        let record = ImageRecord(
+            key: key, header: old.header, byteCount: old.byteCount, path: nil,
+            origin: ImageOrigin(url: old.url, etag: old.etag, lastModified: old.lastModified), storedAt: old.storedAt,
+            lifetime: nil, expiresAt: nil, stamp: nil, checksum: old.checksum)
+        keep(record, bytes: bytes, expiration: nil)
+    }
+
+    /// Empties the memory tier; returns entries and bytes.
+    public func clearMemory() -> DiskStorage.Removal {
+        let gone = memory.removeAll()
+        return DiskStorage.Removal(count: gone.count, bytes: gone.cost)
+    }
+
+    /// Empties the disk tier; entries that memory holds the bytes of stay there.
+    public func clearDisk() throws(ImageError) -> DiskStorage.Removal {
+        let held = memory.keys.filter { memory.peek($0)?.bytes != nil }
+        for key in held { detach(key) }
+        memory.removeAll { _, entry in entry.record.path != nil && !entry.record.isLocalFile }
+        return try disk.removeAll()
+    }
+
+    /// The sizes of both tiers, in O(1).
+    public func sizes() throws(ImageError) -> CacheSizes {
+        let disk = try disk.totals()
+        let memory = memory.totals
+        return CacheSizes(
+            disk: .init(
+                count: disk.count, bytes: disk.bytes, allocatedBytes: disk.allocated,
+                limitBytes: self.disk.configuration.bytesLimit),
+            memory: .init(
+                count: memory.count, bytes: memory.cost, allocatedBytes: memory.cost,
+                limitBytes: self.memory.costLimit))
+    }
+}
+
+/// The sizes of a cache.
+public struct CacheSizes: Sendable, Equatable {
+    /// The size of one tier.
+    public struct Tier: Sendable, Equatable {
+        /// Entries.
+        public let count: Int
+        /// The sum of the images' sizes, in bytes.
+        public let bytes: Int
+        /// What they take on the disk, in bytes: whole blocks.
+        public let allocatedBytes: Int
+        /// The limit, in bytes; 0 for none.
+        public let limitBytes: Int
+    }
+
+    /// The disk tier.
+    public let disk: Tier
+    /// The memory tier.
+    public let memory: Tier
+}

@@ -1,0 +1,107 @@
+internal import Synchronization
+
+/// What is known of one stored image, without its bytes.
+///
+/// Shared by the index, the memory tier and the results; it changes only in what concerns its use.
+public final class ImageRecord: Sendable {
+    /// The entry's name.
+    public let key: CacheKey
+    /// Format, size and frames.
+    public let header: ImageHeader
+    /// The size of the file, in bytes.
+    public let byteCount: Int
+    /// Where the file is; nil when the image is only in memory.
+    public let path: String?
+    /// Whether the file is the caller's own, read where it lies, and no part of the cache.
+    public let isLocalFile: Bool
+    /// Where the image was downloaded from, after redirects.
+    public let url: String?
+    /// The server's entity tag.
+    public let etag: String?
+    /// The server's date of last change, as sent.
+    public let lastModified: String?
+    /// Seconds since 1970 when it was stored.
+    public let storedAt: Int
+    /// How many seconds it lives after being stored or used; nil for ever.
+    let lifetime: Int?
+    let stamp: FileStamp?
+    let checksum: Digest?
+
+    private let expiry: Atomic<Int>
+    private let verifiedAt = Atomic<UInt64>(0)
+    private let touchedAt: Atomic<Int>
+
+    init(
+        key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
+        origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?
+    ) {
+        self.key = key
+        self.header = header
+        self.byteCount = byteCount
+        self.path = path
+        self.isLocalFile = isLocalFile
+        url = origin.url
+        etag = origin.etag
+        lastModified = origin.lastModified
+        self.storedAt = storedAt
+        self.lifetime = lifetime
+        self.stamp = stamp
+        self.checksum = checksum
+        expiry = Atomic(expiresAt ?? .max)
+        touchedAt = Atomic(storedAt)
+    }
+
+    /// Seconds since 1970 when the disk's entry expires; nil for never.
+    public var expiresAt: Int? {
+        let value = expiry.load(ordering: .relaxed)
+        return value == .max ? nil : value
+    }
+
+    /// Prolongs the entry's life as `extending` says.
+    func extend(_ extending: ExpirationExtension, at now: Int) {
+        let life: Int?
+        switch extending {
+        case .none: return
+        case .cacheTime: life = lifetime
+        case .expiration(let expiration): life = expiration.lifetime(at: now)
+        }
+        expiry.store(life.map { now + $0 } ?? .max, ordering: .relaxed)
+    }
+
+    /// Whether the last use should be written down again: at most every 30 s for one entry.
+    func needsTouch(at now: Int) -> Bool {
+        let last = touchedAt.load(ordering: .relaxed)
+        guard now - last >= 30 || now < last else { return false }
+        touchedAt.store(now, ordering: .relaxed)
+        return true
+    }
+
+    /// Whether the file is still the one that was recorded.
+    ///
+    /// - Parameter burst: See ``MessageContext`` of the server: an observation made under the same number counts.
+    ///   0 always looks.
+    func isIntact(burst: UInt64) -> Bool {
+        guard let path, let stamp else { return true }
+        if burst != 0, verifiedAt.load(ordering: .relaxed) == burst { return true }
+        guard let found = FileStamp(path: path), found.matches(stamp) else { return false }
+        verifiedAt.store(burst, ordering: .relaxed)
+        return true
+    }
+}
+
+/// Where an image came from, as far as that is kept.
+public struct ImageOrigin: Sendable, Equatable {
+    /// The URL after redirects.
+    public var url: String?
+    /// The server's entity tag.
+    public var etag: String?
+    /// The server's date of last change, as sent.
+    public var lastModified: String?
+
+    /// An origin of which so much is known.
+    public init(url: String? = nil, etag: String? = nil, lastModified: String? = nil) {
+        self.url = url
+        self.etag = etag
+        self.lastModified = lastModified
+    }
+}

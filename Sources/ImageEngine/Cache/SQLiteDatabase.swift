@@ -1,0 +1,146 @@
+internal import CSQLite
+internal import Glibc
+
+/// One connection to an SQLite file; confined to whoever holds the lock around it.
+final class SQLiteDatabase {
+    /// What SQLite answered, by result code.
+    struct Failure: Error, Equatable {
+        let code: Int32
+        let message: String
+
+        /// The file is no database, or a damaged one.
+        var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) }
+
+        /// The file has no tables yet: another process is just making it, or was stopped while it did.
+        var isUnfinished: Bool { code & 0xFF == SQLITE_ERROR && message.hasPrefix("no such table") }
+    }
+
+    /// Owned; closed when the object goes.
+    private let handle: OpaquePointer
+
+    /// Opens the file, making it when `creates`; a busy file is waited for, up to ten seconds.
+    init(path: String, creates: Bool) throws(Failure) {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw Failure(code: code, message: message)
+        }
+        handle = opened
+        sqlite3_busy_handler(handle, waitForOtherProcess, nil)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs statements that return nothing.
+    func execute(_ sql: String) throws(Failure) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    /// Prepares a statement that is kept and used again.
+    func prepare(_ sql: String) throws(Failure) -> SQLiteStatement {
+        var statement: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
+        guard let statement else { throw Failure(code: SQLITE_MISUSE, message: "empty statement") }
+        return SQLiteStatement(statement)
+    }
+
+    private func check(_ code: Int32) throws(Failure) {
+        guard code != SQLITE_OK else { return }
+        throw Failure(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// A prepared statement; it must not outlive its connection, which closes when the last statement is gone.
+final class SQLiteStatement {
+    private let handle: OpaquePointer
+
+    fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { sqlite3_finalize(handle) }
+
+    func bind(_ place: Int32, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
+
+    func bind(_ place: Int32, _ value: Int) { sqlite3_bind_int64(handle, place, Int64(value)) }
+
+    func bind(_ place: Int32, _ value: Int?) {
+        if let value { bind(place, value) } else { sqlite3_bind_null(handle, place) }
+    }
+
+    func bind(_ place: Int32, _ value: String?) {
+        guard var value else {
+            sqlite3_bind_null(handle, place)
+            return
+        }
+        // An empty string may have no address, which SQLite would take for NULL.
+        if value.isEmpty {
+            sqlite3_bind_text(handle, place, "", 0, transient)
+            return
+        }
+        value.withUTF8 { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                _ = sqlite3_bind_text(handle, place, text.baseAddress, Int32(text.count), transient)
+            }
+        }
+    }
+
+    func bind(_ place: Int32, _ value: [UInt8]?) {
+        guard let value else {
+            sqlite3_bind_null(handle, place)
+            return
+        }
+        _ = value.withUnsafeBytes { sqlite3_bind_blob(handle, place, $0.baseAddress, Int32($0.count), transient) }
+    }
+
+    /// Advances to the next row; false when there is none, after which the statement can be bound again.
+    func step() throws(SQLiteDatabase.Failure) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        let failure =
+            code == SQLITE_DONE
+            ? nil
+            : SQLiteDatabase.Failure(
+                code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+        sqlite3_reset(handle)
+        if let failure { throw failure }
+        return false
+    }
+
+    /// Gives up the rows that are left.
+    func reset() { sqlite3_reset(handle) }
+
+    /// Runs a statement for its effect.
+    func run() throws(SQLiteDatabase.Failure) {
+        while try step() {}
+    }
+
+    func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+
+    func optionalInteger(_ column: Int32) -> Int? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+    }
+
+    func text(_ column: Int32) -> String? {
+        guard let text = sqlite3_column_text(handle, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8]? {
+        guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+}
+
+/// SQLITE_TRANSIENT, which C writes as a cast that Swift does not import.
+private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+/// Sleeps a moment, longer with each turn, and gives up after about ten seconds. SQLite's own handler sleeps up to a
+/// tenth of a second at a time, which starves writers.
+private func waitForOtherProcess(_: UnsafeMutableRawPointer?, turns: Int32) -> Int32 {
+    let microseconds = min(50 + 25 * turns, 2000)
+    usleep(UInt32(microseconds))
+    return turns < 5200 ? 1 : 0
+}

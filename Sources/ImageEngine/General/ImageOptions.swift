@@ -1,0 +1,58 @@
+/// How one image is looked up, loaded and kept. Every default is that of Kingfisher where it has one.
+public struct ImageOptions: Hashable, Sendable {
+    /// Ignore the caches for reading; still write them.
+    public var forceRefresh = false
+    /// Look in memory only, then load; the disk tier is not read.
+    public var fromMemoryCacheOrRefresh = false
+    /// Never load: what is not cached is an error.
+    public var onlyFromCache = false
+    /// Keep the image in memory only; its result has no path.
+    public var cacheMemoryOnly = false
+    /// Answer only when the image is in the cache. A result that has a path always waits.
+    public var waitForCache = true
+    /// How long memory keeps the image; the cache's own setting when nil.
+    public var memoryCacheExpiration: StorageExpiration?
+    /// How long the disk keeps the image; the cache's own setting when nil.
+    public var diskCacheExpiration: StorageExpiration?
+    /// What an access does to the life in memory.
+    public var memoryCacheAccessExtendingExpiration = ExpirationExtension.cacheTime
+    /// What an access does to the life on disk.
+    public var diskCacheAccessExtendingExpiration = ExpirationExtension.cacheTime
+    /// The extension of the cached file; that of the sniffed format when nil.
+    public var forcedCacheFileExtension: String?
+    /// Read the bytes even when only the path was asked for, so that the next reader finds them in memory.
+    public var queryDataWhenInMemory = false
+    /// Seconds to wait for the next bytes.
+    public var timeout = 15.0
+    /// Seconds for the whole transfer; without end when nil.
+    public var deadline: Double?
+    /// 0…1; among downloads that wait, the higher goes first.
+    public var downloadPriority = 0.5
+    /// Request headers.
+    public var headers: [String: String] = [:]
+    /// Credentials, sent to the host of the URL only.
+    public var authorization: Authorization?
+    /// How many redirects are followed.
+    public var maxRedirects = 10
+    /// The largest body accepted, in bytes.
+    public var maxBytes = 128 << 20
+    /// The status codes accepted; 200…399 when nil.
+    public var validStatusCodes: Set<Int>?
+    /// Whether and when a failed download is tried again.
+    public var retry = RetryStrategy.never
+    /// URLs tried in order when the first fails.
+    public var alternativeSources: [String] = []
+    /// A path or URL that stands in when everything failed.
+    public var onFailureImage: String?
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Credentials for one request.
+public enum Authorization: Hashable, Sendable {
+    /// User name and password (RFC 7617).
+    case basic(user: String, password: String)
+    /// A token (RFC 6750).
+    case bearer(String)
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+
+/// Bytes that can be read at any place; reads outside give zeros, never a trap.
+protocol ByteSource {
+    /// How many bytes there are.
+    var count: Int { get }
+    /// The byte at `place`, or 0 outside.
+    mutating func byte(at place: Int) -> UInt8
+    /// The place of the first `value` at or after `place`, or nil.
+    mutating func firstPlace(of value: UInt8, from place: Int) -> Int?
+}
+
+extension ByteSource {
+    mutating func matches(_ pattern: [UInt8], at place: Int) -> Bool {
+        for (index, value) in pattern.enumerated() where byte(at: place + index) != value { return false }
+        return place + pattern.count <= count
+    }
+
+    mutating func matches(_ pattern: StaticString, at place: Int) -> Bool {
+        let length = pattern.utf8CodeUnitCount
+        for index in 0..<length where byte(at: place + index) != pattern.utf8Start[index] { return false }
+        return place + length <= count
+    }
+
+    mutating func big16(at place: Int) -> Int { Int(byte(at: place)) << 8 | Int(byte(at: place + 1)) }
+    mutating func big32(at place: Int) -> Int { big16(at: place) << 16 | big16(at: place + 2) }
+    mutating func little16(at place: Int) -> Int { Int(byte(at: place)) | Int(byte(at: place + 1)) << 8 }
+    mutating func little24(at place: Int) -> Int { little16(at: place) | Int(byte(at: place + 2)) << 16 }
+    mutating func little32(at place: Int) -> Int { little16(at: place) | little16(at: place + 2) << 16 }
+}
+
+/// Bytes in memory, borrowed for the time of a call.
+struct MemoryBytes: ByteSource {
+    let buffer: UnsafeRawBufferPointer
+
+    var count: Int { buffer.count }
+
+    func byte(at place: Int) -> UInt8 {
+        place >= 0 && place < buffer.count ? buffer[place] : 0
+    }
+
+    func firstPlace(of value: UInt8, from place: Int) -> Int? {
+        guard place >= 0, place < buffer.count, let base = buffer.baseAddress else { return nil }
+        guard let found = memchr(base + place, Int32(value), buffer.count - place) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+}
+
+/// Bytes of an open file, read through a window of 64 KiB: memory stays flat whatever the size.
+///
+/// The file is never mapped: another process that shortened it would kill us.
+struct FileBytes: ByteSource {
+    private static let windowSize = 1 << 16
+
+    let descriptor: Int32
+    let count: Int
+    private var window: [UInt8] = []
+    private var windowStart = 0
+
+    /// - Parameter count: The size of the file, in bytes.
+    init(descriptor: Int32, count: Int) {
+        self.descriptor = descriptor
+        self.count = count
+    }
+
+    mutating func byte(at place: Int) -> UInt8 {
+        guard place >= 0, place < count else { return 0 }
+        if place < windowStart || place >= windowStart + window.count { load(from: place) }
+        let index = place - windowStart
+        return index < window.count ? window[index] : 0
+    }
+
+    mutating func firstPlace(of value: UInt8, from place: Int) -> Int? {
+        var place = place
+        while place >= 0, place < count {
+            if place < windowStart || place >= windowStart + window.count { load(from: place) }
+            let index = place - windowStart
+            guard index < window.count else { return nil }
+            if let found = window[index...].firstIndex(of: value) { return windowStart + found }
+            place = windowStart + window.count
+        }
+        return nil
+    }
+
+    private mutating func load(from place: Int) {
+        if window.count < Self.windowSize { window = [UInt8](repeating: 0, count: Self.windowSize) }
+        windowStart = place
+        let size = min(Self.windowSize, count - place)
+        let got = window.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, size, off_t(place)) }
+        if got < size { window.removeSubrange(max(got, 0)...) }
+    }
+}

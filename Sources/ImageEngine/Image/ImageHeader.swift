@@ -1,0 +1,63 @@
+/// What the bytes of a picture say of themselves, read without decoding a pixel.
+///
+/// Reading is bounds-checked throughout: foreign bytes may be wrong or cut off, but cannot make it trap, loop or
+/// allocate. A picture counts as whole when its structure is: every block inside the file and the end where the
+/// format marks one.
+public struct ImageHeader: Equatable, Sendable {
+    /// The format, by signature.
+    public let format: ImageFormat
+    /// Pixels across, as coded: orientation is not applied. For an icon the largest entry; for SVG in CSS pixels.
+    public let width: Int
+    /// Pixels down, as coded.
+    public let height: Int
+    /// Pictures of an animation, pages of a TIFF; 1 for stills.
+    public let frameCount: Int
+
+    /// Why bytes are not taken for a picture.
+    public enum Failure: Error, Equatable, Sendable {
+        /// No signature that we know.
+        case unrecognised
+        /// Of a known format, but it ends too early.
+        case cutOff(ImageFormat)
+        /// Of a known format, but its structure is impossible.
+        case malformed(ImageFormat)
+    }
+
+    /// Reads the header of a picture in memory.
+    ///
+    /// - Complexity: O(blocks) for most formats; JPEG and GIF are looked through to their end mark.
+    public init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        var source = MemoryBytes(buffer: bytes)
+        self = try Self.read(&source)
+    }
+
+    /// Reads the header of a picture in an open file of `count` bytes.
+    public init(descriptor: Int32, count: Int) throws(Failure) {
+        var source = FileBytes(descriptor: descriptor, count: count)
+        self = try Self.read(&source)
+    }
+
+    init(_ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1) throws(Failure) {
+        guard width > 0, height > 0, frames > 0 else { throw .malformed(format) }
+        self.format = format
+        self.width = width
+        self.height = height
+        frameCount = frames
+    }
+
+    private static func read(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {
+        switch ImageFormat.sniff(&bytes) {
+        case .png: try png(&bytes)
+        case .jpeg: try jpeg(&bytes)
+        case .gif: try gif(&bytes)
+        case .webp: try webp(&bytes)
+        case .avif: try heif(&bytes, .avif)
+        case .heic: try heif(&bytes, .heic)
+        case .tiff: try tiff(&bytes)
+        case .bmp: try bmp(&bytes)
+        case .ico: try ico(&bytes)
+        case .svg: try svg(&bytes)
+        case nil: throw .unrecognised
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Platform
+internal import Synchronization
+
+/// A few threads for work that blocks in the kernel: reading, writing and naming files.
+///
+/// The threads of the concurrency runtime are as many as the processor has cores and must never wait for a disk.
+/// Threads are started when work waits, up to the limit, and stay.
+final class BlockingPool: Sendable {
+    private struct State {
+        var jobs: [@Sendable () -> Void] = []
+        var next = 0
+        var threads = 0
+        var idle = 0
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+    private let wake = Semaphore()
+
+    init(threads limit: Int) { self.limit = limit }
+
+    /// Runs `work` on a thread of the pool and returns what it returns.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            submit { continuation.resume(with: Result(catching: work)) }
+        }
+    }
+
+    private func submit(_ job: @escaping @Sendable () -> Void) {
+        let needsThread = state.withLock { state in
+            state.jobs.append(job)
+            guard state.idle < state.jobs.count - state.next, state.threads < limit else { return false }
+            state.threads += 1
+            return true
+        }
+        if needsThread { startThread { [self] in loop() } }
+        wake.signal()
+    }
+
+    private func loop() {
+        while true {
+            state.withLock { $0.idle += 1 }
+            wake.wait()
+            let job: (@Sendable () -> Void)? = state.withLock { state in
+                state.idle -= 1
+                guard state.next < state.jobs.count else { return nil }
+                let job = state.jobs[state.next]
+                state.next += 1
+                if state.next == state.jobs.count {
+                    state.jobs.removeAll(keepingCapacity: state.jobs.capacity <= 1024)
+                    state.next = 0
+                } else if state.next >= 1024 {
+                    state.jobs.removeFirst(state.next)
+                    state.next = 0
+                }
+                return job
+            }
+            job?()
+        }
+    }
+}

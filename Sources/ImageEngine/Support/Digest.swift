@@ -1,0 +1,63 @@
+internal import CCrypto
+
+/// A SHA-256 digest, by libcrypto.
+public struct Digest: Hashable, Sendable {
+    /// The 32 bytes.
+    public let bytes: [UInt8]
+
+    /// The digest of `data`.
+    ///
+    /// - Complexity: O(*n*): 0.7 ns a byte with the processor's SHA extensions.
+    public init(of data: UnsafeRawBufferPointer) {
+        var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        SHA256(data.assumingMemoryBound(to: UInt8.self).baseAddress, data.count, &bytes)
+        self.bytes = bytes
+    }
+
+    /// The digest of the UTF-8 of `text`.
+    public init(of text: String) {
+        var text = text
+        self = text.withUTF8 { Digest(of: UnsafeRawBufferPointer($0)) }
+    }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// 64 lower-case hexadecimal digits.
+    public var hex: String {
+        String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+            for (index, byte) in bytes.enumerated() {
+                text[2 * index] = Self.digit(byte >> 4)
+                text[2 * index + 1] = Self.digit(byte & 15)
+            }
+            return 2 * bytes.count
+        }
+    }
+
+    /// The first 63 bits, as a positive number: the row number of an entry in the index.
+    var rowNumber: Int64 {
+        Int64(bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}
+
+/// A SHA-256 digest that is fed piece by piece.
+final class RunningDigest {
+    private let context = EVP_MD_CTX_new()
+
+    init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    func update(_ data: UnsafeRawBufferPointer) {
+        EVP_DigestUpdate(context, data.baseAddress, data.count)
+    }
+
+    func finish() -> Digest {
+        var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        EVP_DigestFinal_ex(context, &bytes, nil)
+        return Digest(bytes: bytes)
+    }
+}

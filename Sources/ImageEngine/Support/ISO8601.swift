@@ -1,0 +1,64 @@
+internal import Glibc
+
+/// Dates as in RFC 3339: the profile of ISO 8601 that the protocol uses.
+public enum ISO8601 {
+    /// `2026-11-21T07:42:00Z` for seconds since 1970.
+    public static func text(_ seconds: Int) -> String {
+        var time = time_t(seconds)
+        var parts = tm()
+        guard gmtime_r(&time, &parts) != nil else { return "9999-12-31T23:59:59Z" }
+        var buffer = [CChar](repeating: 0, count: 40)
+        let count = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Seconds since 1970 of a date with an optional time, fraction and zone (`Z` or `±hh:mm`; UTC when missing).
+    public static func seconds(_ text: String) -> Int? {
+        let scalars = Array(text.utf8)
+        func number(_ range: Range<Int>) -> Int? {
+            guard range.upperBound <= scalars.count else { return nil }
+            let digits = scalars[range]
+            guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
+        }
+        func has(_ character: Character, at place: Int) -> Bool {
+            place < scalars.count && scalars[place] == character.asciiValue
+        }
+        guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
+            let day = number(8..<10), (1...12).contains(month), (1...31).contains(day)
+        else { return nil }
+        var parts = tm()
+        parts.tm_year = Int32(year - 1900)
+        parts.tm_mon = Int32(month - 1)
+        parts.tm_mday = Int32(day)
+        var place = 10
+        if has("T", at: 10) || has("t", at: 10) || has(" ", at: 10) {
+            guard let hour = number(11..<13), has(":", at: 13), let minute = number(14..<16), hour < 24, minute < 60
+            else { return nil }
+            parts.tm_hour = Int32(hour)
+            parts.tm_min = Int32(minute)
+            place = 16
+            if has(":", at: 16) {
+                guard let second = number(17..<19), second <= 60 else { return nil }
+                parts.tm_sec = Int32(second)
+                place = 19
+            }
+            if has(".", at: place) {
+                place += 1
+                while place < scalars.count, (0x30...0x39).contains(scalars[place]) { place += 1 }
+            }
+        }
+        var offset = 0
+        if has("Z", at: place) || has("z", at: place) {
+            place += 1
+        } else if has("+", at: place) || has("-", at: place) {
+            guard let hours = number(place + 1..<place + 3), has(":", at: place + 3),
+                let minutes = number(place + 4..<place + 6), hours < 24, minutes < 60
+            else { return nil }
+            offset = (has("-", at: place) ? -1 : 1) * (hours * 3600 + minutes * 60)
+            place += 6
+        }
+        guard place == scalars.count else { return nil }
+        return timegm(&parts) - offset
+    }
+}

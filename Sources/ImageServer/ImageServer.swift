@@ -1,0 +1,132 @@
+public import ImageEngine
+public import JSONRPC
+internal import Platform
+internal import Synchronization
+
+/// Answers the protocol over an image engine: one for each process.
+public final class ImageServer: RequestHandler {
+    /// The version of the server, `serverInfo.version`.
+    public static let version = "0.1.0"
+    /// The version of the protocol; things are added to it, never removed.
+    public static let protocolVersion = "1"
+
+    /// What the server needs from the process around it.
+    public struct Hooks: Sendable {
+        /// How many requests of the connection are being worked on.
+        public var requestsInFlight: @Sendable () -> Int = { 0 }
+        /// Asks the process to end when the client's process has ended.
+        public var watchProcess: @Sendable (Int32) -> Void = { _ in }
+
+        /// Hooks that do nothing.
+        public init() {}
+    }
+
+    let manager: ImageManager
+    let limits: ConnectionLimits
+    private let order = RequestOrder()
+    private let wasShutDown = Atomic(false)
+    private let hooks = Mutex(Hooks())
+    private let started = monotonicNanoseconds()
+
+    /// The most bytes of an image that are answered inline.
+    static let maxInlineBytes = 16 << 20
+
+    private static let methods = Dictionary(uniqueKeysWithValues: Method.all.map { ($0.name, $0) })
+
+    /// A server over `manager`.
+    public init(manager: ImageManager, limits: ConnectionLimits = ConnectionLimits()) {
+        self.manager = manager
+        self.limits = limits
+    }
+
+    /// Sets what the server needs from the process around it.
+    public func use(_ hooks: Hooks) {
+        self.hooks.withLock { $0 = hooks }
+    }
+
+    var requestsInFlight: Int { hooks.withLock { $0 }.requestsInFlight() }
+
+    /// Seconds since the server was made.
+    var uptime: Double { Double(monotonicNanoseconds() - started) / 1e9 }
+
+    // MARK: Requests
+
+    /// Looks the method up and begins it. See ``RequestHandler``.
+    public func handle(
+        _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
+    ) -> Disposition {
+        guard let found = Self.methods[method], !found.isNotification || message.id == nil || method == "exit" else {
+            // What begins with a dollar may be left alone (LSP 3.17, "$ Notifications and Requests").
+            return .failed(.methodNotFound(method, suggestion: nearestName(to: method, in: Method.requestNames)))
+        }
+        if method != "exit", wasShutDown.load(ordering: .relaxed) {
+            return .failed(.invalidRequest("The server has been shut down; only exit may follow."))
+        }
+        do { return try found.run(self, params, message, &result) } catch { return .failed(rpcError(error)) }
+    }
+
+    /// Turns what a handler wants into what the connection does.
+    func take<Value: WireResult>(
+        _ outcome: Outcome<Value>, hasProgress: Bool, writer: inout JSONWriter
+    ) throws -> Disposition {
+        switch outcome {
+        case .now(let value):
+            value.write(to: &writer)
+            return .answered
+        case .later(let work): return .deferred { call in Self.start(call, work) {} }
+        case .exit(let code): return .exit(code)
+        case .ordered(let access, let atOnce, let later):
+            if order.isFree(access), !hasProgress {
+                if let value = try atOnce() {
+                    value.write(to: &writer)
+                    return .answered
+                }
+            }
+            return .deferred { [order] call in
+                order.enter(access) { place in
+                    // Cancelled while it waited: its turn passes at once.
+                    guard call.isOpen else { return order.leave(place) }
+                    Self.start(call, later) { order.leave(place) }
+                }
+            }
+        }
+    }
+
+    private static func start<Value: WireResult>(
+        _ call: Call, _ work: @escaping @Sendable (Call) async throws -> Value, end: @escaping @Sendable () -> Void
+    ) {
+        let task = Task {
+            do {
+                let value = try await work(call)
+                // The order is kept by leaving only after the effect, and answered before leaving.
+                call.respond { value.write(to: &$0) }
+            } catch {
+                call.fail(rpcError(error))
+            }
+            end()
+        }
+        call.onCancel { task.cancel() }
+    }
+
+    // MARK: Life cycle
+
+    func shutDown() { wasShutDown.store(true, ordering: .relaxed) }
+
+    /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).
+    var exitCode: Int32 { wasShutDown.load(ordering: .relaxed) ? 0 : 1 }
+
+    func watch(process: Int32) { hooks.withLock { $0 }.watchProcess(process) }
+
+    // MARK: Lookups for handlers
+
+    /// The cache called `name`, or the default one.
+    func cache(_ name: String?) throws -> ImageCache {
+        let name = name ?? ImageManager.defaultCacheName
+        guard let cache = manager.cache(name) else {
+            throw RPCError.invalidParams(
+                "\"cache\" must be 1 to 64 letters, digits, '-', '_' or '.', and not begin with a dot.", param: "cache",
+                expected: "the name of a cache")
+        }
+        return cache
+    }
+}

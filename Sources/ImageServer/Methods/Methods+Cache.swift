@@ -1,0 +1,40 @@
+internal import ImageEngine
+internal import JSONRPC
+
+private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
+
+extension Method {
+    /// Methods on a whole cache.
+    static let cache: [Method] = [
+        clearing("clear", "Empties a cache: memory and disk.") { cache in
+            let memory = cache.clearMemory()
+            let disk = try cache.clearDisk()
+            return DiskStorage.Removal(count: max(memory.count, disk.count), bytes: disk.bytes)
+        },
+        clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
+        clearing("clearDisk", "Empties the disk tier of a cache; what memory holds the bytes of stays there.") {
+            try $0.clearDisk()
+        },
+        Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
+            let server = invocation.server
+            return .now(
+                StatsReply(
+                    statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
+                    uptime: server.uptime))
+        },
+    ]
+
+    private static func clearing(
+        _ name: String, _ summary: String, _ clear: @escaping @Sendable (ImageCache) throws -> DiskStorage.Removal
+    ) -> Method {
+        Method(name, summary, cacheParam) { invocation, cacheName -> Outcome<ClearReply> in
+            let cache = try invocation.server.cache(cacheName)
+            let manager = invocation.server.manager
+            return .ordered(RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)) {
+                nil
+            } later: { _ in
+                try await manager.blocking { ClearReply(removal: try clear(cache)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+
+private let keyParam = Param<KeyText>("key", "The cache key: any text.")
+private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
+private let processorsParam = Param<ProcessorList?>("processors", "What is done to the original, in order.", default: nil, [])
+private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
+
+extension Method {
+    /// The six methods of the mission.
+    static let image: [Method] = [retrieve, store, remove, isCached, cachePath, calculateSize]
+
+    private static let retrieve = Method(
+        "retrieve", "Returns an image: from memory, else from disk, else from its URL, whence it is cached.",
+        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
+        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
+        cacheParam, processorsParam, optionsParam,
+        Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
+    ) { invocation, url, key, cacheName, _, options, form -> Outcome<ImageReply> in
+        try invocation.retrieve(url, key: key, cache: cacheName, options: options ?? ImageOptions(), form)
+    }
+
+    private static let store = Method(
+        "store", "Puts an image into the cache.", keyParam,
+        Param<Base64Bytes?>("data", "The bytes, as base64. Give this or path.", default: nil),
+        Param<KeyText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
+        cacheParam, processorsParam, optionsParam
+    ) { invocation, key, data, path, cacheName, _, options -> Outcome<ImageReply> in
+        let cache = try invocation.server.cache(cacheName)
+        guard (data == nil) != (path == nil) else {
+            throw RPCError.invalidParams(
+                "Give either \"data\" or \"path\", not \(data == nil ? "neither" : "both").",
+                param: data == nil ? "path" : "data", expected: "one of data and path",
+                received: data == nil ? "neither" : "both")
+        }
+        let options = options ?? ImageOptions()
+        let manager = invocation.server.manager
+        let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
+        return .ordered(access) {
+            nil
+        } later: { _ in
+            let cacheKey = CacheKey(key.text)
+            do {
+                let image =
+                    if let data {
+                        try await manager.store(data.bytes, for: cacheKey, in: cache, options: options)
+                    } else {
+                        try await manager.store(
+                            contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options)
+                    }
+                return ImageReply(image: image, form: .path)
+            } catch let error as ImageError {
+                throw error.rpcError(key: key.text)
+            }
+        }
+    }
+
+    private static let remove = Method(
+        "remove", "Removes an image from the cache.", keyParam, cacheParam, processorsParam,
+        Param<Bool>("fromMemory", "Remove it from memory.", default: true, true),
+        Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
+        Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false)
+    ) { invocation, key, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let manager = invocation.server.manager
+        // Variants have lanes of their own, so all of them waits for the whole cache.
+        let access = RequestOrder.Access(
+            cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
+        return .ordered(access) {
+            nil
+        } later: { _ in
+            try await manager.blocking {
+                RemoveReply(
+                    removed: try cache.remove(
+                        CacheKey(key.text), fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
+            }
+        }
+    }
+
+    private static let isCached = Method(
+        "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
+        processorsParam
+    ) { invocation, key, cacheName, _ -> Outcome<IsCachedReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let burst = invocation.message.burst
+        return looking(invocation, cache, key) {
+            IsCachedReply(cacheType: try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0))
+        }
+    }
+
+    private static let cachePath = Method(
+        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam
+    ) { invocation, key, cacheName, _ -> Outcome<CachePathReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let burst = invocation.message.burst
+        return looking(invocation, cache, key) {
+            let (path, exists) = try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0)
+            return CachePathReply(path: path, exists: exists)
+        }
+    }
+
+    /// A request that only looks: at once when its turn is now.
+    ///
+    /// - Parameter look: Is told whether it runs at once, when observations of the burst still count.
+    private static func looking<Value: WireResult>(
+        _ invocation: Invocation, _ cache: ImageCache, _ key: KeyText,
+        _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value
+    ) -> Outcome<Value> {
+        let manager = invocation.server.manager
+        return .ordered(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
+            try look(true)
+        } later: { _ in
+            try await manager.blocking { try look(false) }
+        }
+    }
+
+    private static let calculateSize = Method(
+        "calculateSize", "Tells how many images a cache holds and how large they are, without walking a folder.",
+        cacheParam
+    ) { invocation, cacheName -> Outcome<SizeReply> in
+        let cache = try invocation.server.cache(cacheName)
+        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            SizeReply(sizes: try cache.sizes())
+        } later: { _ in
+            SizeReply(sizes: try cache.sizes())
+        }
+    }
+}
+
+extension Invocation {
+    fileprivate func retrieve(
+        _ url: URLText, key: KeyText?, cache name: String?, options: ImageOptions, _ form: ResultForm
+    ) throws -> Outcome<ImageReply> {
+        let cache = try server.cache(name)
+        let resource = Resource(url: url.text, cacheKey: key?.text)
+        let manager = server.manager
+        let burst = message.burst
+        let tokens = progress
+        let access = RequestOrder.Access(
+            cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .fill,
+            isLocal: !url.text.hasPrefix("http"))
+        return .ordered(access) {
+            let image = try manager.cachedImage(resource, in: cache, options: options, burst: burst)
+            let needsBytes = form.needsBytes || options.queryDataWhenInMemory
+            guard let image, image.bytes != nil || !needsBytes else { return nil }
+            return try ImageReply(image: image, form: form).checked()
+        } later: { call in
+            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
+            reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
+            defer { reporter?.end() }
+            var report: (@Sendable (DownloadProgress) -> Void)?
+            if let reporter { report = { reporter.report($0) } }
+            let image = try await manager.image(
+                resource, in: cache, options: options, needsBytes: form.needsBytes, report: report)
+            return try ImageReply(image: image, form: form).checked()
+        }
+    }
+}
+
+extension ImageReply {
+    /// The reply, unless its bytes are too many to be answered inline.
+    fileprivate func checked() throws -> ImageReply {
+        guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
+        throw ImageError.limitExceeded(
+            limit: "maxInlineBytes",
+            reason: "the image has \(image.record.byteCount) bytes, and at most \(ImageServer.maxInlineBytes) are answered inline: ask for the path",
+            source: image.record.key.key)
+    }
+}
+
+/// A string that may be empty: an empty URL is an invalid URL, not an invalid parameter.
+struct URLText: WireValue {
+    let text: String
+
+    static var schema: JSONLiteral { ["type": "string", "format": "uri"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> URLText {
+        URLText(text: try String.decode(view))
+    }
+}

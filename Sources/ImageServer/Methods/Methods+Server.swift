@@ -1,0 +1,118 @@
+internal import JSONRPC
+
+extension Method {
+    /// Every method the server answers, in the order `protocol/openrpc.json` lists them.
+    static let all: [Method] = image + cache + server
+
+    /// The names of the methods that are requests.
+    static let requestNames = all.filter { !$0.isNotification }.map(\.name)
+
+    /// Methods about the server itself.
+    static let server: [Method] = [
+        Method("ping", "Answers null: a probe of life and latency. Any parameters are ignored.", isLenient: true) { _ in
+            .now(NullResult())
+        },
+        Method("rpc.discover", "Returns this document.") { _ in .now(DiscoverReply()) },
+        Method(
+            "initialize",
+            "Introduces the client; optional. Whatever a language server's client sends besides is let pass.",
+            isLenient: true,
+            Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil)
+        ) { invocation, process in
+            if let process { invocation.server.watch(process: process.number) }
+            return .now(InitializeReply(limits: invocation.server.limits))
+        },
+        notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
+        Method("shutdown", "Ends the session: after it only exit may follow.", isLenient: true) { invocation in
+            invocation.server.shutDown()
+            return .now(NullResult())
+        },
+        notification("exit", "Ends the process: with code 0 after shutdown, else 1.") { invocation in
+            .exit(invocation.server.exitCode)
+        },
+        notification("$/setTrace", "Accepted and without effect: the server sends no trace.") { _ in
+            .now(NullResult())
+        },
+        // The two cancellations are obeyed by the connection, before any method is looked up; they stand here so that
+        // the document lists them.
+        notification(
+            "$/cancelRequest", "Cancels a request, which is answered with −32800.",
+            Param<AnyValue>("id", "The id of the request.")
+        ) { _, _ in .now(NullResult()) },
+        notification(
+            "notifications/cancelled", "Cancels a request, which is then not answered at all.",
+            Param<AnyValue>("requestId", "The id of the request.")
+        ) { _, _ in .now(NullResult()) },
+    ]
+
+    private static func notification<each P: WireValue>(
+        _ name: String, _ summary: String, _ params: repeat Param<each P>,
+        handler: @escaping @Sendable (Invocation, repeat each P) throws -> Outcome<NullResult>
+    ) -> Method {
+        Method(name, summary, isNotification: true, isLenient: true, repeat each params, handler: handler)
+    }
+}
+
+/// The server's introduction.
+struct InitializeReply: WireObject {
+    let limits: ConnectionLimits
+
+    static let name = "InitializeResult"
+
+    /// What clients may test for, by name: methods, formats that are recognised, and abilities.
+    static var capabilities: [String] {
+        Method.requestNames.map { "method.\($0)" }
+            + ImageFormatNames.all.map { "format.\($0).recognise" }
+            + ["framing.lines", "framing.content-length", "progress", "cancellation"]
+    }
+
+    static let fields: [WireField<InitializeReply>] = [
+        WireField(
+            "serverInfo", "Name and version of the server.",
+            ["type": "object", "properties": ["name": String.schema, "version": String.schema]]
+        ) {
+            _ = $0
+            $1.key("serverInfo")
+            $1.object { writer in
+                writer.field("name", "halcyon")
+                writer.field("version", ImageServer.version)
+            }
+        },
+        WireField("protocolVersion", "The version of the protocol.", String.schema) {
+            _ = $0
+            $1.field("protocolVersion", ImageServer.protocolVersion)
+        },
+        WireField(
+            "capabilities", "What the server can do, by name; test for the names, not for versions.",
+            ["type": "object", "additionalProperties": true]
+        ) {
+            _ = $0
+            $1.key("capabilities")
+            $1.object { writer in
+                for name in capabilities {
+                    writer.key(name)
+                    writer.write(true)
+                }
+            }
+        },
+        WireField(
+            "limits", "What the connection accepts.", ["type": "object", "additionalProperties": ["type": "integer"]]
+        ) {
+            let limits = $0.limits
+            $1.key("limits")
+            limits.write(to: &$1)
+        },
+    ]
+}
+
+extension ConnectionLimits {
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.field("messageBytes", messageBytes)
+            writer.field("batchCount", batchCount)
+            writer.field("nesting", JSONDocument.maximumDepth)
+            writer.field("requestsInFlight", requestsInFlight)
+            writer.field("maxInlineBytes", ImageServer.maxInlineBytes)
+        }
+    }
+}

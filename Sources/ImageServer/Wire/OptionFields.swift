@@ -1,0 +1,169 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// One option of a request: its name, its words, its schema and what it sets.
+struct OptionField: Sendable {
+    let name: String
+    let summary: String
+    let schema: JSONLiteral
+    let fallback: JSONLiteral
+    let apply: @Sendable (JSONView, inout ImageOptions) throws(Mismatch) -> Void
+
+    private static func flag(
+        _ name: String, _ summary: String, default fallback: Bool = false,
+        _ set: @escaping @Sendable (inout ImageOptions, Bool) -> Void
+    ) -> OptionField {
+        OptionField(name: name, summary: summary, schema: Bool.schema, fallback: .boolean(fallback)) {
+            (view, options) throws(Mismatch) in set(&options, try Bool.decode(view))
+        }
+    }
+
+    private static func number(
+        _ name: String, _ summary: String, default fallback: JSONLiteral, from low: Double, to high: Double,
+        isOpen: Bool = false, _ set: @escaping @Sendable (inout ImageOptions, Double) -> Void
+    ) -> OptionField {
+        let bound = isOpen ? "exclusiveMinimum" : "minimum"
+        return OptionField(
+            name: name, summary: summary,
+            schema: .object([("type", "number"), (bound, .number(low)), ("maximum", .number(high))]), fallback: fallback
+        ) { (view, options) throws(Mismatch) in
+            guard let value = view.number, value <= high, isOpen ? value > low : value >= low else {
+                throw .expected("a number \(isOpen ? "above" : "from") \(plain(low)) \(isOpen ? "up to" : "to") \(plain(high))", view)
+            }
+            set(&options, value)
+        }
+    }
+
+    private static func integer(
+        _ name: String, _ summary: String, default fallback: Int, from low: Int, to high: Int,
+        _ set: @escaping @Sendable (inout ImageOptions, Int) -> Void
+    ) -> OptionField {
+        OptionField(
+            name: name, summary: summary,
+            schema: ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)],
+            fallback: .integer(fallback)
+        ) { (view, options) throws(Mismatch) in
+            set(&options, try wholeNumber(view, from: low, to: high))
+        }
+    }
+
+    private static func value<Value: WireValue>(
+        _ name: String, _ summary: String, default fallback: JSONLiteral = .null, _ type: Value.Type,
+        _ set: @escaping @Sendable (inout ImageOptions, Value) -> Void
+    ) -> OptionField {
+        OptionField(name: name, summary: summary, schema: Value.schema, fallback: fallback) {
+            (view, options) throws(Mismatch) in set(&options, try Value.decode(view))
+        }
+    }
+
+    /// Every option that this server understands, in the order of the documentation.
+    static let all: [OptionField] = [
+        flag("forceRefresh", "Ignore the caches for reading; still write them.") { $0.forceRefresh = $1 },
+        flag("fromMemoryCacheOrRefresh", "Look in memory only, then load.") { $0.fromMemoryCacheOrRefresh = $1 },
+        flag("onlyFromCache", "Never load; what is not cached is the error notCached.") { $0.onlyFromCache = $1 },
+        flag("cacheMemoryOnly", "Keep the image in memory only; the result has no path.") { $0.cacheMemoryOnly = $1 },
+        flag("waitForCache", "Answer only when the image is in the cache.", default: true) { $0.waitForCache = $1 },
+        value("memoryCacheExpiration", "How long memory keeps the image.", StorageExpiration.self) {
+            $0.memoryCacheExpiration = $1
+        },
+        value("diskCacheExpiration", "How long the disk keeps the image.", StorageExpiration.self) {
+            $0.diskCacheExpiration = $1
+        },
+        value(
+            "memoryCacheAccessExtendingExpiration", "What an access does to the life in memory.", default: "cacheTime",
+            ExpirationExtension.self
+        ) { $0.memoryCacheAccessExtendingExpiration = $1 },
+        value(
+            "diskCacheAccessExtendingExpiration", "What an access does to the life on disk.", default: "cacheTime",
+            ExpirationExtension.self
+        ) { $0.diskCacheAccessExtendingExpiration = $1 },
+        value("forcedCacheFileExtension", "The extension of the cached file, instead of the format's.", FileExtension.self) {
+            $0.forcedCacheFileExtension = $1.text
+        },
+        flag("queryDataWhenInMemory", "Read the bytes even when only the path was asked for.") {
+            $0.queryDataWhenInMemory = $1
+        },
+        number("timeout", "Seconds to wait for the next bytes.", default: 15, from: 0, to: 86_400, isOpen: true) {
+            $0.timeout = $1
+        },
+        number(
+            "deadline", "Seconds for the whole transfer; without end by default.", default: nil, from: 0, to: 86_400,
+            isOpen: true
+        ) { $0.deadline = $1 },
+        number("downloadPriority", "Among downloads that wait, the higher goes first.", default: 0.5, from: 0, to: 1) {
+            $0.downloadPriority = $1
+        },
+        value("headers", "Request headers.", default: [:], HeaderFields.self) { $0.headers = $1.fields },
+        value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
+            $0.authorization = $1
+        },
+        integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) { $0.maxRedirects = $1 },
+        integer("maxBytes", "The largest body accepted, in bytes.", default: 128 << 20, from: 1, to: 1 << 40) {
+            $0.maxBytes = $1
+        },
+        value("validStatusCodes", "The status codes accepted; 200 to 399 by default.", StatusCodes.self) {
+            $0.validStatusCodes = $1.codes
+        },
+        value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) { $0.retry = $1 },
+        value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
+            $0.alternativeSources = $1.texts
+        },
+        value("onFailureImage", "A path or URL that stands in when everything failed.", KeyText.self) {
+            $0.onFailureImage = $1.text
+        },
+    ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    static func named(_ name: String) -> OptionField? { byName[name] }
+}
+
+extension ImageOptions: WireValue {
+    static var schema: JSONLiteral { .schema("ImageOptions") }
+
+    /// The schema that ``schema`` refers to, made from the table.
+    static var definition: JSONLiteral {
+        let properties = OptionField.all.map { field in
+            (field.name, JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)]).merging(field.schema))
+        }
+        return [
+            "type": "object", "properties": .object(properties), "additionalProperties": false,
+            "patternProperties": ["^(_|x-)": true],
+        ]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> ImageOptions {
+        guard view.kind == .object else { throw .expected("an object", view) }
+        var options = ImageOptions()
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            if isIgnored(name) { return }
+            guard let field = OptionField.named(name) else {
+                throw .unknown(name, among: OptionField.all.map(\.name), what: "option")
+            }
+            if value.isNull { return }
+            do throws(Mismatch) { try field.apply(value, &options) } catch { throw error.within(name) }
+        }
+        return options
+    }
+}
+
+extension JSONLiteral {
+    /// The members of `schema` before ours.
+    fileprivate func merging(_ schema: JSONLiteral) -> JSONLiteral {
+        guard case .object(let members) = self else { return self }
+        return schema.adding(members)
+    }
+}
+
+/// Whether a parameter or option is a client's own business.
+func isIgnored(_ name: String) -> Bool { name.hasPrefix("_") || name.hasPrefix("x-") }
+
+private func plain(_ number: Double) -> String { number == number.rounded() ? String(Int(number)) : String(number) }
+
+func wholeNumber(_ view: JSONView, from low: Int, to high: Int) throws(Mismatch) -> Int {
+    guard let value = view.integer, (low...high).contains(value) else {
+        throw .expected("an integer from \(low) to \(high)", view)
+    }
+    return value
+}

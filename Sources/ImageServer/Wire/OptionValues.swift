@@ -1,0 +1,201 @@
+internal import ImageEngine
+internal import JSONRPC
+
+extension StorageExpiration: WireValue {
+    static var schema: JSONLiteral { .schema("Expiration") }
+
+    static var definition: JSONLiteral {
+        [
+            "description": "How long an entry lives; a negative number means for ever.",
+            "oneOf": [
+                ["type": "string", "enum": ["never", "expired"]],
+                alternative("seconds", ["type": "number"]), alternative("days", ["type": "number"]),
+                alternative("date", ["type": "string", "format": "date-time"]),
+            ],
+        ]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> StorageExpiration {
+        switch view.string {
+        case "never": return .never
+        case "expired": return .expired
+        default: break
+        }
+        if view.kind == .object, view.count == 1 {
+            if let seconds = view.member("seconds")?.number { return .seconds(seconds) }
+            if let days = view.member("days")?.number { return .days(days) }
+            if let date = view.member("date")?.string.flatMap(ISO8601.seconds) { return .date(date) }
+        }
+        throw .expected("\"never\", \"expired\", {\"seconds\": n}, {\"days\": n} or {\"date\": \"2026-01-31T00:00:00Z\"}", view)
+    }
+}
+
+extension ExpirationExtension: WireValue {
+    static var schema: JSONLiteral {
+        ["oneOf": [["type": "string", "enum": ["none", "cacheTime"]], StorageExpiration.schema]]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> ExpirationExtension {
+        switch view.string {
+        case "none": return .none
+        case "cacheTime": return .cacheTime
+        default:
+            do { return .expiration(try StorageExpiration.decode(view)) } catch {
+                throw .expected("\"none\", \"cacheTime\" or an expiration such as {\"days\": 7}", view)
+            }
+        }
+    }
+}
+
+extension Authorization: WireValue {
+    static var schema: JSONLiteral {
+        [
+            "oneOf": [
+                alternative(
+                    "basic",
+                    [
+                        "type": "object", "properties": ["user": String.schema, "password": String.schema],
+                        "required": ["user", "password"], "additionalProperties": false,
+                    ]),
+                alternative("bearer", String.schema),
+            ]
+        ]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Authorization {
+        if view.kind == .object, view.count == 1 {
+            if let token = view.member("bearer")?.string, isHeaderText(token) { return .bearer(token) }
+            if let basic = view.member("basic"), let user = basic.member("user")?.string,
+                let password = basic.member("password")?.string, isHeaderText(user), isHeaderText(password)
+            {
+                return .basic(user: user, password: password)
+            }
+        }
+        throw .expected("{\"basic\": {\"user\": …, \"password\": …}} or {\"bearer\": …}", view)
+    }
+}
+
+extension RetryStrategy: WireValue {
+    static var schema: JSONLiteral {
+        [
+            "type": "object",
+            "properties": [
+                "maxRetries": ["type": "integer", "minimum": 0, "maximum": 100],
+                "interval": [
+                    "oneOf": [
+                        alternative("seconds", ["type": "number", "minimum": 0]),
+                        alternative("exponential", ["type": "number", "minimum": 0]),
+                    ]
+                ],
+            ], "required": ["maxRetries"], "additionalProperties": false,
+        ]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> RetryStrategy {
+        guard view.kind == .object, let count = view.member("maxRetries") else {
+            throw .expected("an object with maxRetries", view)
+        }
+        var strategy = RetryStrategy(maxRetries: 0, interval: .exponential(1))
+        do { strategy.maxRetries = try wholeNumber(count, from: 0, to: 100) } catch { throw error.within("maxRetries") }
+        if let interval = view.member("interval") {
+            if let seconds = interval.member("seconds")?.number, seconds >= 0 {
+                strategy.interval = .seconds(seconds)
+            } else if let seconds = interval.member("exponential")?.number, seconds >= 0 {
+                strategy.interval = .exponential(seconds)
+            } else {
+                throw Mismatch.expected("{\"seconds\": n} or {\"exponential\": n}", interval).within("interval")
+            }
+        }
+        try view.forEachMember { (name, _) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard ["maxRetries", "interval"].contains(name) || isIgnored(name) else {
+                throw .unknown(name, among: ["maxRetries", "interval"], what: "member")
+            }
+        }
+        return strategy
+    }
+}
+
+/// Header fields of a request.
+struct HeaderFields: WireValue {
+    let fields: [String: String]
+
+    static var schema: JSONLiteral { ["type": "object", "additionalProperties": String.schema] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> HeaderFields {
+        guard view.kind == .object else { throw .expected("an object of strings", view) }
+        var fields: [String: String] = [:]
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard let text = value.string else { throw Mismatch.expected("a string", value).within(name) }
+            let separators = Set("()<>@,;:\\\"/[]?={} \t".utf8)
+            let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !separators.contains($0) }
+            guard isToken, isHeaderText(text) else {
+                throw Mismatch(path: name, message: "is no header field: a control character or separator is in it")
+            }
+            fields[name] = text
+        }
+        return HeaderFields(fields: fields)
+    }
+}
+
+/// Status codes that are accepted.
+struct StatusCodes: WireValue {
+    let codes: Set<Int>
+
+    static var schema: JSONLiteral {
+        ["type": "array", "items": ["type": "integer", "minimum": 100, "maximum": 599]]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> StatusCodes {
+        guard view.kind == .array else { throw .expected("a list of status codes", view) }
+        var codes: Set<Int> = []
+        for index in 0..<view.count {
+            guard let element = view.element(index) else { continue }
+            do { codes.insert(try wholeNumber(element, from: 100, to: 599)) } catch { throw error.within("\(index)") }
+        }
+        return StatusCodes(codes: codes)
+    }
+}
+
+/// A list of strings that are not empty.
+struct TextList: WireValue {
+    let texts: [String]
+
+    static var schema: JSONLiteral { ["type": "array", "items": ["type": "string", "minLength": 1]] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> TextList {
+        guard view.kind == .array else { throw .expected("a list of strings", view) }
+        var texts: [String] = []
+        for index in 0..<view.count {
+            guard let element = view.element(index) else { continue }
+            do { texts.append(try KeyText.decode(element).text) } catch { throw error.within("\(index)") }
+        }
+        return TextList(texts: texts)
+    }
+}
+
+/// The extension of a file: letters and digits, at most 16.
+struct FileExtension: WireValue {
+    let text: String
+
+    static var schema: JSONLiteral { ["type": "string", "pattern": "^[A-Za-z0-9]{1,16}$"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> FileExtension {
+        guard let text = view.string, (1...16).contains(text.utf8.count),
+            text.utf8.allSatisfy({ ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) })
+        else { throw .expected("1 to 16 letters and digits", view) }
+        return FileExtension(text: text)
+    }
+}
+
+/// An object with exactly the member `name`.
+private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
+    [
+        "type": "object", "properties": .object([(name, schema)]), "required": [.string(name)],
+        "additionalProperties": false,
+    ]
+}
+
+/// Whether text can stand in a header: no line ends and no other control characters.
+private func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }

@@ -1,0 +1,154 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// A Swift value that a parameter or option can have on the wire.
+protocol WireValue: Sendable {
+    /// The JSON Schema of the value.
+    static var schema: JSONLiteral { get }
+    /// Reads the value.
+    static func decode(_ view: JSONView) throws(Mismatch) -> Self
+}
+
+/// A value on the wire that is not what it should be.
+struct Mismatch: Error {
+    /// The parameter, with the way to the value inside it: `options.retry.maxRetries`.
+    var path: String
+    let message: String
+    var expected: String?
+    var received: String?
+    var suggestion: String?
+
+    /// The value is of another kind, or outside what is allowed.
+    static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
+        let received = view.integer.map(String.init) ?? view.kind.article
+        return Mismatch(path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+    }
+
+    /// An object has a member that nobody knows.
+    static func unknown(_ name: String, among names: [String], what: String) -> Mismatch {
+        let nearest = nearestName(to: name, in: names)
+        let hint = nearest.map { "; did you mean \"\($0)\"?" } ?? "; the \(what)s are \(names.joined(separator: ", "))."
+        return Mismatch(path: name, message: "is no \(what)\(hint)", suggestion: nearest)
+    }
+
+    func within(_ name: String) -> Mismatch {
+        var outer = self
+        outer.path = path.isEmpty ? name : "\(name).\(path)"
+        return outer
+    }
+
+    /// The error for the client.
+    var error: RPCError {
+        let end = message.last.map { ".?".contains($0) } == true ? "" : "."
+        return .invalidParams(
+            "\"\(path)\" \(message)\(end)", param: path, expected: expected, received: received, suggestion: suggestion)
+    }
+}
+
+extension String: WireValue {
+    static var schema: JSONLiteral { ["type": "string"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> String {
+        guard let value = view.string else { throw .expected("a string", view) }
+        return value
+    }
+}
+
+extension Bool: WireValue {
+    static var schema: JSONLiteral { ["type": "boolean"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Bool {
+        guard let value = view.boolean else { throw .expected("true or false", view) }
+        return value
+    }
+}
+
+extension Optional: WireValue where Wrapped: WireValue {
+    static var schema: JSONLiteral { Wrapped.schema }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Wrapped? {
+        view.isNull ? nil : try Wrapped.decode(view)
+    }
+}
+
+/// A key of a cache: any text but the empty one.
+struct KeyText: WireValue {
+    let text: String
+
+    static var schema: JSONLiteral { ["type": "string", "minLength": 1] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> KeyText {
+        guard let text = view.string, !text.isEmpty else {
+            throw view.kind == .string
+                ? Mismatch(path: "", message: "must not be empty", expected: "a string that is not empty", received: "an empty string")
+                : .expected("a string", view)
+        }
+        return KeyText(text: text)
+    }
+}
+
+/// Bytes as base64.
+struct Base64Bytes: WireValue {
+    let bytes: [UInt8]
+
+    static var schema: JSONLiteral { ["type": "string", "contentEncoding": "base64"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Base64Bytes {
+        guard let decoded = view.withUTF8({ Base64.decode($0) }) else { throw .expected("a string of base64", view) }
+        guard let bytes = decoded else {
+            throw Mismatch(path: "", message: "is not base64", expected: "a string of base64", received: "other text")
+        }
+        return Base64Bytes(bytes: bytes)
+    }
+}
+
+/// What a result should hold of the image.
+enum ResultForm: String, WireValue, CaseIterable {
+    case path, data, both, none
+
+    var needsBytes: Bool { self == .data || self == .both }
+
+    static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> ResultForm {
+        if let form = view.string.flatMap(ResultForm.init(rawValue:)) { return form }
+        throw .expected("one of \(allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))", view)
+    }
+}
+
+/// The processors to apply. This server has no codec worker, so the list must be empty.
+struct ProcessorList: WireValue {
+    static var schema: JSONLiteral { ["type": "array", "items": ["type": "object"], "maxItems": 0] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
+        guard view.kind == .array else { throw .expected("a list", view) }
+        guard view.count == 0 else {
+            throw Mismatch(
+                path: "",
+                message: "must be empty: this server has no codec worker (capability processors), so nothing can be processed",
+                expected: "an empty list", received: "\(view.count) processors")
+        }
+        return ProcessorList()
+    }
+}
+
+/// Any value; it is not looked at.
+struct AnyValue: WireValue {
+    static var schema: JSONLiteral { true }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> AnyValue { AnyValue() }
+}
+
+/// A process to watch, or none.
+struct ProcessNumber: WireValue {
+    let number: Int32
+
+    static var schema: JSONLiteral { ["type": ["integer", "null"]] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> ProcessNumber {
+        guard let number = view.integer, let number = Int32(exactly: number), number > 0 else {
+            throw .expected("the number of a process", view)
+        }
+        return ProcessNumber(number: number)
+    }
+}

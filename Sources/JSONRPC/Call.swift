@@ -1,0 +1,131 @@
+internal import Synchronization
+
+/// One request in flight: the only place that knows whether it has been answered.
+///
+/// Exactly one of ``respond(_:)``, ``fail(_:)`` and a cancellation takes effect; whatever comes later is ignored. Any
+/// thread may call.
+public final class Call: Sendable {
+    private struct State {
+        var isOpen = true
+        var cancel: (@Sendable () -> Void)?
+    }
+
+    /// The id to answer; nil for a notification, which is never answered.
+    public let id: RequestID?
+    let serial: UInt64
+    private let state = Mutex(State())
+    private let deliver: @Sendable (Call, [UInt8]?) -> Void
+    private let post: @Sendable ([UInt8]) -> Void
+
+    /// - Parameters:
+    ///   - deliver: Takes the finished response, or nil when there is none to send.
+    ///   - post: Takes a notification that belongs to the call.
+    init(
+        id: RequestID?, serial: UInt64, deliver: @escaping @Sendable (Call, [UInt8]?) -> Void,
+        post: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.id = id
+        self.serial = serial
+        self.deliver = deliver
+        self.post = post
+    }
+
+    /// Whether nobody has answered yet; a long piece of work may ask, to stop early.
+    public var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Answers with the result that `write` writes as one JSON value.
+    public func respond(_ write: (inout JSONWriter) -> Void) {
+        guard isOpen else { return }
+        close(with: id.map { Response.result(id: $0, write) })
+    }
+
+    /// Answers with an error.
+    public func fail(_ error: RPCError) {
+        close(with: id.map { Response.error(id: $0, error) })
+    }
+
+    /// Sends a notification, unless the call has been answered: no progress follows a response.
+    public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
+        let message = Response.notification(method, params)
+        state.withLock { state in
+            if state.isOpen { post(message) }
+        }
+    }
+
+    /// Sets what stops the work when the call is cancelled; runs it at once if that has happened.
+    public func onCancel(_ cancel: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLock { state in
+            if state.isOpen { state.cancel = cancel }
+            return state.isOpen
+        }
+        if !isOpen { cancel() }
+    }
+
+    /// Answers with `error`, or not at all when nil, and stops the work.
+    ///
+    /// - Returns: false if the call had been answered already.
+    @discardableResult
+    func cancel(_ error: RPCError?) -> Bool {
+        let response = error.flatMap { error in id.map { Response.error(id: $0, error) } }
+        return close(with: response, stopsWork: true)
+    }
+
+    @discardableResult
+    private func close(with response: [UInt8]?, stopsWork: Bool = false) -> Bool {
+        var cancel: (@Sendable () -> Void)?
+        let isMine = state.withLock { state in
+            guard state.isOpen else { return false }
+            state.isOpen = false
+            cancel = state.cancel
+            state.cancel = nil
+            deliver(self, response)
+            return true
+        }
+        if isMine, stopsWork { cancel?() }
+        return isMine
+    }
+}
+
+/// The envelopes of JSON-RPC.
+enum Response {
+    static func begin(_ writer: inout JSONWriter) {
+        writer.key("jsonrpc")
+        writer.write("2.0")
+    }
+
+    static func result(id: RequestID, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { response in
+            begin(&response)
+            response.key("id")
+            id.write(to: &response)
+            response.key("result")
+            write(&response)
+        }
+        return writer.bytes
+    }
+
+    static func error(id: RequestID, _ error: RPCError) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { response in
+            begin(&response)
+            response.key("id")
+            id.write(to: &response)
+            response.key("error")
+            error.write(to: &response)
+        }
+        return writer.bytes
+    }
+
+    static func notification(_ method: StaticString, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { message in
+            begin(&message)
+            message.key("method")
+            message.write(method.description)
+            message.key("params")
+            params(&message)
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,188 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// JSON-RPC 2.0 over two descriptors: reads, hands requests to a handler, and sees to it that each gets one response.
+///
+/// The thread that calls ``run()`` reads; requests that can be answered at once are answered on it, and all answers to
+/// what one `read` brought leave in one `write`. Reading never waits for writing: past
+/// ``ConnectionLimits/unsentBytes`` requests are only held, past ``ConnectionLimits/heldBytes`` reading stops, and
+/// cancellations are obeyed all the while.
+public final class Connection: Sendable {
+    /// A request that waits for the client to read its answers, or for others to finish.
+    struct Held {
+        let text: [UInt8]
+        let id: RequestID?
+    }
+
+    struct Shared {
+        var calls = CallTable()
+        var held: [Held] = []
+        var heldBytes = 0
+        var isStopping = false
+    }
+
+    let limits: ConnectionLimits
+    let writer: MessageWriter
+    let wake: WakeEvent
+    let shared = Mutex(Shared())
+    private let input: Int32
+    private let framing: MessageFraming?
+    private let handler: any RequestHandler
+    private let watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)]
+
+    /// A connection that takes over `output`.
+    ///
+    /// - Parameters:
+    ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
+    ///   - framing: How messages are told apart; detected from the first bytes when nil.
+    ///   - watched: Descriptors that call back once, from another thread, when they become readable.
+    ///   - onGone: Called once when the client can no longer be written to; running work has been cancelled.
+    public init(
+        input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
+        handler: any RequestHandler,
+        watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
+        onGone: @escaping @Sendable () -> Void
+    ) {
+        let wake = WakeEvent()
+        let reference = WeakConnection()
+        self.wake = wake
+        self.input = input
+        self.framing = framing
+        self.limits = limits
+        self.handler = handler
+        self.watched = watched
+        writer = MessageWriter(
+            descriptor: output, lowWater: limits.unsentBytes / 2, onDrain: { wake.signal() },
+            onGone: {
+                reference.connection?.abandon()
+                onGone()
+            })
+        reference.set(self)
+    }
+
+    /// Reads until the input ends, the client asks to exit, or the stream cannot be followed any more; then waits for
+    /// what was received to be answered.
+    ///
+    /// - Returns: The exit code: 0 after the end of input, 2 when the stream was lost, or what `exit` asked for.
+    public func run() -> Int32 {
+        writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
+        if let framing { writer.use(framing) }
+        var intake = Intake(connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
+        let code = intake.run(from: input)
+        writer.drain(within: .max / 2)
+        return code
+    }
+
+    /// Answers everything open with −32802, writes what the client takes within `grace` nanoseconds, and takes
+    /// nothing new.
+    public func stop(grace: Int = 300_000_000) {
+        let (calls, held) = shared.withLock { shared in
+            shared.isStopping = true
+            defer { shared.held = [] }
+            return (shared.calls.all, shared.held)
+        }
+        for call in calls { call.cancel(.serverCancelled) }
+        for request in held { refuse(request) }
+        writer.uncork()
+        writer.drain(within: grace)
+    }
+
+    /// Answers a request that never began, or each of a batch.
+    private func refuse(_ held: Held) {
+        if let id = held.id { return writer.send(Response.error(id: id, .serverCancelled)) }
+        guard let document = try? JSONDocument(parsing: held.text), document.root.kind == .array else { return }
+        let root = document.root
+        let batch = Batch(count: root.count) { [writer] in writer.send($0) }
+        for index in 0..<root.count {
+            var id: RequestID?
+            if let view = root.element(index)?.member("id") { id = RequestID(view) }
+            batch.deliver(id.map { Response.error(id: $0, .serverCancelled) }, at: index)
+        }
+    }
+
+    /// How many requests are being worked on.
+    public var requestsInFlight: Int { shared.withLock { $0.calls.count } }
+
+    /// Cancels every request in flight but those in `except`, each answered −32800.
+    ///
+    /// - Returns: How many were cancelled.
+    public func cancelAll(except: RequestID? = nil) -> Int {
+        let calls = shared.withLock { $0.calls.all }
+        return calls.count { ($0.id == nil || $0.id != except) && $0.cancel(.requestCancelled) }
+    }
+
+    // MARK: Calls
+
+    var isStopping: Bool { shared.withLock { $0.isStopping } }
+
+    /// Whether a new request may begin now.
+    var mayBegin: Bool {
+        shared.withLock { $0.calls.count < limits.requestsInFlight } && writer.unsentBytes <= limits.unsentBytes
+    }
+
+    /// Registers a request whose answer will go to `sink`.
+    func openCall(id: RequestID?, sink: Sink) -> Call {
+        let wake = wake
+        let serial = shared.withLock { $0.calls.nextSerial() }
+        let call = Call(
+            id: id, serial: serial,
+            deliver: { [weak self] call, response in
+                self?.shared.withLock { $0.calls.remove(call) }
+                sink.deliver(response)
+                wake.signal()
+            },
+            post: { [writer] message in writer.send(message) })
+        shared.withLock { $0.calls.insert(call) }
+        return call
+    }
+
+    /// Cancels the request with `id`, begun or held; answers it when `answers`.
+    func cancel(_ id: RequestID, answers: Bool) {
+        let error = answers ? RPCError.requestCancelled : nil
+        if let call = shared.withLock({ $0.calls.call(id) }) {
+            call.cancel(error)
+            return
+        }
+        let wasHeld = shared.withLock { shared in
+            guard let index = shared.held.firstIndex(where: { $0.id == id }) else { return false }
+            shared.heldBytes -= shared.held.remove(at: index).text.count
+            return true
+        }
+        if wasHeld, let error { writer.send(Response.error(id: id, error)) }
+    }
+
+    private func abandon() {
+        let calls = shared.withLock { shared in
+            shared.isStopping = true
+            return shared.calls.all
+        }
+        for call in calls { call.cancel(nil) }
+        wake.signal()
+    }
+}
+
+/// Where a response goes: to the client at once, or into its place in a batch.
+enum Sink: Sendable {
+    case direct(MessageWriter)
+    case batch(Batch, index: Int)
+
+    func deliver(_ response: [UInt8]?) {
+        switch self {
+        case .direct(let writer): if let response { writer.send(response) }
+        case .batch(let batch, let index): batch.deliver(response, at: index)
+        }
+    }
+}
+
+/// Breaks the circle between a connection and the callbacks it is made with.
+private final class WeakConnection: Sendable {
+    private struct Reference { weak var connection: Connection? }
+    private let reference = Mutex(Reference())
+
+    var connection: Connection? { reference.withLock { $0.connection } }
+
+    func set(_ connection: Connection) {
+        reference.withLock { $0.connection = connection }
+    }
+}

@@ -1,0 +1,117 @@
+/// Finds the top-level `id` of a message that the parser refused, so that the right caller fails.
+///
+/// Half of the real clients cannot handle an error with `id: null`. The scanner knows just enough JSON to step over
+/// strings and nesting; it never recurses and never fails, it only may find nothing.
+///
+/// - Complexity: O(*n*).
+struct IDSalvage {
+    private let text: UnsafeRawBufferPointer
+    private var place = 0
+
+    /// The id found in `text`, or nil when there is none, or several, or the text is no object.
+    static func id(in text: UnsafeRawBufferPointer) -> RequestID? {
+        var scanner = IDSalvage(text: text)
+        return scanner.scan()
+    }
+
+    private init(text: UnsafeRawBufferPointer) { self.text = text }
+
+    private mutating func scan() -> RequestID? {
+        skipBlanks()
+        guard take(UInt8(ascii: "{")) else { return nil }
+        var found: RequestID?
+        var depth = 1
+        var expectsKey = true
+        while place < text.count {
+            switch text[place] {
+            case UInt8(ascii: "\""):
+                let token = string()
+                guard depth == 1, expectsKey else { continue }
+                expectsKey = false
+                skipBlanks()
+                if take(UInt8(ascii: ":")), token.elementsEqual("\"id\"".utf8) {
+                    guard found == nil else { return nil }
+                    skipBlanks()
+                    found = value()
+                }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                place += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                place += 1
+                if depth == 0 { return found }
+            case UInt8(ascii: ","):
+                if depth == 1 { expectsKey = true }
+                place += 1
+            default: place += 1
+            }
+        }
+        return found
+    }
+
+    /// The scalar here as an id that echoes the source text; nil for anything that no id may be.
+    private mutating func value() -> RequestID? {
+        guard place < text.count else { return nil }
+        let start = place
+        if text[place] == UInt8(ascii: "\"") {
+            let token = string()
+            let isClosed = token.count >= 2 && token.last == UInt8(ascii: "\"")
+            guard isClosed, let decoded = String(validating: token, as: UTF8.self) else { return nil }
+            let isPlain = !token.contains { $0 == UInt8(ascii: "\\") || $0 < 0x20 }
+            if isPlain { return .string(String(decoded.dropFirst().dropLast())) }
+            return token.contains { $0 < 0x20 } ? nil : .literal(decoded)
+        }
+        let stops = ",}] \t\r\n".utf8
+        while place < text.count, !stops.contains(text[place]) { place += 1 }
+        let token = String(decoding: text[start..<place], as: UTF8.self)
+        if token == "null" { return .null }
+        if let number = Int(token), String(number) == token { return .integer(number) }
+        return Self.isNumber(token) ? .literal(token) : nil
+    }
+
+    /// Whether `token` follows JSON's grammar of numbers (RFC 8259, section 6), whatever its size.
+    private static func isNumber(_ token: String) -> Bool {
+        var rest = Substring(token)
+        func digits() -> Bool {
+            let run = rest.prefix { $0.isASCII && $0.isNumber }
+            rest.removeFirst(run.count)
+            return !run.isEmpty
+        }
+        if rest.first == "-" { rest.removeFirst() }
+        if rest.first == "0" { rest.removeFirst() } else if !digits() { return false }
+        if rest.first == "." {
+            rest.removeFirst()
+            if !digits() { return false }
+        }
+        if rest.first == "e" || rest.first == "E" {
+            rest.removeFirst()
+            if rest.first == "+" || rest.first == "-" { rest.removeFirst() }
+            if !digits() { return false }
+        }
+        return rest.isEmpty
+    }
+
+    /// Steps over the string that begins here and returns it with its quotes.
+    private mutating func string() -> Slice<UnsafeRawBufferPointer> {
+        let start = place
+        place += 1
+        while place < text.count {
+            let byte = text[place]
+            place += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { break }
+        }
+        place = min(place, text.count)
+        return text[start..<place]
+    }
+
+    private mutating func skipBlanks() {
+        while place < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[place]) { place += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard place < text.count, text[place] == byte else { return false }
+        place += 1
+        return true
+    }
+}

@@ -1,0 +1,275 @@
+internal import Glibc
+internal import Platform
+
+/// The reading side of a connection: confined to the thread that reads.
+struct Intake {
+    let connection: Connection
+    let handler: any RequestHandler
+    var reader: MessageReader
+    /// Taken from one message to the next for its capacity.
+    private var scratch = JSONWriter()
+    private var burst: UInt64 = 0
+    private var exitCode: Int32?
+
+    init(connection: Connection, handler: any RequestHandler, reader: MessageReader) {
+        self.connection = connection
+        self.handler = handler
+        self.reader = reader
+    }
+
+    // MARK: The loop
+
+    /// Reads and dispatches until the stream ends; returns the exit code once everything has been answered.
+    mutating func run(from input: Int32) -> Int32 {
+        var code: Int32 = 0
+        var hasEnded = false
+        while exitCode == nil, !hasEnded {
+            connection.writer.cork()
+            beginHeld()
+            while exitCode == nil, let event = reader.next() { take(event, code: &code) }
+            connection.writer.uncork()
+            if code != 0 || exitCode != nil { break }
+            if connection.isStopping { parkForever() }
+            if !waitForInput(input) { continue }
+            hasEnded = !readMore(from: input)
+        }
+        if exitCode == nil {
+            if let event = reader.finish() { take(event, code: &code, atEnd: true) }
+            finishAll()
+        }
+        if let exitCode {
+            connection.stop()
+            return exitCode
+        }
+        return code
+    }
+
+    /// Reads what there is; false at the end of input.
+    private mutating func readMore(from input: Int32) -> Bool {
+        let count = reader.fill { space in
+            while true {
+                let count = read(input, space.baseAddress, space.count)
+                if count >= 0 || errno != EINTR { return count }
+            }
+        }
+        burst += 1
+        return count > 0
+    }
+
+    /// Waits until there may be input to read. While requests are held it also wakes when they may begin.
+    ///
+    /// - Returns: false when the held requests should be looked at first.
+    private func waitForInput(_ input: Int32) -> Bool {
+        let (isHolding, heldBytes) = connection.shared.withLock { (!$0.held.isEmpty, $0.heldBytes) }
+        guard isHolding else { return true }
+        if connection.mayBegin { return false }
+        let mayRead = heldBytes <= connection.limits.heldBytes
+        var places = [
+            pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&places, 2, -1) > 0 else { return false }
+        if places[0].revents != 0 { connection.wake.clear() }
+        return places[1].revents != 0
+    }
+
+    /// Begins held requests, in order, as long as that is allowed.
+    private mutating func beginHeld() {
+        while connection.mayBegin {
+            let next: Connection.Held? = connection.shared.withLock { shared in
+                guard !shared.held.isEmpty else { return nil }
+                let first = shared.held.removeFirst()
+                shared.heldBytes -= first.text.count
+                return first
+            }
+            guard let next else { return }
+            next.text.withUnsafeBytes { take($0) }
+        }
+    }
+
+    /// Waits, after the end of input, until everything received has been answered.
+    private mutating func finishAll() {
+        while exitCode == nil {
+            connection.wake.clear()
+            connection.writer.cork()
+            beginHeld()
+            connection.writer.uncork()
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.held.isEmpty }
+            if isDone || connection.isStopping { return }
+            var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&place, 1, -1)
+        }
+    }
+
+    /// The process is being ended by another thread; nothing more is read.
+    private func parkForever() -> Never {
+        while true { pause() }
+    }
+
+    // MARK: Messages
+
+    private mutating func take(_ event: MessageReader.Event, code: inout Int32, atEnd: Bool = false) {
+        if let framing = reader.framing { connection.writer.use(framing) }
+        switch event {
+        case .message(let range):
+            // The reader is not touched while its bytes are borrowed.
+            let held = reader
+            held.bytes(in: range) { takeOrHold($0) }
+        case .oversized:
+            refuse(
+                .invalidRequest(
+                    "The message is longer than \(connection.limits.messageBytes) bytes; pass large data by path.",
+                    limit: "messageBytes"), id: .null)
+        case .lost(let reason):
+            refuse(.parseError(reason + " Nothing more can be read from this connection."), id: .null)
+            if !atEnd { code = 2 }
+        }
+    }
+
+    private mutating func takeOrHold(_ text: UnsafeRawBufferPointer) {
+        let isHolding = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
+        if !isHolding, connection.mayBegin {
+            take(text)
+        } else {
+            hold(text)
+        }
+    }
+
+    /// Keeps a request for later; a cancellation is obeyed at once.
+    private func hold(_ text: UnsafeRawBufferPointer) {
+        var id: RequestID?
+        if let document = try? JSONDocument(parsing: text) {
+            let root = document.root
+            if root.member("id") == nil, cancels(root) { return }
+            if let view = root.member("id") { id = RequestID(view) }
+        }
+        connection.shared.withLock { shared in
+            guard !shared.isStopping else { return }
+            shared.held.append(Connection.Held(text: Array(text), id: id))
+            shared.heldBytes += text.count
+        }
+    }
+
+    private mutating func take(_ text: UnsafeRawBufferPointer) {
+        do {
+            let document = try JSONDocument(parsing: text)
+            let root = document.root
+            if root.kind == .array {
+                takeBatch(root)
+            } else {
+                takeOne(root, sink: .direct(connection.writer))
+            }
+        } catch {
+            refuse(.parseError(error.description), id: IDSalvage.id(in: text) ?? .null)
+        }
+    }
+
+    private mutating func takeBatch(_ root: borrowing JSONView) {
+        let count = root.count
+        guard count > 0 else { return refuse(.invalidRequest("A batch must not be empty."), id: .null) }
+        guard count <= connection.limits.batchCount else {
+            return refuse(
+                .invalidRequest(
+                    "A batch may have \(connection.limits.batchCount) members, not \(count); send several.",
+                    limit: "batchCount"), id: .null)
+        }
+        let batch = Batch(count: count) { [writer = connection.writer] in writer.send($0) }
+        for index in 0..<count {
+            guard let member = root.element(index) else { continue }
+            takeOne(member, sink: .batch(batch, index: index))
+        }
+    }
+
+    private mutating func takeOne(_ root: JSONView, sink: Sink) {
+        guard root.kind == .object else {
+            return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
+        }
+        // A response to a request of ours, or of nobody's: never answered, whatever its id.
+        let hasOutcome = root.member("result") != nil || root.member("error") != nil
+        if hasOutcome, root.member("method") == nil { return sink.deliver(nil) }
+        var id: RequestID?
+        if let view = root.member("id") {
+            guard let valid = RequestID(view) else {
+                let message = "The id must be a string, a number or null, not \(view.kind.article)."
+                return refuse(.invalidRequest(message), id: .null, sink)
+            }
+            id = valid
+        }
+        guard let method = root.member("method")?.string else {
+            return refuse(.invalidRequest("A request must have a \"method\" that is a string."), id: id ?? .null, sink)
+        }
+        guard root.member("jsonrpc")?.string == "2.0" else {
+            return refuse(.invalidRequest("A request must have \"jsonrpc\": \"2.0\"."), id: id ?? .null, sink)
+        }
+        let params = root.member("params")
+        if let params, ![.object, .array, .null].contains(params.kind) {
+            let message = "The params must be an object or an array, not \(params.kind.article)."
+            return refuse(.invalidRequest(message), id: id ?? .null, sink)
+        }
+        if id == nil, cancels(root) { return sink.deliver(nil) }
+        if let id, connection.shared.withLock({ $0.calls.count > 0 && $0.calls.contains(id) }) {
+            let message = "A request with this id is still in flight; every request needs an id of its own."
+            return refuse(.invalidRequest(message), id: id, sink)
+        }
+        dispatch(method, params: params, id: id, sink: sink)
+    }
+
+    private mutating func dispatch(_ method: String, params: JSONView?, id: RequestID?, sink: Sink) {
+        var writer = JSONWriter()
+        swap(&writer, &scratch)
+        defer { swap(&writer, &scratch) }
+        writer.reset()
+        var disposition = Disposition.answered
+        let context = MessageContext(id: id, burst: burst)
+        var arguments: JSONView?
+        if let params, params.count > 0 { arguments = params }
+        writer.object { response in
+            Response.begin(&response)
+            response.key("id")
+            (id ?? .null).write(to: &response)
+            response.key("result")
+            disposition = handler.handle(method, params: arguments, message: context, result: &response)
+        }
+        switch disposition {
+        case .answered: sink.deliver(id == nil ? nil : writer.bytes)
+        case .failed(let error): sink.deliver(id.map { Response.error(id: $0, error) })
+        case .deferred(let begin): begin(connection.openCall(id: id, sink: sink))
+        case .exit(let code):
+            sink.deliver(id.map { id in Response.result(id: id) { $0.writeNull() } })
+            exitCode = code
+        }
+    }
+
+    /// Obeys a cancellation in either dialect; false if the message is something else.
+    private func cancels(_ root: borrowing JSONView) -> Bool {
+        guard let method = root.member("method")?.string else { return false }
+        switch method {
+        case "$/cancelRequest":
+            if let id = root.member("params")?.member("id"), let id = RequestID(id) {
+                connection.cancel(id, answers: true)
+            }
+            return true
+        case "notifications/cancelled":
+            if let id = root.member("params")?.member("requestId"), let id = RequestID(id) {
+                connection.cancel(id, answers: false)
+            }
+            return true
+        default: return false
+        }
+    }
+
+    private func refuse(_ error: RPCError, id: RequestID, _ sink: Sink? = nil) {
+        (sink ?? .direct(connection.writer)).deliver(Response.error(id: id, error))
+    }
+}
+
+extension JSONView.Kind {
+    /// The kind with its article, for use in a sentence.
+    public var article: String {
+        switch self {
+        case .object, .array, .integer: "an \(rawValue)"
+        case .string, .real, .boolean: "a \(rawValue)"
+        case .null: "null"
+        }
+    }
+}

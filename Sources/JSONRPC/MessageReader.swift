@@ -1,0 +1,298 @@
+internal import Glibc
+
+/// How messages are told apart in a stream of bytes.
+public enum MessageFraming: String, Sendable, CaseIterable {
+    /// One message a line.
+    case lines
+    /// The base protocol of language servers: a `Content-Length` header, a blank line, the body.
+    case contentLength = "content-length"
+}
+
+/// Cuts a stream of bytes into messages: a plain value that never does I/O.
+///
+/// The framing is detected from the first bytes unless given. Bytes are put in by ``fill(_:)``; messages come out of
+/// ``next()`` as ranges of ``bytes(in:_:)``, without a copy.
+///
+/// - Complexity: Every byte is looked at once, however it was cut when it arrived.
+public struct MessageReader: Sendable {
+    /// What the stream holds next.
+    public enum Event: Equatable, Sendable {
+        /// A message, or what should be one.
+        case message(Range<Int>)
+        /// A message longer than the limit; it was skipped, or is being skipped, and the stream is in step.
+        case oversized
+        /// The stream can no longer be cut; nothing more will come.
+        case lost(String)
+    }
+
+    /// The framing in force; nil until the first bytes have come.
+    public private(set) var framing: MessageFraming?
+    /// The longest message accepted, in bytes.
+    public let limit: Int
+
+    private static let initialCapacity = 1 << 16
+    private static let headerLimit = 1 << 13
+
+    private var buffer = [UInt8](repeating: 0, count: initialCapacity)
+    private var start = 0
+    private var end = 0
+    /// Bytes from `start` that are known to hold no end of line.
+    private var scanned = 0
+    /// Bytes of an oversized body still to be skipped.
+    private var toSkip = 0
+    private var isSkippingLine = false
+    private var bodyLength: Int?
+    private var mayHaveBOM = true
+    private var isLost = false
+
+    /// A reader that expects `framing`, or detects it when nil.
+    public init(framing: MessageFraming? = nil, limit: Int = 64 << 20) {
+        self.framing = framing
+        self.limit = limit
+    }
+
+    /// Lets `source` write new bytes into free space; it returns how many it wrote.
+    ///
+    /// Ranges returned by ``next()`` before are no longer valid.
+    public mutating func fill<Failure: Error>(
+        _ source: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        makeRoom()
+        var written = 0
+        var failure: Failure?
+        buffer.withUnsafeMutableBytes { bytes in
+            do throws(Failure) {
+                written = try source(UnsafeMutableRawBufferPointer(rebasing: bytes[end...]))
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        end += max(written, 0)
+        return written
+    }
+
+    /// Appends bytes; for callers that have them already.
+    public mutating func append(_ bytes: some Collection<UInt8>) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = fill { space in
+                let part = rest.prefix(space.count)
+                space.copyBytes(from: part)
+                return part.count
+            }
+            rest = rest.dropFirst(taken)
+        }
+    }
+
+    /// Calls `body` with the bytes of a message.
+    public func bytes<Result>(in range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// The next event, or nil when more bytes are needed.
+    public mutating func next() -> Event? {
+        guard !isLost else { return nil }
+        if framing == nil { detect(atEnd: false) }
+        switch framing {
+        case .lines: return nextLine(atEnd: false)
+        case .contentLength: return nextBody()
+        case nil: return nil
+        }
+    }
+
+    /// The last event, once the stream has ended and ``next()`` returns nil: a last line without its newline, or a
+    /// body that was cut off.
+    public mutating func finish() -> Event? {
+        guard !isLost else { return nil }
+        if framing == nil { detect(atEnd: true) }
+        if framing == .lines { return nextLine(atEnd: true) }
+        guard start < end || bodyLength != nil, toSkip == 0 else { return nil }
+        start = end
+        bodyLength = nil
+        return lose("The input ended in the middle of a message.")
+    }
+
+    // MARK: Lines
+
+    private mutating func nextLine(atEnd: Bool) -> Event? {
+        while true {
+            guard let newline = firstNewline() else {
+                if isSkippingLine {
+                    start = end
+                    scanned = 0
+                    if atEnd { isSkippingLine = false }
+                    return nil
+                }
+                if end - start > limit {
+                    isSkippingLine = true
+                    start = end
+                    scanned = 0
+                    return .oversized
+                }
+                guard atEnd, start < end else { return nil }
+                let range = start..<end
+                start = end
+                scanned = 0
+                return isBlank(range) ? nil : .message(range)
+            }
+            let range = start..<newline
+            start = newline + 1
+            scanned = 0
+            if isSkippingLine {
+                isSkippingLine = false
+                continue
+            }
+            if range.count > limit { return .oversized }
+            if !isBlank(range) { return .message(range) }
+        }
+    }
+
+    private mutating func firstNewline() -> Int? {
+        let from = start + scanned
+        let found: Int? = buffer.withUnsafeBytes { bytes in
+            guard from < end, let base = bytes.baseAddress,
+                let newline = memchr(base + from, Int32(UInt8(ascii: "\n")), end - from)
+            else { return nil }
+            return UnsafeRawPointer(newline) - base
+        }
+        if found == nil { scanned = end - start }
+        return found
+    }
+
+    private func isBlank(_ range: Range<Int>) -> Bool {
+        buffer[range].allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+    }
+
+    // MARK: Bodies
+
+    private mutating func nextBody() -> Event? {
+        if toSkip > 0 {
+            let skipped = min(toSkip, end - start)
+            start += skipped
+            toSkip -= skipped
+            if toSkip > 0 { return nil }
+        }
+        if bodyLength == nil {
+            switch nextHeader() {
+            case .none: return nil
+            case .failure(let reason): return lose(reason)
+            case .length(let length):
+                guard length <= limit else {
+                    toSkip = length
+                    return .oversized
+                }
+                bodyLength = length
+            }
+        }
+        guard let length = bodyLength, end - start >= length else { return nil }
+        let range = start..<(start + length)
+        start += length
+        bodyLength = nil
+        return .message(range)
+    }
+
+    private enum Header {
+        case none
+        case length(Int)
+        case failure(String)
+    }
+
+    /// Reads header lines up to the blank one; nothing is consumed until it has come.
+    private mutating func nextHeader() -> Header {
+        while start < end, [0x0D, 0x0A].contains(buffer[start]) { start += 1 }
+        var line = start
+        var length: Int?
+        while let newline = buffer[line..<end].firstIndex(of: UInt8(ascii: "\n")) {
+            var text = buffer[line..<newline]
+            if text.last == 0x0D { text.removeLast() }
+            line = newline + 1
+            if text.isEmpty {
+                start = line
+                guard let length else { return .failure("The header has no Content-Length.") }
+                return .length(length)
+            }
+            guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else {
+                return .failure("A header line has no colon: \"\(Self.excerpt(text))\".")
+            }
+            guard Self.isContentLength(text[..<colon]) else { continue }
+            let value = Self.trimmed(text[(colon + 1)...])
+            let digits = !value.isEmpty && value.count <= 18 && value.allSatisfy { (0x30...0x39).contains($0) }
+            guard digits, let parsed = Int(String(decoding: value, as: UTF8.self)), length ?? parsed == parsed else {
+                return .failure("The Content-Length \"\(Self.excerpt(value))\" cannot be trusted.")
+            }
+            length = parsed
+        }
+        return end - start > Self.headerLimit
+            ? .failure("The header is longer than \(Self.headerLimit) bytes.") : .none
+    }
+
+    private static func isContentLength(_ name: ArraySlice<UInt8>) -> Bool {
+        String(decoding: name, as: UTF8.self).lowercased() == "content-length"
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = text
+        while text.first == 0x20 || text.first == 0x09 { text.removeFirst() }
+        while text.last == 0x20 || text.last == 0x09 { text.removeLast() }
+        return text
+    }
+
+    private static func excerpt(_ text: ArraySlice<UInt8>) -> String {
+        String(decoding: text.prefix(40), as: UTF8.self)
+    }
+
+    private mutating func lose(_ reason: String) -> Event {
+        isLost = true
+        return .lost(reason)
+    }
+
+    // MARK: Detection
+
+    /// Decides the framing from the first bytes that are not blank: a header line begins with a name and a colon,
+    /// everything else is lines.
+    private mutating func detect(atEnd: Bool) {
+        if mayHaveBOM {
+            let bom: [UInt8] = [0xEF, 0xBB, 0xBF]
+            let seen = min(3, end - start)
+            if buffer[start..<(start + seen)].elementsEqual(bom.prefix(seen)), seen < 3, !atEnd { return }
+            if seen == 3, buffer[start..<(start + 3)].elementsEqual(bom) { start += 3 }
+            if seen > 0 { mayHaveBOM = false }
+        }
+        while start < end, [0x20, 0x09, 0x0A, 0x0D].contains(buffer[start]) { start += 1 }
+        guard start < end else { return }
+        var place = start
+        while place < end, Self.isTokenByte(buffer[place]) { place += 1 }
+        if place == end, place - start < 64, !atEnd, place > start { return }
+        let isHeader = place > start && place < end && buffer[place] == UInt8(ascii: ":")
+        framing = isHeader ? .contentLength : .lines
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    // MARK: Space
+
+    private mutating func makeRoom() {
+        if start == end {
+            start = 0
+            end = 0
+            if buffer.count > 1 << 20 { buffer = [UInt8](repeating: 0, count: Self.initialCapacity) }
+        }
+        let wanted = bodyLength.map { min($0 - (end - start), limit) } ?? 1
+        if buffer.count - end >= max(wanted, buffer.count / 4) { return }
+        if start > 0 {
+            buffer.withUnsafeMutableBytes { bytes in
+                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            }
+            end -= start
+            start = 0
+        }
+        let needed = end + max(wanted, buffer.count / 4)
+        if buffer.count < needed {
+            buffer.append(contentsOf: repeatElement(0, count: max(needed, 2 * buffer.count) - buffer.count))
+        }
+    }
+}

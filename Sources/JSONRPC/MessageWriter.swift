@@ -1,0 +1,189 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// The one writer of a connection: whole frames only, in the order given, one `write` for all that are ready.
+///
+/// Frames are appended by any thread. Whoever finds the writer idle writes at once and without waiting; what does not
+/// fit is left to the writer's own thread, which also notices a client that hung up. Nobody but that thread ever
+/// waits for the client to read, and ``unsentBytes`` tells how far behind it is.
+///
+/// The caller's thread and ours take turns under one flag, so that frames never interleave.
+final class MessageWriter: Sendable {
+    private struct State {
+        var framing = MessageFraming.lines
+        /// Being written: the bytes from `offset` on are unsent. Empty while somebody has them in hand.
+        var current: [UInt8] = []
+        var offset = 0
+        var inHand = 0
+        /// Gathered since; written when `current` is done.
+        var pending: [UInt8] = []
+        var isWriting = false
+        var isCorked = false
+        var isGone = false
+        var unsent: Int { current.count - offset + inHand + pending.count }
+    }
+
+    private let output: OutputDescriptor
+    private let wake = WakeEvent()
+    private let state = Mutex(State())
+    private let onGone: @Sendable () -> Void
+    private let onDrain: @Sendable () -> Void
+    private let lowWater: Int
+
+    /// A writer to `descriptor`, which it takes over.
+    ///
+    /// - Parameters:
+    ///   - lowWater: `onDrain` is called each time the unsent bytes fall to this many.
+    ///   - onGone: Called once, from any thread, when the client can no longer be written to.
+    init(
+        descriptor: Int32, lowWater: Int, onDrain: @escaping @Sendable () -> Void,
+        onGone: @escaping @Sendable () -> Void
+    ) {
+        output = OutputDescriptor(descriptor)
+        self.lowWater = lowWater
+        self.onDrain = onDrain
+        self.onGone = onGone
+    }
+
+    /// Bytes that the client has not taken yet.
+    var unsentBytes: Int { state.withLock { $0.unsent } }
+
+    /// Sets how frames are told apart; lines until then.
+    func use(_ framing: MessageFraming) {
+        state.withLock { $0.framing = framing }
+    }
+
+    /// While corked, frames only gather; ``uncork()`` writes them together.
+    func cork() {
+        state.withLock { $0.isCorked = true }
+    }
+
+    /// Ends ``cork()`` and writes what has gathered.
+    func uncork() {
+        let isReady = state.withLock { state in
+            state.isCorked = false
+            return state.unsent > 0
+        }
+        if isReady { flush() }
+    }
+
+    /// Appends one message and writes it unless corked or somebody is writing already.
+    func send(_ message: [UInt8]) {
+        let isCorked = state.withLock { state in
+            guard !state.isGone else { return true }
+            switch state.framing {
+            case .lines:
+                state.pending.append(contentsOf: message)
+                state.pending.append(UInt8(ascii: "\n"))
+            case .contentLength:
+                state.pending.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)
+                state.pending.append(contentsOf: message)
+            }
+            return state.isCorked && state.unsent < 1 << 16
+        }
+        if !isCorked { flush() }
+    }
+
+    /// Waits until everything is sent, the client is gone, or `deadline` nanoseconds have passed.
+    func drain(within deadline: Int) {
+        flush()
+        let end = monotonicNanoseconds() + deadline
+        while state.withLock({ $0.unsent > 0 && !$0.isGone }), monotonicNanoseconds() < end {
+            var place = pollfd(fd: output.descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&place, 1, 10)
+            flush()
+        }
+    }
+
+    /// Starts the thread that writes what does not fit and watches for a client that hangs up, and for `watched`
+    /// descriptors to become readable.
+    func start(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
+        startThread { [self] in run(watching: watched) }
+    }
+
+    private func run(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
+        var places = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
+        places.append(pollfd(fd: output.descriptor, events: 0, revents: 0))
+        places += watched.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        while true {
+            let isBehind = state.withLock { $0.unsent > 0 && !$0.isWriting }
+            places[1].events = isBehind ? Int16(POLLOUT) : 0
+            guard poll(&places, nfds_t(places.count), -1) > 0 else { continue }
+            if places[0].revents != 0 { wake.clear() }
+            if Int32(places[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
+                places[1].fd = -1
+                markGone()
+            } else if places[1].revents != 0 {
+                flush()
+            }
+            for (index, watch) in watched.enumerated() where places[2 + index].revents != 0 {
+                places[2 + index].fd = -1
+                watch.handler()
+            }
+        }
+    }
+
+    private func markGone() {
+        let isFirst = state.withLock { state in
+            defer {
+                state.isGone = true
+                state.pending = []
+            }
+            return !state.isGone
+        }
+        if isFirst { onGone() }
+    }
+
+    // MARK: Writing
+
+    private func flush() {
+        while true {
+            let batch: (bytes: [UInt8], offset: Int)? = state.withLock { state in
+                guard !state.isWriting, !state.isGone, state.unsent > 0 else { return nil }
+                state.isWriting = true
+                if state.current.isEmpty { swap(&state.current, &state.pending) }
+                let batch = (state.current, state.offset)
+                state.inHand = state.current.count - state.offset
+                state.current = []
+                state.offset = 0
+                return batch
+            }
+            guard let batch else { return }
+            switch write(batch.bytes, from: batch.offset) {
+            case .wrote: continue
+            case .wouldBlock: return wake.signal()
+            case .gone: return markGone()
+            }
+        }
+    }
+
+    /// Writes what fits and hands back the rest; the flag is ours and is given up here.
+    private func write(_ bytes: consuming [UInt8], from start: Int) -> OutputDescriptor.Outcome {
+        var offset = start
+        var outcome = OutputDescriptor.Outcome.wrote(0)
+        bytes.withUnsafeBytes { bytes in
+            while offset < bytes.count, outcome != .wouldBlock, outcome != .gone {
+                outcome = output.write(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                if case .wrote(let count) = outcome { offset += count }
+            }
+        }
+        let isDone = offset == bytes.count
+        let hasDrained = state.withLock { [bytes] state in
+            let before = state.unsent
+            state.isWriting = false
+            state.inHand = 0
+            if !isDone {
+                state.current = bytes
+                state.offset = offset
+            } else if bytes.capacity <= 1 << 18 {
+                // Kept for its capacity: a busy connection writes without allocating.
+                state.current = bytes
+                state.current.removeAll(keepingCapacity: true)
+            }
+            return before > lowWater && state.unsent <= lowWater
+        }
+        if hasDrained { onDrain() }
+        return outcome
+    }
+}

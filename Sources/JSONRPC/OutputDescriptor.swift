@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// The descriptor that messages are written to, written without ever waiting where the system allows it.
+///
+/// The inherited file description is shared with the client, so `O_NONBLOCK` may not be set on it. A pipe is opened
+/// anew through `/proc/self/fd`, which gives a description of our own; a socket takes `MSG_DONTWAIT` per call; files
+/// and terminals are written as they are.
+struct OutputDescriptor: Sendable {
+    enum Outcome: Equatable {
+        case wrote(Int)
+        case wouldBlock
+        case gone
+    }
+
+    private enum Kind {
+        case pipe, socket, other
+    }
+
+    let descriptor: Int32
+    private let kind: Kind
+
+    /// Takes over `descriptor`.
+    init(_ descriptor: Int32) {
+        var status = stat()
+        let mode = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        if mode == S_IFSOCK {
+            self.descriptor = descriptor
+            kind = .socket
+            return
+        }
+        if mode == S_IFIFO {
+            let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if own >= 0 {
+                close(descriptor)
+                self.descriptor = own
+                kind = .pipe
+                return
+            }
+        }
+        self.descriptor = descriptor
+        kind = .other
+    }
+
+    /// Writes as much of `bytes` as fits now.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+        while true {
+            let count =
+                switch kind {
+                case .socket:
+                    send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+                case .pipe, .other: Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                }
+            if count >= 0 { return .wrote(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .wouldBlock
+            default: return .gone
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// The JSON-RPC error of one request: a stable code, a sentence, and what a program needs to react.
+public struct RPCError: Error, Sendable, Equatable {
+    /// A member of the error's `data`.
+    public enum Detail: Sendable, Equatable {
+        case string(String)
+        case integer(Int)
+        case strings([String])
+    }
+
+    /// The stable number of the error.
+    public var code: Int
+    /// The stable name of the error, `data.name`.
+    public var name: String
+    /// One sentence that a user can act on.
+    public var message: String
+    /// Whether the same request may succeed later without a change, `data.retryable`.
+    public var isRetryable: Bool
+    /// Further members of `data`, in order.
+    public var details: [(name: String, value: Detail)]
+
+    /// An error with the given parts.
+    public init(
+        code: Int, name: String, message: String, isRetryable: Bool = false,
+        details: [(name: String, value: Detail)] = []
+    ) {
+        self.code = code
+        self.name = name
+        self.message = message
+        self.isRetryable = isRetryable
+        self.details = details
+    }
+
+    /// Whether both have the same code, name, message and details.
+    public static func == (one: RPCError, other: RPCError) -> Bool {
+        one.code == other.code && one.name == other.name && one.message == other.message
+            && one.isRetryable == other.isRetryable && one.details.count == other.details.count
+            && zip(one.details, other.details).allSatisfy { $0 == $1 }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { error in
+            error.field("code", code)
+            error.field("message", message)
+            error.key("data")
+            error.object { data in
+                data.field("name", name)
+                data.field("retryable", isRetryable)
+                for detail in details {
+                    data.key(detail.name)
+                    switch detail.value {
+                    case .string(let text): data.write(text)
+                    case .integer(let number): data.write(number)
+                    case .strings(let list): data.array { array in list.forEach { array.write($0) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The errors of JSON-RPC itself and of the language server protocol.
+extension RPCError {
+    /// −32700: the text is not JSON.
+    public static func parseError(_ message: String) -> RPCError {
+        RPCError(code: -32700, name: "parseError", message: message)
+    }
+
+    /// −32600: the JSON is not a request, or may not be sent now.
+    public static func invalidRequest(_ message: String, limit: String? = nil) -> RPCError {
+        RPCError(
+            code: -32600, name: "invalidRequest", message: message,
+            details: limit.map { [("limit", .string($0))] } ?? [])
+    }
+
+    /// −32601: there is no such method; the nearest name is suggested.
+    public static func methodNotFound(_ method: String, suggestion: String?) -> RPCError {
+        let hint = suggestion.map { " Did you mean \"\($0)\"?" } ?? " Ask rpc.discover for the methods there are."
+        return RPCError(
+            code: -32601, name: "methodNotFound", message: "There is no method \"\(method)\".\(hint)",
+            details: [("method", .string(method))] + (suggestion.map { [("suggestion", .string($0))] } ?? []))
+    }
+
+    /// −32602: a parameter is missing, unknown, or of the wrong kind.
+    public static func invalidParams(
+        _ message: String, param: String? = nil, expected: String? = nil, received: String? = nil,
+        suggestion: String? = nil
+    ) -> RPCError {
+        var details: [(String, Detail)] = []
+        if let param { details.append(("param", .string(param))) }
+        if let expected { details.append(("expected", .string(expected))) }
+        if let received { details.append(("received", .string(received))) }
+        if let suggestion { details.append(("suggestion", .string(suggestion))) }
+        return RPCError(code: -32602, name: "invalidParams", message: message, details: details)
+    }
+
+    /// −32603: a failure that is ours.
+    public static func internalError(_ message: String) -> RPCError {
+        RPCError(code: -32603, name: "internalError", message: message)
+    }
+
+    /// −32800: the client cancelled the request.
+    public static let requestCancelled = RPCError(
+        code: -32800, name: "requestCancelled", message: "The request was cancelled.")
+
+    /// −32802: the server is shutting down.
+    public static let serverCancelled = RPCError(
+        code: -32802, name: "serverCancelled",
+        message: "The server is shutting down; send the request to a new one.", isRetryable: true)
+}

@@ -1,0 +1,54 @@
+internal import Platform
+
+/// The `id` of a request, echoed with its type and value unchanged.
+public enum RequestID: Hashable, Sendable {
+    /// A string.
+    case string(String)
+    /// A number without fraction, within 64 bits.
+    case integer(Int)
+    /// Any other token, kept as the JSON text to echo: a fraction, or an id salvaged from a refused message.
+    case literal(String)
+    /// An explicit `null`. It names nobody: it cannot be cancelled and many may be in flight.
+    case null
+
+    /// Whether both would be echoed as the same bytes.
+    public static func == (one: RequestID, other: RequestID) -> Bool {
+        switch (one, other) {
+        case (.string(let one), .string(let other)), (.literal(let one), .literal(let other)):
+            ExactText(one) == ExactText(other)
+        case (.integer(let one), .integer(let other)): one == other
+        case (.null, .null): true
+        default: false
+        }
+    }
+
+    /// Hashes what is echoed.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .string(let text), .literal(let text): ExactText(text).hash(into: &hasher)
+        case .integer(let number): hasher.combine(number)
+        case .null: hasher.combine(0)
+        }
+    }
+
+    /// Reads an id, or nil when the value is of a kind that no id may have.
+    init?(_ view: JSONView) {
+        switch view.kind {
+        case .string: self = .string(view.string ?? "")
+        case .integer: self = .integer(view.integer ?? 0)
+        case .real: self = .literal((view.number ?? 0).description)
+        case .null: self = .null
+        case .object, .array, .boolean: return nil
+        }
+    }
+
+    /// Writes the id as it came.
+    public func write(to writer: inout JSONWriter) {
+        switch self {
+        case .string(let text): writer.write(text)
+        case .integer(let number): writer.write(number)
+        case .literal(let json): writer.writeRaw(json)
+        case .null: writer.writeNull()
+        }
+    }
+}

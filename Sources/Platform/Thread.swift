@@ -1,0 +1,32 @@
+internal import Glibc
+
+/// Starts a detached thread that runs `body` to its end.
+///
+/// For the few loops that block in the kernel and therefore may not sit on the threads of the concurrency runtime.
+///
+/// - Parameter stackSize: In bytes; 512 KiB by default, of which only what is touched is ever resident.
+package func startThread(stackSize: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, stackSize)
+    let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+    var thread = pthread_t()
+    let code = pthread_create(&thread, &attributes, runThreadBody, context)
+    pthread_attr_destroy(&attributes)
+    if code != 0 {
+        Unmanaged<ThreadBody>.fromOpaque(context).release()
+        // No thread can be had: the work is done here, late but done.
+        body()
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().body() }
+    return nil
+}

@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import ImageServer
+
+/// The command line of the program.
+struct HalcyonCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "halcyon",
+        abstract: "An image engine that any program can spawn: JSON-RPC 2.0 on standard input and output.",
+        discussion: "Without a subcommand it serves. Send one JSON-RPC request a line, or Content-Length frames.",
+        version: ImageServer.version,
+        subcommands: [ServeCommand.self, DiscoverCommand.self],
+        defaultSubcommand: ServeCommand.self)
+}
+
+/// Answers requests until the input ends.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Answer JSON-RPC 2.0 on standard input and output (the default).")
+
+    @OptionGroup var options: ServeOptions
+}
+
+/// Prints the description of the protocol.
+struct DiscoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover", abstract: "Print the OpenRPC document, as protocol/openrpc.json holds it.")
+
+    func run() { printToStdout(OpenRPCDocument.text) }
+}

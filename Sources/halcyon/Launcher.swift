@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import Glibc
+internal import ImageServer
+
+/// Reads the command line and runs what it asks for.
+enum Launcher {
+    /// Returns the exit code of the process.
+    static func run() -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        do {
+            // With no arguments there is nothing to parse, and the parser costs a millisecond of every start.
+            if CommandLine.arguments.count == 1 { return try ServeSession(ServeOptions.defaults()).run() }
+            let command = try HalcyonCommand.parseAsRoot()
+            if let serve = command as? ServeCommand { return try ServeSession(serve.options).run() }
+            var other = command
+            try other.run()
+            return 0
+        } catch {
+            return report(error)
+        }
+    }
+
+    private static func report(_ error: any Error) -> Int32 {
+        let code = HalcyonCommand.exitCode(for: error)
+        let message = HalcyonCommand.fullMessage(for: error)
+        if code.isSuccess {
+            printToStdout(Array((message + "\n").utf8))
+            return 0
+        }
+        printToStderr(message)
+        return error is StartFailure ? 1 : 2
+    }
+}
+
+/// Why the server cannot start, in a sentence.
+struct StartFailure: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,106 @@
+internal import CLinux
+internal import Glibc
+internal import ImageEngine
+internal import ImageServer
+internal import JSONRPC
+internal import Logging
+internal import Platform
+
+/// One run of the server: from claiming the descriptors to the exit code.
+struct ServeSession {
+    private let options: ServeOptions
+
+    init(_ options: ServeOptions) throws {
+        var options = options
+        try options.applyEnvironment(given: CommandLine.arguments)
+        try options.validate()
+        self.options = options
+    }
+
+    /// Serves until the input ends; returns the exit code.
+    func run() throws -> Int32 {
+        guard let streams = StandardStreams.claim() else {
+            throw StartFailure(description: "Standard input and output must be open: halcyon speaks on them.")
+        }
+        let root = try absolutePath(options.cacheRoot())
+        StderrLog.install(level: Logger.Level(rawValue: options.logLevel) ?? .warning, file: options.logFile)
+        let logger = Logger(label: "halcyon")
+        if isatty(streams.input) == 1 {
+            printToStderr("halcyon answers JSON-RPC 2.0, one request a line; try {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} or halcyon --help.")
+        }
+
+        var configuration = ImageManager.Configuration(cacheRoot: root)
+        configuration.memory.costLimit = options.memoryLimit
+        configuration.memory.preferredCost = options.memoryLimit / 5 * 3
+        configuration.diskBytesLimit = options.diskLimit
+        configuration.syncsToDisk = options.durability == "disk"
+        configuration.downloader.maxDownloadsPerHost = options.maxDownloadsPerHost
+        configuration.downloader.maxConcurrentDownloads = options.maxConcurrentDownloads
+        configuration.downloader.userAgent = "halcyon/\(ImageServer.version)"
+        let manager = ImageManager(configuration)
+        let server = ImageServer(manager: manager)
+
+        let signals = blockSignals()
+        let connection = Connection(
+            input: streams.input, output: streams.output, framing: MessageFraming(rawValue: options.framing),
+            handler: server,
+            watching: [
+                (
+                    signals,
+                    { @Sendable connection in
+                        let number = hl_signal_read(signals)
+                        logger.debug("stopped by signal", metadata: ["signal": "\(number)"])
+                        connection.stop()
+                        leave(manager, code: 128 + number)
+                    }
+                )
+            ],
+            onGone: {
+                logger.debug("the client is gone")
+                leave(manager, code: 1)
+            })
+        var hooks = ImageServer.Hooks()
+        hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
+        hooks.watchProcess = { process in watch(process, manager) }
+        server.use(hooks)
+
+        let code = connection.run()
+        manager.flush()
+        return code
+    }
+
+    /// Signals that end the process come through a descriptor, and interrupt nothing.
+    private func blockSignals() -> Int32 {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        return hl_signalfd(&signals)
+    }
+}
+
+/// Ends the process when another one has ended.
+private func watch(_ process: Int32, _ manager: ImageManager) {
+    let descriptor = hl_pidfd_open(process)
+    guard descriptor >= 0 else {
+        // No such process: it has ended already. Other failures tell nothing.
+        if errno == ESRCH { leave(manager, code: 1) }
+        return
+    }
+    startThread {
+        var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&place, 1, -1) < 0, errno == EINTR {}
+        leave(manager, code: 1)
+    }
+}
+
+/// Ends the process at once. Whatever was answered as stored is stored; what is being written is never seen half.
+private func leave(_ manager: ImageManager, code: Int32) {
+    // Writing down the last uses may wait for another process's lock; half a second is what we have.
+    startThread {
+        usleep(300_000)
+        _exit(code)
+    }
+    manager.flush()
+    _exit(code)
+}

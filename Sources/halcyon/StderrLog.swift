@@ -1,0 +1,47 @@
+internal import Glibc
+internal import ImageEngine
+internal import Logging
+
+/// Log lines to stderr or a file. Nobody may be reading stderr: a line that does not fit is dropped, never waited for.
+struct StderrLog: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    private let label: String
+    private let descriptor: Int32
+
+    /// Makes every logger of the process write so.
+    static func install(level: Logger.Level, file: String?) {
+        var descriptor: Int32 = 2
+        if let file {
+            let opened = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+            if opened >= 0 {
+                descriptor = opened
+            } else {
+                printToStderr("The log file \(file) cannot be opened (\(String(cString: strerror(errno)))); stderr is used.")
+            }
+        }
+        LoggingSystem.bootstrap { [descriptor] label in StderrLog(logLevel: level, label: label, descriptor: descriptor) }
+    }
+
+    private init(logLevel: Logger.Level, label: String, descriptor: Int32) {
+        self.logLevel = logLevel
+        self.label = label
+        self.descriptor = descriptor
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        let extra = values.isEmpty ? "" : " " + values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let line = Array("\(ISO8601.text(time.tv_sec)) \(event.level) \(label): \(event.message)\(extra)\n".utf8)
+        var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&place, 1, 0) == 1, place.revents & Int16(POLLOUT) != 0 else { return }
+        _ = write(descriptor, line, line.count)
+    }
+}

@@ -1,0 +1,49 @@
+// Many requests in flight, and what they leave in memory.
+#include "driver.h"
+
+static json_t *memory_of(const Server *server) {
+    return json_pack("{s:I, s:I}", "rss", (json_int_t)bench_status_kib(server->child.pid, "VmRSS:"), "peak",
+        (json_int_t)bench_status_kib(server->child.pid, "VmHWM:"));
+}
+
+/// All sides run at once and take turns; a round is the nanoseconds that `count` requests take with `window` in flight.
+json_t *measure_floods(const Plan *plan) {
+    Server servers[maximumSides];
+    json_t *rounds[maximumSides], *results = json_array();
+    for (size_t i = 0; i < plan->side_count; i++) {
+        rounds[i] = json_array();
+        servers[i] = open_server(&plan->sides[i]);
+        if (plan->warmup > 0) flood(&servers[i], &plan->sides[i].requests, plan->warmup, plan->window);
+    }
+    for (size_t round = 0; round < plan->rounds; round++)
+        for (size_t i = 0; i < plan->side_count; i++)
+            json_array_append_new(rounds[i],
+                json_integer(flood(&servers[i], &plan->sides[i].requests, plan->count, plan->window)));
+    for (size_t i = 0; i < plan->side_count; i++) {
+        const Side *side = &plan->sides[i];
+        json_array_append_new(results,
+            json_pack("{s:s, s:o, s:o}", "name", side->name, "rounds", rounds[i], "reply", last_reply(&servers[i])));
+        close_server(side, &servers[i]);
+    }
+    return results;
+}
+
+/// Each server is started once and sent its setup, then its requests once (or `count` of them, in turn) with `window` in
+/// flight: nanoseconds from the first request and from the start, and its memory after the setup and at the end, in KiB.
+json_t *measure_batches(const Plan *plan) {
+    json_t *results = json_array();
+    for (size_t i = 0; i < plan->side_count; i++) {
+        const Side *side = &plan->sides[i];
+        size_t total = plan->count > 0 ? plan->count : side->requests.count;
+        int64_t begin = bench_now();
+        Server server = open_server(side);
+        json_t *before = memory_of(&server);
+        int64_t taken = flood(&server, &side->requests, total, plan->window);
+        int64_t since_start = bench_now() - begin;
+        json_array_append_new(results,
+            json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "name", side->name, "taken", (json_int_t)taken, "sinceStart",
+                (json_int_t)since_start, "before", before, "after", memory_of(&server), "reply", last_reply(&server)));
+        close_server(side, &server);
+    }
+    return results;
+}

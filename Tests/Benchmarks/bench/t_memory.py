@@ -1,0 +1,47 @@
+"""T6: how much memory the server holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import messages, nginx, pictures, scene
+from .context import Context
+from .driver import Side, batch
+from .table import Limit, Row, absolute, missing
+
+
+def run(context: Context) -> list[Row]:
+    """Resident memory after a ping, its growth over many hits, and the peak over many downloads with default limits."""
+    hits, misses = context.scaled(1_000_000), context.scaled(10_000)
+    ping = messages.write(context, "ping", messages.calls("ping", [None]))
+    rounds = range(min(context.rounds, 5))
+    idle = [_memory(context, ping)["after"]["rss"] / 1024 for _ in rounds]
+    rows = [absolute("T6", "RSS after a ping", idle, "MiB", Limit("≤", 16, " MiB"))]
+
+    warm = scene.warm(context, 64)
+    requests = messages.write(context, "hits", messages.repeated("retrieve", [{"url": key} for key in warm.keys], 4096))
+    result = batch(context, Side("ours", context.ours(warm.cache), requests, warm.setup, log=context.log), 64, hits)
+    grown = (result["after"]["rss"] - result["before"]["rss"]) / 1024
+    row = absolute("T6", f"growth of RSS over {hits:,} hits", [grown], "MiB", Limit("≤", 2, " MiB"))
+    rows.append(scene.check_hit(row, result["reply"], "memory"))
+    total = result["after"]["rss"] / 1024 - idle[len(idle) // 2]
+    rows.append(absolute("T6", "the same since a ping, with 64 entries stored", [total], "MiB"))
+
+    work = f"peak of RSS over {misses:,} downloads of 20 KB"
+    limit = Limit("≤", 64, " MiB")
+    if nginx.path() is None:
+        return [*rows, missing("T6", work, "nginx is not installed", str(limit))]
+    folder = pictures.make(context, 1000)[0].parent
+    with nginx.serving(context, folder) as base:
+        urls = [f"{base}/{number % 1000:05d}.jpg?{number}" for number in range(misses)]
+        requests = messages.write(context, "misses", messages.calls("retrieve", ({"url": url} for url in urls)))
+        cache = context.path("cache")
+        result = batch(context, Side("ours", context.ours(cache), requests, log=context.log), 64)
+    row = absolute("T6", work, [result["after"]["peak"] / 1024], "MiB", limit)
+    rows.append(scene.check_hit(row, result["reply"], "none"))
+    context.discard(cache)
+    return rows
+
+
+def _memory(context: Context, requests: str) -> dict[str, Any]:
+    return batch(context, Side("ours", context.ours(context.path("cache")), requests, log=context.log), 1)

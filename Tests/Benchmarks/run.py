@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Measures the server beside its yardsticks and prints a table: ours, yardstick, ratio, target, met or not.
+
+    python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick] [--json FILE]
+
+The README beside this file explains every row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_start, t_store, t_throughput  # noqa: E402
+from bench.context import BenchError, Context, file_system, progress  # noqa: E402
+from bench.table import Row, missing, render  # noqa: E402
+
+BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
+    "T1": t_latency.ping,
+    "T2": t_latency.memory_hits,
+    "T3": t_latency.first_hits,
+    "T4": t_throughput.run,
+    "T5": t_start.run,
+    "T6": t_memory.run,
+    "T7": t_store.run,
+    "T8": t_client.run,
+    "T10": t_fetch.run,
+    "T12": t_merge.run,
+}
+
+
+def main() -> int:
+    """Runs what was asked for; 0 when everything could be run (and, with ``--check``, every target was met)."""
+    options = _options()
+    names = [name.strip().upper() for name in options.only.split(",")] if options.only else list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}.", file=sys.stderr)
+        return 2
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384) if hard > 0 else 16_384), hard))
+    try:
+        binary, tools = build.find_binary(), build.build_tools()
+    except (BenchError, OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    work = Path(tempfile.mkdtemp(prefix="bench-", dir=_scratch(options.dir)))
+    context = Context(
+        build.ROOT,
+        binary,
+        tools,
+        Path(options.client).resolve(),
+        work,
+        options.rounds,
+        options.quick,
+        not options.no_pin,
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the scratch folder and nginx go
+    _clean_environment(work)
+    rows: list[Row] = []
+    failed = False
+    begin = time.monotonic()
+    header = _machine(context)
+    try:
+        for name in names:
+            progress(f"{name} …")
+            try:
+                rows += BENCHMARKS[name](context)
+            except Exception as error:  # one benchmark that cannot be run must not hide the others
+                failed = True
+                kind = "" if isinstance(error, BenchError) else f"{type(error).__name__}: "
+                rows.append(missing(name, "could not be run", f"{kind}{error}"))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(", ".join(f"{key} {value}" for key, value in header.items()))
+    print(render(rows))
+    judged = [row for row in rows if row.met is not None]
+    unmeasured = sum(bool(row.target) and row.met is None for row in rows)
+    print(
+        f"{sum(bool(row.met) for row in judged)} of {len(judged)} targets met, {unmeasured} not measured,"
+        f" in {time.monotonic() - begin:.0f} s"
+    )
+    if options.json:
+        document = {"machine": header, "rows": [row.as_json() for row in rows]}
+        Path(options.json).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    missed = any(not row.met for row in judged) or unmeasured > 0
+    return 1 if failed or (options.check and missed) else 0
+
+
+def _clean_environment(work: Path) -> None:
+    """Nothing from outside may change what is measured: no settings of the server's, no configuration file, no proxy."""
+    for name in list(os.environ):
+        if name.startswith("HALCYON_") or name.lower() in ("http_proxy", "https_proxy", "all_proxy"):
+            del os.environ[name]
+    os.environ["XDG_CONFIG_HOME"] = str(work)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", metavar="T1,T4", help=f"which benchmarks to run, of {', '.join(BENCHMARKS)}")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="how often each side is measured; five or more count (default 7)"
+    )
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work, to see that everything runs")
+    parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
+    parser.add_argument(
+        "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
+    )
+    parser.add_argument(
+        "--client",
+        metavar="DIR",
+        default=str(build.ROOT / "clients" / "python" / "src"),
+        help="where the Python client is",
+    )
+    parser.add_argument("--no-pin", action="store_true", help="let the system choose processors in T1, T2, T3 and T8")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a target was missed or not measured")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return options
+
+
+def _scratch(asked: str | None) -> str:
+    """A tmpfs with 2 GiB to spare where there is one: files on disk get slower as others are deleted."""
+    if asked:
+        Path(asked).mkdir(parents=True, exist_ok=True)
+        return str(Path(asked).resolve())
+    memory = Path("/dev/shm")
+    if file_system(memory) == "tmpfs" and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 << 30:
+        return str(memory)
+    return tempfile.gettempdir()
+
+
+def _machine(context: Context) -> dict[str, str]:
+    command = [str(context.binary), "--version"]
+    try:
+        version = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=10
+        ).stdout.strip()
+    except subprocess.TimeoutExpired:
+        version = ""
+    return {
+        "server": version.split("\n")[0] or context.binary.name,
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processors": str(len(os.sched_getaffinity(0))),
+        "load": f"{os.getloadavg()[0]:.2f}",
+        "caches on": file_system(context.work),
+        "rounds": f"{context.rounds}{' (quick)' if context.quick else ''}",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

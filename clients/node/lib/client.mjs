@@ -1,0 +1,178 @@
+import path from "node:path";
+import { toPath } from "./binary.mjs";
+import { Connection } from "./connection.mjs";
+import { ClientClosedError, ServerGoneError } from "./errors.mjs";
+import { ServerProcess } from "./process.mjs";
+
+const closeTimeoutMs = 5000;
+const violationTimeoutMs = 1000;
+
+/**
+ * A halcyon server of one's own: starts the process, calls its methods, ends it.
+ *
+ * The types and what each method does, with units, defaults and errors, are in `index.d.ts`.
+ */
+export class Client {
+  #process;
+  #connection;
+  #closing;
+
+  constructor(options = {}) {
+    const server = new ServerProcess(options);
+    this.#process = server;
+    this.#connection = new Connection(server.stdin, server.stdout, {
+      onBusy: (busy) => server.setBusy(busy),
+      onNotification: (method, params) => options.onNotification?.(method, params),
+      onViolation: (makeError) => {
+        this.#connection.fail(makeError);
+        this.#connection.end();
+        server.stop(violationTimeoutMs);
+      },
+    });
+    server.setBusy(false);
+    server.exited.then((end) => this.#connection.fail((method) => end.error ?? goneError(end, method)));
+  }
+
+  static async start(options) {
+    const client = new Client(options);
+    try {
+      await client.ping();
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+    return client;
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  get binary() {
+    return this.#process.binary;
+  }
+
+  async call(method, params, options) {
+    return (await this.#callMany(method, [params], options))[0];
+  }
+
+  notify(method, params) {
+    if (this.#closing) throw new ClientClosedError(method);
+    this.#connection.notify(method, params);
+  }
+
+  async retrieve(request, options) {
+    return withBytes(await this.call("retrieve", named("url", request), options));
+  }
+
+  async store({ data, path: file, ...rest }, options) {
+    const params = { ...rest };
+    if (file !== undefined) params.path = path.resolve(toPath(file));
+    if (data !== undefined) params.data = base64(data);
+    return withBytes(await this.call("store", params, options));
+  }
+
+  async remove(request, options) {
+    return this.call("remove", named("key", request), options);
+  }
+
+  async isCached(request, options) {
+    return this.call("isCached", named("key", request), options);
+  }
+
+  async cachePath(request, options) {
+    return this.call("cachePath", named("key", request), options);
+  }
+
+  async retrieveMany(requests, options) {
+    return this.#callMany("retrieve", listOf("url", requests), options, withBytes);
+  }
+
+  async isCachedMany(requests, options) {
+    return this.#callMany("isCached", listOf("key", requests), options);
+  }
+
+  async cachePathMany(requests, options) {
+    return this.#callMany("cachePath", listOf("key", requests), options);
+  }
+
+  async calculateSize(request, options) {
+    return this.call("calculateSize", request, options);
+  }
+
+  async clear(request, options) {
+    return this.call("clear", request, options);
+  }
+
+  async clearMemory(request, options) {
+    return this.call("clearMemory", request, options);
+  }
+
+  async clearDisk(request, options) {
+    return this.call("clearDisk", request, options);
+  }
+
+  async stats(options) {
+    return this.call("stats", undefined, options);
+  }
+
+  async ping(options) {
+    return this.call("ping", undefined, options);
+  }
+
+  async discover(options) {
+    return this.call("rpc.discover", undefined, options);
+  }
+
+  async close({ timeoutMs = closeTimeoutMs } = {}) {
+    if (!this.#closing) {
+      this.#closing = true;
+      this.#connection.end();
+      this.#process.stop(timeoutMs);
+    }
+    const { exitCode, signal } = await this.#process.exited;
+    return { exitCode, signal };
+  }
+
+  async #callMany(method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
+    if (this.#closing) throw new ClientClosedError(method);
+    const calls = this.#connection.callMany(method, paramsList, { signal, onProgress });
+    const results = calls.map((call) => call.then(convert));
+    return settled ? Promise.allSettled(results) : Promise.all(results);
+  }
+
+  static {
+    // Node 18 before 18.18 has no such symbol.
+    if (Symbol.asyncDispose) {
+      this.prototype[Symbol.asyncDispose] = async function () {
+        await this.close();
+      };
+    }
+  }
+}
+
+function goneError({ exitCode, signal }, method) {
+  const how = signal ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
+  const message =
+    `No answer to ${method}: the server process ${how}. ` +
+    "What it had to say is on its standard error; start another with Client.start().";
+  return new ServerGoneError(message, { exitCode, signal, method });
+}
+
+/** A string or a URL stands for the one parameter that every request has. */
+function named(name, request) {
+  return typeof request === "string" || request instanceof URL ? { [name]: String(request) } : request;
+}
+
+function listOf(name, requests) {
+  return Array.from(requests, (request) => named(name, request));
+}
+
+function base64(data) {
+  if (!(data instanceof Uint8Array)) throw new TypeError("`data` must be a Buffer or a Uint8Array.");
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+}
+
+function withBytes(result) {
+  return typeof result?.data === "string" ? { ...result, data: Buffer.from(result.data, "base64") } : result;
+}

@@ -1,0 +1,112 @@
+/** The stable codes the server answers with, by name. */
+export const ErrorCode = Object.freeze({
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  requestCancelled: -32800,
+  serverCancelled: -32802,
+  badData: 10000,
+  notModified: 10001,
+  invalidStatusCode: 10002,
+  notCached: 10003,
+  processingFailed: 10004,
+  limitExceeded: 10005,
+  invalidURL: 20000,
+  connectionFailed: 20001,
+  timedOut: 20002,
+  tlsFailed: 20003,
+  forbiddenAddress: 20004,
+  downloadCancelledBeforeStarting: 30000,
+  storageFailed: 40000,
+});
+
+const kinds = new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]));
+
+/** Any failure of this package. `code` is the server's number, or a string for a failure on this side. */
+export class HalcyonError extends Error {
+  constructor(message, { code, kind, data, method, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.kind = kind ?? kinds.get(code) ?? "unknown";
+    this.data = data ?? {};
+    this.method = method;
+    this.retryable = this.data.retryable === true;
+    this.hint = typeof this.data.hint === "string" ? this.data.hint : undefined;
+  }
+
+  /** Makes the error that a JSON-RPC `error` object describes. */
+  static fromResponse(error, method) {
+    const data = isObject(error?.data) ? error.data : error?.data === undefined ? {} : { value: error.data };
+    const kind = typeof data.name === "string" ? data.name : undefined;
+    return new HalcyonError(String(error?.message ?? "The server reported an error without a message."), {
+      code: error?.code,
+      kind,
+      data,
+      method,
+    });
+  }
+}
+
+/** No executable was found where the client looked. */
+export class BinaryNotFoundError extends HalcyonError {
+  constructor(message, searched, cause) {
+    super(message, { code: "HALCYON_BINARY_NOT_FOUND", kind: "binaryNotFound", cause });
+    this.searched = searched;
+  }
+}
+
+/** The server process ended while something was still wanted from it. */
+export class ServerGoneError extends HalcyonError {
+  constructor(message, { exitCode = null, signal = null, method, cause } = {}) {
+    super(message, { code: "HALCYON_SERVER_GONE", kind: "serverGone", method, cause });
+    this.exitCode = exitCode;
+    this.signal = signal;
+  }
+}
+
+/** The client was closed before the call was made. */
+export class ClientClosedError extends HalcyonError {
+  constructor(method) {
+    super(`Cannot call ${method}: this client was closed. Start another one with Client.start().`, {
+      code: "HALCYON_CLIENT_CLOSED",
+      kind: "clientClosed",
+      method,
+    });
+  }
+}
+
+/** A message is too long for the server to read. */
+export class MessageTooLargeError extends HalcyonError {
+  constructor(method, bytes, limit) {
+    super(
+      `Cannot send ${method}: the message has ${bytes} bytes and the server reads at most ${limit}. ` +
+        "Give the image as a path instead of as data.",
+      { code: "HALCYON_MESSAGE_TOO_LARGE", kind: "messageTooLarge", method, data: { limit } },
+    );
+  }
+}
+
+/** A call was given up because its `AbortSignal` was aborted without a reason of its own. */
+export class AbortError extends Error {
+  constructor(method, cause) {
+    super(`The call of ${method} was aborted.`, cause === undefined ? undefined : { cause });
+    this.name = "AbortError";
+    this.code = "ABORT_ERR";
+  }
+}
+
+/**
+ * What an aborted call rejects with: the reason the caller gave to `abort()`, or else an `AbortError` whose cause is
+ * what the server answered.
+ */
+export function cancellationError(reason, method, cause) {
+  const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");
+  return isDefault ? new AbortError(method, cause) : reason;
+}
+
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

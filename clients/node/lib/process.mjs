@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { findBinary, toPath } from "./binary.mjs";
+import { BinaryNotFoundError } from "./errors.mjs";
+
+const killDelayMs = 2000;
+const leftoverOutputMs = 1000;
+
+/**
+ * The server as a child process.
+ *
+ * The child is never detached and holds the only far ends of its pipes: when this process ends in any way, the child
+ * reads the end of its input and exits by itself. `stop` does the same in good order.
+ */
+export class ServerProcess {
+  #child;
+  #busy = false;
+  #stopping = false;
+  #timers = [];
+
+  /** How the process ended, once it has ended and all its output was read: `{exitCode, signal, error?}`. */
+  exited;
+
+  /** Starts the process. Throws `BinaryNotFoundError` when there is no executable to start. */
+  constructor({ binary, cacheDir, args = [], env = {}, stderr = "inherit" }) {
+    const fullEnv = { ...process.env, ...env };
+    const log = typeof stderr === "function" ? stderr : undefined;
+    this.binary = findBinary(binary, fullEnv);
+    const cache = cacheDir === undefined ? [] : ["--cache-dir", path.resolve(toPath(cacheDir))];
+    this.#child = spawn(this.binary, ["serve", ...cache, ...args], {
+      env: fullEnv,
+      stdio: ["pipe", "pipe", log ? "pipe" : stderr],
+    });
+    if (log) this.#child.stderr?.setEncoding("utf8").on("data", log);
+    this.exited = new Promise((resolve) => this.#watch(resolve));
+  }
+
+  get stdin() {
+    return this.#child.stdin;
+  }
+
+  get stdout() {
+    return this.#child.stdout;
+  }
+
+  /** The process id, or undefined when the process could not be started. */
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Tells whether calls are open. Only then, and while it stops, does the process keep the event loop alive. */
+  setBusy(busy) {
+    this.#busy = busy;
+    this.#updateReferences();
+  }
+
+  /**
+   * Makes sure that the process ends: its input has ended or soon will; after `timeoutMs` it gets SIGTERM, and two
+   * seconds later SIGKILL.
+   */
+  stop(timeoutMs) {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#updateReferences();
+    this.#after(timeoutMs, () => {
+      this.#child.kill("SIGTERM");
+      this.#after(killDelayMs, () => this.#child.kill("SIGKILL"));
+    });
+  }
+
+  #updateReferences() {
+    const wanted = this.#busy || this.#stopping;
+    for (const handle of [this.#child, ...this.#child.stdio]) {
+      if (wanted) handle?.ref?.();
+      else handle?.unref?.();
+    }
+  }
+
+  #after(milliseconds, action) {
+    this.#timers.push(setTimeout(action, milliseconds));
+  }
+
+  #watch(resolve) {
+    const child = this.#child;
+    const finish = (end) => {
+      this.#stopping = true;
+      for (const timer of this.#timers) clearTimeout(timer);
+      resolve(end);
+    };
+    child.on("error", (cause) => {
+      // Also emitted when a signal cannot be sent: then the process runs, and `exit` is still to come.
+      if (child.pid !== undefined) return;
+      const message = `Cannot start ${JSON.stringify(this.binary)}: ${cause.message}.`;
+      finish({ exitCode: null, signal: null, error: new BinaryNotFoundError(message, [this.binary], cause) });
+    });
+    child.on("close", (exitCode, signal) => finish({ exitCode, signal }));
+    // `close` waits for the end of the output. A descendant that inherited it could hold it open; what the server
+    // itself wrote is in the pipe already.
+    child.on("exit", () => {
+      this.#after(leftoverOutputMs, () => {
+        child.stdout.destroy();
+        child.stderr?.destroy();
+      });
+    });
+    // A write that fails or output that ends is no news of its own: the process is ending, or must be made to.
+    child.stdin.on("error", () => this.stop(leftoverOutputMs));
+    child.stdout.on("error", () => this.stop(leftoverOutputMs));
+    child.stdout.on("end", () => this.stop(leftoverOutputMs));
+  }
+}

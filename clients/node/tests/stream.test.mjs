@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MessageTooLargeError } from "halcyon-client";
+import { Gate } from "./support/http.mjs";
+import { fakeClient } from "./support/servers.mjs";
+
+test("answers that come byte by byte are put together, and overtaking ones find their calls", async (t) => {
+  const source = `
+    const waiting = [];
+    onMessage((message) => {
+      waiting.unshift(message);
+      if (waiting.length < 3) return;
+      const text = waiting.map(({ id, params }) => JSON.stringify({ jsonrpc: "2.0", id, result: params }) + "\\r\\n").join("\\n");
+      const bytes = Buffer.from(text);
+      const next = (index) => index < bytes.length && process.stdout.write(bytes.subarray(index, index + 1), () => setImmediate(next, index + 1));
+      next(0);
+    });`;
+  const images = await fakeClient(t, source);
+  const values = [{ text: "é🖼漢" }, { text: "two" }, { text: "three" }];
+  assert.deepEqual(await Promise.all(values.map((value) => images.call("echo", value))), values);
+});
+
+test("an answer of twenty megabytes is read", async (t) => {
+  const images = await fakeClient(t, `onMessage(({ id }) => answer(id, "é".repeat(10_000_000)));`);
+  assert.equal((await images.call("large")).length, 10_000_000);
+});
+
+test("a server that answers before it reads on cannot lock up a client that writes much", async (t) => {
+  // It reads one message, writes its answer whole, and only then reads the next, as a server of one thread does.
+  const source = `
+    import { readSync, writeSync } from "node:fs";
+    const write = (text) => {
+      for (let bytes = Buffer.from(text); bytes.length > 0; ) {
+        try { bytes = bytes.subarray(writeSync(1, bytes)); } catch (error) { if (error.code !== "EAGAIN") throw error; }
+      }
+    };
+    let text = "";
+    const chunk = Buffer.alloc(65536);
+    for (;;) {
+      const count = readSync(0, chunk);
+      if (count === 0) break;
+      text += chunk.toString("latin1", 0, count);
+      const lines = text.split("\\n");
+      text = lines.pop();
+      for (const line of lines) write(line.replace('"method":"echo","params"', '"result"') + "\\n");
+    }`;
+  const images = await fakeClient(t, source);
+  const large = "x".repeat(500_000);
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => images.call("echo", { index, large })));
+  assert.deepEqual(answers.map((answer) => answer.index), [...Array(40).keys()]);
+  assert.ok(answers.every((answer) => answer.large === large));
+});
+
+test("a message the server would not read is refused here", async (t) => {
+  const images = await fakeClient(t, `onMessage(({ id }) => answer(id, null));`);
+  const data = Buffer.alloc(50 * 1024 * 1024);
+  await assert.rejects(images.store({ key: "huge", data }), (error) => {
+    assert.ok(error instanceof MessageTooLargeError);
+    assert.match(error.message, /path/);
+    return true;
+  });
+  await assert.rejects(images.call("x", { big: 1n }), TypeError);
+  assert.equal(await images.ping(), null);
+});
+
+test("what the server writes on standard error reaches the function given for it", async (t) => {
+  const heard = new Gate();
+  const stderr = (text) => heard.open(text);
+  const images = await fakeClient(t, `console.error("a warning"); onMessage(() => {});`, { stderr });
+  const open = assert.rejects(images.ping(), { exitCode: 0 });
+  assert.equal(await heard.opened, "a warning\n");
+  await images.close();
+  await open;
+});
+
+test("a request from the server is refused, not left open", async (t) => {
+  const source = `
+    let first;
+    onMessage((message) => {
+      if (message.method) { first = message.id; send({ id: "s1", method: "downloader/redirect" }); }
+      else answer(first, message);
+    });`;
+  const images = await fakeClient(t, source);
+  const reply = await images.call("x");
+  assert.deepEqual([reply.id, reply.error.code], ["s1", -32601]);
+});

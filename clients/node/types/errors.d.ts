@@ -1,0 +1,112 @@
+/** The stable codes the server answers with, by name. */
+export const ErrorCode: Readonly<{
+  /** The server could not read the message. */
+  parseError: -32700;
+  /** The message is no request. */
+  invalidRequest: -32600;
+  /** The server knows no such method. */
+  methodNotFound: -32601;
+  /** A parameter is wrong; the message names it and says what was expected. */
+  invalidParams: -32602;
+  /** A fault of the server. */
+  internalError: -32603;
+  /** The request was cancelled. */
+  requestCancelled: -32800;
+  /** The server is shutting down. */
+  serverCancelled: -32802;
+  /** The bytes are no image the engine can read, or are cut off. */
+  badData: 10000;
+  /** The HTTP server answered 304 to a request without a validator. */
+  notModified: 10001;
+  /** The HTTP server answered with an error; `data.statusCode` says which. */
+  invalidStatusCode: 10002;
+  /** `onlyFromCache` was asked for and nothing was there. */
+  notCached: 10003;
+  /** A processor could not do its work. */
+  processingFailed: 10004;
+  /** A limit was passed; `data.limit` names its setting. */
+  limitExceeded: 10005;
+  /** Not a URL, no host, or a scheme that is not allowed. */
+  invalidURL: 20000;
+  /** The host was not found, refused, reset, or closed early. */
+  connectionFailed: 20001;
+  /** `timeout` or `deadline` passed. */
+  timedOut: 20002;
+  /** A certificate or a handshake failed. */
+  tlsFailed: 20003;
+  /** The host or its network is not allowed by the server's configuration. */
+  forbiddenAddress: 20004;
+  /** The download was vetoed before it began. */
+  downloadCancelledBeforeStarting: 30000;
+  /** The disk is full, read-only, or not ours to write; `hint` says what to do. */
+  storageFailed: 40000;
+}>;
+
+/** What the server says about an error besides its code and message. */
+export interface ErrorData {
+  /** The name of the code. */
+  name?: string;
+  url?: string;
+  key?: string;
+  /** The HTTP status, with `invalidStatusCode`. */
+  statusCode?: number;
+  /** The setting whose limit was passed, with `limitExceeded`. */
+  limit?: string | number;
+  retryable?: boolean;
+  hint?: string;
+  [name: string]: unknown;
+}
+
+/** A failure: what the server answered, or one of the subclasses. Its `message` is a sentence to act on. */
+export class HalcyonError extends Error {
+  /** The server's code (see `ErrorCode`), or for a failure on this side a string such as `"HALCYON_SERVER_GONE"`. */
+  readonly code: number | string;
+  /** The name of the code, such as `"invalidStatusCode"`; `"unknown"` when there is none. */
+  readonly kind: string;
+  /** What else is known; empty when nothing is. */
+  readonly data: ErrorData;
+  /** The method that was called. */
+  readonly method: string | undefined;
+  /** Whether the same call may succeed later without a change. */
+  readonly retryable: boolean;
+  /** What to change, when the server knows. */
+  readonly hint: string | undefined;
+}
+
+/** No executable was found where the client looked. Its `code` is `"HALCYON_BINARY_NOT_FOUND"`. */
+export class BinaryNotFoundError extends HalcyonError {
+  readonly code: "HALCYON_BINARY_NOT_FOUND";
+  /** Every path that was tried, in order. */
+  readonly searched: readonly string[];
+}
+
+/** The server process ended, or wrote what is not JSON-RPC. Its `code` is `"HALCYON_SERVER_GONE"`. */
+export class ServerGoneError extends HalcyonError {
+  readonly code: "HALCYON_SERVER_GONE";
+  /** The exit code; null when a signal ended the process or when it still runs. */
+  readonly exitCode: number | null;
+  /** The signal that ended the process, such as `"SIGKILL"`; else null. */
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The client was closed before the call was made. Its `code` is `"HALCYON_CLIENT_CLOSED"`. */
+export class ClientClosedError extends HalcyonError {
+  readonly code: "HALCYON_CLIENT_CLOSED";
+}
+
+/**
+ * A message is over 64 MiB, the most the server reads; nothing was sent. Its `code` is `"HALCYON_MESSAGE_TOO_LARGE"`.
+ */
+export class MessageTooLargeError extends HalcyonError {
+  readonly code: "HALCYON_MESSAGE_TOO_LARGE";
+}
+
+/**
+ * A call was given up because its signal was aborted without a reason. `cause` is the server's answer, a
+ * `HalcyonError` with code −32800, when there was one.
+ */
+export class AbortError extends Error {
+  readonly name: "AbortError";
+  readonly code: "ABORT_ERR";
+  readonly cause?: unknown;
+}

@@ -1,0 +1,65 @@
+/** When something in a cache stops being valid. `days` and `seconds` count from now; `date` is ISO 8601. */
+export type Expiration = "never" | "expired" | { seconds: number } | { days: number } | { date: string };
+
+/** How reading an entry moves its expiration: not at all, by its first lifetime again, or to a new one. */
+export type ExpirationExtending = "none" | "cacheTime" | Expiration;
+
+/** How cached and fresh images are chosen between, and how fresh ones are kept. */
+export interface CacheOptions {
+  /** Download although the image is cached. Default: false. */
+  forceRefresh?: boolean;
+  /** Look in memory only, then download. Default: false. */
+  fromMemoryCacheOrRefresh?: boolean;
+  /** Never download; a miss is the error `notCached`. Default: false. */
+  onlyFromCache?: boolean;
+  /** Keep the image in memory and not on disk; the result's `path` is then null. Default: false. */
+  cacheMemoryOnly?: boolean;
+  /** Answer only when the image is on disk. Default: true. */
+  waitForCache?: boolean;
+  /** Lifetime in memory. Default: 300 seconds. */
+  memoryCacheExpiration?: Expiration;
+  /** Lifetime on disk. Default: 7 days. */
+  diskCacheExpiration?: Expiration;
+  /** What a hit in memory does to the lifetime there. Default: `"cacheTime"`. */
+  memoryCacheAccessExtendingExpiration?: ExpirationExtending;
+  /** What a hit on disk does to the lifetime there. Default: `"cacheTime"`. */
+  diskCacheAccessExtendingExpiration?: ExpirationExtending;
+  /** The extension of the file on disk, without the dot. Default: that of the format found in the bytes. */
+  forcedCacheFileExtension?: string;
+  /** Read the bytes from disk although the image is in memory. Default: false. */
+  queryDataWhenInMemory?: boolean;
+}
+
+/** How an image is downloaded. */
+export interface DownloadOptions {
+  /** Longest wait for the next bytes, in seconds. Default: 15. Exceeding it is the error `timedOut`. */
+  timeout?: number;
+  /** Longest time for the whole transfer, in seconds. Default: none. Exceeding it is the error `timedOut`. */
+  deadline?: number;
+  /** From 0 to 1; higher starts earlier. Default: 0.5. */
+  downloadPriority?: number;
+  /** Headers of the request, by name. */
+  headers?: Record<string, string>;
+  /** Credentials; they are not sent on to another host. */
+  authorization?: { basic: { user: string; password: string } } | { bearer: string };
+  /** Most redirects followed. Default: 10. Exceeding it is the error `limitExceeded`. */
+  maxRedirects?: number;
+  /** Most bytes of an image. Exceeding it is the error `limitExceeded`. */
+  maxBytes?: number;
+  /** The status codes that are accepted; any other is the error `invalidStatusCode`. Default: 200 to 399. */
+  validStatusCodes?: number[];
+  /** Try again after a failure that may pass; `exponential` is the first wait in seconds, doubled each time. */
+  retry?: { maxRetries: number; interval?: { seconds: number } | { exponential: number } };
+  /** URLs tried in this order when `url` fails. */
+  alternativeSources?: string[];
+  /** Path or URL of a stand-in for an image that cannot be had; the result then says `placeholder: true`. */
+  onFailureImage?: string;
+}
+
+/**
+ * The options of `retrieve` and `store`. An option the server does not know is the error `invalidParams`, which names
+ * the nearest one it knows; a newer server may know more than are listed here.
+ */
+export interface ImageOptions extends CacheOptions, DownloadOptions {
+  [name: string]: unknown;
+}

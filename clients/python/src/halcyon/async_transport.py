@@ -1,0 +1,271 @@
+"""The connection of the asynchronous client: two pipes on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import deque
+from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+
+from .calls import ProgressCallback
+from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
+from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
+from .process import ServerProcess
+from .results import progress_from_wire
+
+
+class Sent(NamedTuple):
+    """A request on its way: its id, and where its answer will be."""
+
+    id: int
+    answer: "asyncio.Future[Any]"
+    on_progress: Optional[ProgressCallback] = None
+
+
+class AsyncTransport:
+    """Sends requests to one server and gives each answer to the task that awaits it.
+
+    Belongs to the event loop it was opened on. Use `await AsyncTransport.open(process)`.
+    """
+
+    def __init__(self, process: ServerProcess, loop: asyncio.AbstractEventLoop) -> None:
+        self._process = process
+        self._loop = loop
+        self._ids = itertools.count(1)
+        self._pending: Dict[int, Sent] = {}
+        self._lines = LineSplitter()
+        self._gone: Optional[ServerGone] = None
+        self._closing = False
+        self._complaint: Optional[str] = None
+        self._ended: "asyncio.Future[None]" = loop.create_future()
+        self._ending: Optional["asyncio.Future[Any]"] = None
+        self._full = False
+        self._waiting_for_room: Deque["asyncio.Future[None]"] = deque()
+        self._input: Optional[asyncio.WriteTransport] = None
+        self._output: Optional[asyncio.ReadTransport] = None
+
+    @classmethod
+    async def open(cls, process: ServerProcess) -> "AsyncTransport":
+        """Takes over the pipes of a server that was just started."""
+        loop = asyncio.get_running_loop()
+        self = cls(process, loop)
+        try:
+            self._output, _ = await loop.connect_read_pipe(lambda: _Reader(self), process.stdout)
+            self._input, _ = await loop.connect_write_pipe(lambda: _Writer(self), process.stdin)
+        except BaseException:
+            process.kill()
+            process.wait(2.0)
+            raise
+        return self
+
+    async def request(
+        self,
+        method: str,
+        params: str,
+        on_progress: Optional[ProgressCallback] = None,
+        timeout: Optional[float] = None,
+    ) -> Any:
+        """Sends one request and returns its result as JSON gave it.
+
+        A task that is cancelled in here, or waits longer than `timeout` seconds, cancels the
+        request as well.
+        """
+        identifier = next(self._ids)
+        token = None if on_progress is None else identifier
+        frame = request_frame(identifier, method, params, token)
+        sent = Sent(identifier, self._loop.create_future(), on_progress)
+        self._write(frame)
+        self._pending[identifier] = sent
+        timer: Optional[asyncio.TimerHandle] = None
+        if timeout is not None:
+            late = CallTimedOut("%s was not answered within %g seconds." % (method, timeout))
+            timer = self._loop.call_later(timeout, _fail, sent.answer, late)
+        try:
+            return await sent.answer
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self.abandon(sent)
+
+    def requests(self, method: str, many: List[str]) -> List[Sent]:
+        """Sends one request for each of `many` parameters, all in one write.
+
+        Never raises: a request that cannot be sent has failed already when it is returned.
+        """
+        all_sent: List[Sent] = []
+        frames: List[bytes] = []
+        for params in many:
+            sent = Sent(next(self._ids), self._loop.create_future())
+            all_sent.append(sent)
+            try:
+                frames.append(request_frame(sent.id, method, params))
+                self._pending[sent.id] = sent
+            except HalcyonError as error:
+                _fail(sent.answer, error)
+        try:
+            self._write(b"".join(frames))
+        except ServerGone as gone:
+            for sent in all_sent:
+                self._pending.pop(sent.id, None)
+                _fail(sent.answer, ServerGone(gone.message, gone.data))
+        return all_sent
+
+    def abandon(self, sent: Sent) -> None:
+        """Cancels a request whose answer is no longer wanted; does nothing when it is here."""
+        if self._pending.pop(sent.id, None) is not None:
+            if self._gone is None and not self._closing and self._input is not None:
+                self._input.write(cancel_frame(sent.id))
+        if sent.answer.done() and not sent.answer.cancelled():
+            sent.answer.exception()  # seen: asyncio need not warn of it
+
+    async def notify(self, method: str, params: str) -> None:
+        """Sends one notification, and waits while the pipe is full."""
+        self._write(notification_frame(method, params))
+        await self.room()
+
+    def _write(self, frame: bytes) -> None:
+        if self._gone is not None or self._closing or self._input is None:
+            raise self._why_gone()
+        self._input.write(frame)
+
+    async def room(self) -> None:
+        """Waits while the pipe is full."""
+        while self._full:
+            room: "asyncio.Future[None]" = self._loop.create_future()
+            self._waiting_for_room.append(room)
+            await room
+
+    def set_full(self, full: bool) -> None:
+        """Told by the event loop when the pipe takes no more, and when it does again."""
+        self._full = full
+        while not full and self._waiting_for_room:
+            room = self._waiting_for_room.popleft()
+            if not room.done():
+                room.set_result(None)
+
+    def take(self, chunk: bytes) -> None:
+        """Told by the event loop what the server wrote."""
+        for line in self._lines.feed(chunk):
+            try:
+                message = parse(line)
+            except ValueError:
+                self._complaint = "it wrote a line that is not JSON: %r" % line[:80]
+                self._process.kill()
+                return
+            if isinstance(message, dict) and self._complaint is None:
+                self._take_message(message)
+
+    def _take_message(self, message: Dict[str, Any]) -> None:
+        if "method" in message:
+            if message["method"] == "$/progress":
+                self._take_progress(message.get("params") or {})
+            return
+        error = message.get("error")
+        identifier = message.get("id")
+        if identifier is None:
+            # It cannot be known which request is refused; rather than let one wait for ever,
+            # all that are open fail.
+            self._fail_all(lambda: error_from_wire(error or {}))
+            return
+        waiting = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
+        if waiting is None or waiting.answer.done():
+            return
+        if error is None:
+            waiting.answer.set_result(message.get("result"))
+        else:
+            waiting.answer.set_exception(error_from_wire(error))
+
+    def _take_progress(self, params: Dict[str, Any]) -> None:
+        token, value = params.get("token"), params.get("value")
+        waiting = self._pending.get(token) if isinstance(token, int) else None
+        if waiting is None or waiting.on_progress is None or not isinstance(value, dict):
+            return
+        if waiting.answer.done():
+            return
+        try:
+            waiting.on_progress(progress_from_wire(value))
+        except Exception as error:
+            _fail(waiting.answer, error)
+
+    def _fail_all(self, error: Callable[[], HalcyonError]) -> None:
+        pending, self._pending = self._pending, {}
+        for sent in pending.values():
+            _fail(sent.answer, error())
+
+    # Ending
+
+    def output_ended(self) -> None:
+        """Told by the event loop when the server's output has ended."""
+        if self._ending is None:
+            self._ending = self._loop.run_in_executor(None, self._process.ending)
+            self._ending.add_done_callback(self._end)
+
+    def _end(self, ending: "asyncio.Future[Tuple[str, Optional[int]]]") -> None:
+        how, status = ("its end was not seen", None)
+        if not ending.cancelled() and ending.exception() is None:
+            how, status = ending.result()
+        if self._closing:
+            message = "This client is closed; make a new one."
+        else:
+            message = "The halcyon server is gone: %s." % (self._complaint or how)
+        data = {"exitStatus": status, "retryable": True}
+        self._gone = ServerGone(message, data)
+        self._fail_all(lambda: ServerGone(message, data))
+        self.set_full(False)
+        if self._input is not None and not self._input.is_closing():
+            self._input.abort()
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    def _why_gone(self) -> ServerGone:
+        if self._gone is not None:
+            return ServerGone(self._gone.message, self._gone.data)
+        return ServerGone("This client is closed; make a new one.")
+
+    async def close(self, grace: float) -> None:
+        """Closes the server's input and waits for its end, `grace` seconds before using force."""
+        self._closing = True
+        try:
+            if self._input is not None:
+                self._input.close()  # what is still to be written goes out first
+            for seconds, force in (
+                (grace, self._process.terminate),
+                (2.0, self._process.kill),
+                (2.0, None),
+            ):
+                await asyncio.wait({self._ended}, timeout=seconds)
+                if self._ended.done() or force is None:
+                    break
+                force()
+        finally:
+            if not self._ended.done():
+                self._process.kill()  # the closing task was itself cancelled
+            if self._output is not None:
+                self._output.close()
+
+
+class _Reader(asyncio.Protocol):
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.take(data)
+
+    def connection_lost(self, error: Optional[Exception]) -> None:
+        self._transport.output_ended()
+
+
+class _Writer(asyncio.BaseProtocol):
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def pause_writing(self) -> None:
+        self._transport.set_full(True)
+
+    def resume_writing(self) -> None:
+        self._transport.set_full(False)
+
+
+def _fail(answer: "asyncio.Future[Any]", error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error)

@@ -1,0 +1,106 @@
+"""Messages as bytes: one JSON text a line, in both directions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, List, Optional, Sequence
+
+from .errors import LimitExceeded
+
+MESSAGE_LIMIT = 64 * 1024 * 1024
+"""The largest message the server reads, in bytes."""
+
+to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+"""Encodes a value as compact ASCII JSON; a string alone takes a fast path."""
+
+_from_json = json.JSONDecoder().raw_decode
+
+
+def request_frame(identifier: int, method: str, params: str, token: Optional[int] = None) -> bytes:
+    """One request as bytes; `params` is JSON text, `token` asks for progress under that token.
+
+    Raises LimitExceeded for a message the server would not read.
+    """
+    if token is not None:
+        rest = params[1:]
+        params = '{"workDoneToken":%d%s%s' % (token, "" if rest == "}" else ",", rest)
+    frame = b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":%b}\n' % (
+        identifier,
+        to_json(method).encode(),
+        params.encode(),
+    )
+    if len(frame) > MESSAGE_LIMIT:
+        raise LimitExceeded(
+            10005,
+            "limitExceeded",
+            "The request is %d bytes long and the server reads at most %d: "
+            "give large images by path." % (len(frame), MESSAGE_LIMIT),
+            {"limit": "messageBytes", "retryable": False},
+        )
+    return frame
+
+
+def notification_frame(method: str, params: str) -> bytes:
+    """One notification as bytes; `params` is JSON text."""
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (
+        to_json(method).encode(),
+        params.encode(),
+    )
+
+
+def cancel_frame(identifier: int) -> bytes:
+    """The notification that cancels one request."""
+    return b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}\n' % identifier
+
+
+def parse(line: bytes) -> Any:
+    """The value in one line. Raises ValueError when the line is not exactly one JSON text."""
+    text = line.decode().rstrip()
+    value, end = _from_json(text)
+    if end != len(text):
+        raise ValueError("something follows the JSON text")
+    return value
+
+
+NO_RESULT = object()
+"""What `result_of` returns for anything but the success of that request."""
+
+
+def result_of(line: bytes, identifier: int) -> Any:
+    """The result in a line that answers request `identifier` with success, else NO_RESULT."""
+    try:
+        message = parse(line)
+    except ValueError:
+        return NO_RESULT
+    if isinstance(message, dict) and message.get("id") == identifier:
+        return message.get("result", NO_RESULT)
+    return NO_RESULT
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines of any length, each byte looked at once."""
+
+    def __init__(self) -> None:
+        self._partial: List[bytes] = []
+
+    def is_one_line(self, chunk: bytes) -> bool:
+        """Whether `chunk` is one whole line and no part of another came before it."""
+        end = chunk.find(b"\n")
+        return end > 1 and end == len(chunk) - 1 and not self._partial
+
+    def feed(self, chunk: bytes) -> Sequence[bytes]:
+        """The lines that `chunk` completes, without their line ends; blank lines are left out."""
+        if self.is_one_line(chunk):
+            return (chunk,)
+        if b"\n" not in chunk:
+            self._partial.append(chunk)
+            return ()
+        lines = chunk.split(b"\n")
+        if self._partial:
+            self._partial.append(lines[0])
+            lines[0] = b"".join(self._partial)
+            self._partial.clear()
+        last = lines.pop()
+        if last:
+            self._partial.append(last)
+        return [line for line in lines if line.strip()]

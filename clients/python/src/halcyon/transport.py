@@ -1,0 +1,401 @@
+"""The connection of the synchronous client: many threads, one pipe each way, no thread of its own.
+
+Whoever waits for an answer and finds nobody reading reads the pipe itself, and hands every answer
+it meets to the call it belongs to. A thread that waits alone therefore gets its answer without a
+switch of threads. When the reader has what it wanted, it wakes one of the others to read on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import select
+import threading
+import time
+from typing import Any, Callable, Dict, Iterable, List, Optional, TypeVar
+
+from .calls import PendingCall, ProgressCallback
+from .errors import HalcyonError, ServerGone, error_from_wire
+from .framing import (
+    NO_RESULT,
+    LineSplitter,
+    cancel_frame,
+    notification_frame,
+    parse,
+    request_frame,
+    result_of,
+)
+from .process import ServerProcess
+from .turns import ReadingTurn, Woken
+
+T = TypeVar("T")
+
+_CHUNK = 65_536  # what a pipe holds
+
+
+class Transport:
+    """Sends requests to one server and gives each answer to the call that waits for it."""
+
+    def __init__(self, process: ServerProcess) -> None:
+        self._process = process
+        self._in = process.stdin.fileno()
+        self._out = process.stdout.fileno()
+        # Our end only: the server's standard input keeps blocking as it likes.
+        os.set_blocking(self._in, False)
+        self._poller = select.poll()
+        self._poller.register(self._out, select.POLLIN)
+        self._ids = itertools.count(1)
+        self._pending: Dict[int, PendingCall[Any]] = {}
+        self._lines = LineSplitter()
+        self._unsent = memoryview(b"")
+        self._gone: Optional[ServerGone] = None
+        self._closing = False
+        self._make_locks()
+        process.in_forked_child(self._leave_to_parent)
+
+    def _make_locks(self) -> None:
+        self._writing = threading.Lock()
+        self._turn = ReadingTurn()
+        self._reading = self._turn.lock
+        self._stopping = threading.Lock()
+
+    # Sending
+
+    def request(
+        self,
+        method: str,
+        params: str,
+        decode: Optional[Callable[[Any], T]] = None,
+        on_progress: Optional[ProgressCallback] = None,
+    ) -> PendingCall[T]:
+        """Sends one request. Raises ServerGone when there is nobody to send it to."""
+        identifier = next(self._ids)
+        token = None if on_progress is None else identifier
+        frame = request_frame(identifier, method, params, token)
+        return self._enter_and_send(identifier, method, frame, decode, on_progress)
+
+    def _enter_and_send(
+        self,
+        identifier: int,
+        method: str,
+        frame: bytes,
+        decode: Optional[Callable[[Any], T]],
+        on_progress: Optional[ProgressCallback],
+    ) -> PendingCall[T]:
+        call: PendingCall[T] = PendingCall(identifier, method, self, decode, on_progress)
+        self._enter(call)
+        self._send(frame)
+        return call
+
+    def call(self, method: str, params: str, decode: Callable[[Any], T]) -> T:
+        """Sends one request, waits for its answer and returns it decoded, or raises its error.
+
+        A thread that finds nobody reading writes, reads and is done: no call is entered anywhere
+        unless something other than its own answer arrives first.
+        """
+        identifier = next(self._ids)
+        frame = request_frame(identifier, method, params)
+        if not self._reading.acquire(False):
+            return self._enter_and_send(identifier, method, frame, decode, None).result()
+        call: Optional[PendingCall[T]] = None
+        sent = False
+        try:
+            if len(frame) <= select.PIPE_BUF:
+                sent = self._send_at_once(frame)
+            if sent:
+                chunk = os.read(self._out, _CHUNK)
+                if self._lines.is_one_line(chunk):
+                    result = result_of(chunk, identifier)
+                    if result is not NO_RESULT:
+                        return decode(result)
+                call = PendingCall(identifier, method, self, decode, None)
+                self._pending[identifier] = call
+                self._take_chunk(chunk)
+        except BaseException:
+            # Ctrl-C while waiting; an answer that comes later belongs to nobody.
+            if sent and call is None:
+                self.cancel(identifier)
+            raise
+        finally:
+            self._turn.end()
+        if call is None:
+            call = self._enter_and_send(identifier, method, frame, decode, None)
+        try:
+            return call.result()
+        except BaseException:
+            call.cancel_if_open()
+            raise
+
+    def requests(
+        self, method: str, many: Iterable[str], decode: Callable[[Any], T]
+    ) -> List[PendingCall[T]]:
+        """Sends one request for each of `many` parameters, all in one write.
+
+        Never raises: a call that cannot be sent has failed already when it is returned.
+        """
+        calls: List[PendingCall[T]] = []
+        frames: List[bytes] = []
+        for params in many:
+            call: PendingCall[T] = PendingCall(next(self._ids), method, self, decode, None)
+            calls.append(call)
+            try:
+                frame = request_frame(call.id, method, params)
+                self._enter(call)
+            except HalcyonError as error:
+                call._finish(None, error)
+            else:
+                frames.append(frame)
+        if frames:
+            self._send(b"".join(frames))
+        return calls
+
+    def notify(self, method: str, params: str) -> None:
+        """Sends one notification. Raises ServerGone when there is nobody to send it to."""
+        if self._gone is not None or self._closing:
+            raise self._why_gone()
+        if not self._send(notification_frame(method, params)):
+            self._read_to_end(time.monotonic() + 1.0)
+            raise self._why_gone()
+
+    def cancel(self, identifier: int) -> None:
+        """Sends the wish to cancel one request; does nothing when the server is gone."""
+        if self._gone is None and not self._closing:
+            self._send(cancel_frame(identifier))
+
+    def _enter(self, call: PendingCall[Any]) -> None:
+        self._pending[call.id] = call
+        # Looked at after the call was entered: whoever ends the connection fails it or we do.
+        if self._gone is not None or self._closing:
+            self._pending.pop(call.id, None)
+            raise self._why_gone()
+
+    def _send(self, frame: bytes) -> bool:
+        """Writes a whole frame; False when the server no longer reads."""
+        with self._writing:
+            if self._unsent:
+                return self._send_rest(memoryview(bytes(self._unsent) + frame))
+            try:
+                sent = os.write(self._in, frame)
+            except BlockingIOError:
+                sent = 0
+            except OSError:
+                # The server ended, but its last answers may still be in the pipe: whoever waits
+                # reads them, meets the end and learns how it came about.
+                return False
+            return sent == len(frame) or self._send_rest(memoryview(frame)[sent:])
+
+    def _send_at_once(self, frame: bytes) -> bool:
+        """Writes a small frame if nothing is in its way; a pipe takes it whole or not at all."""
+        if self._gone is not None or self._closing or not self._writing.acquire(False):
+            return False
+        try:
+            return not self._unsent and os.write(self._in, frame) == len(frame)
+        except OSError:
+            return False
+        finally:
+            self._writing.release()
+
+    def _send_rest(self, rest: memoryview) -> bool:
+        # A server whose answers nobody takes stops reading: so take them while the pipe is full.
+        # What an exception leaves unsent goes out before the next frame.
+        self._unsent = rest
+        nothing = memoryview(b"")
+        poller = select.poll()
+        while self._unsent:
+            mine = self._reading.acquire(False)
+            try:
+                poller.register(self._in, select.POLLOUT)
+                if mine:
+                    poller.register(self._out, select.POLLIN)
+                ready = poller.poll(None if mine else 20)
+                if mine and any(descriptor == self._out for descriptor, _ in ready):
+                    self._read_some()
+                    if self._gone is not None:
+                        self._unsent = nothing
+                        return False
+            finally:
+                if mine:
+                    poller.unregister(self._out)
+                    self._turn.end()
+            try:
+                self._unsent = self._unsent[os.write(self._in, self._unsent) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                self._unsent = nothing
+                return False
+        self._unsent = nothing  # lets go of the frame
+        return True
+
+    # Waiting
+
+    def wait(self, call: PendingCall[Any], timeout: Optional[float]) -> bool:
+        """Waits until `call` is answered; False when `timeout` seconds pass first."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not call._finished or call._reports:
+            if call._reports:
+                call._deliver_reports()  # nothing is locked here: it may use the client
+                continue
+            if not self._reading.acquire(False):
+                woken = self._turn.await_news_of(call, deadline)
+                if woken is Woken.LATE:
+                    return False
+                if woken is Woken.BY_NEWS:
+                    continue
+            try:
+                while not call._finished and not call._reports:
+                    if deadline is not None and not self._readable(deadline):
+                        return False
+                    self._read_some()
+                    if self._gone is not None and not call._finished:
+                        call._finish(None, self._why_gone())
+            finally:
+                self._turn.end()
+        return True
+
+    def read_what_is_there(self) -> None:
+        """Takes the answers that have arrived, unless another thread is already at it."""
+        while self._gone is None and self._reading.acquire(False):
+            try:
+                if not self._poller.poll(0):
+                    return
+                self._read_some()
+            finally:
+                self._turn.end()
+
+    # Reading; whoever calls these holds `_reading`
+
+    def _readable(self, deadline: float) -> bool:
+        left = deadline - time.monotonic()
+        return bool(self._poller.poll(max(0.0, left) * 1000))
+
+    def _read_some(self) -> None:
+        if self._gone is not None:
+            return
+        try:
+            chunk = os.read(self._out, _CHUNK)
+        except OSError:
+            chunk = b""
+        self._take_chunk(chunk)
+
+    def _take_chunk(self, chunk: bytes) -> None:
+        if not chunk:
+            self._end(None)
+            return
+        for line in self._lines.feed(chunk):
+            try:
+                message = parse(line)
+            except ValueError:
+                self._end("it wrote a line that is not JSON: %r" % line[:80])
+                return
+            self._take(message)
+
+    def _take(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            return
+        if "method" in message:
+            if message["method"] == "$/progress":
+                params = message.get("params") or {}
+                token = params.get("token")
+                followed = self._pending.get(token) if isinstance(token, int) else None
+                if followed is not None:
+                    followed._report(params.get("value"))
+            return
+        error = message.get("error")
+        identifier = message.get("id")
+        if identifier is None:
+            # The server could not tell which request it refuses, and no other answer will come
+            # for it: rather than let one call wait for ever, all that are open fail.
+            self._fail_all(lambda: error_from_wire(error or {}))
+            return
+        call = self._pending.pop(identifier, None) if isinstance(identifier, int) else None
+        if call is None:
+            return  # the late answer of a call that was given up
+        if error is None:
+            call._finish(message.get("result"), None)
+        else:
+            call._finish(None, error_from_wire(error))
+
+    def _end(self, complaint: Optional[str]) -> None:
+        if complaint is not None:
+            self._process.kill()
+        how, status = self._process.ending()
+        if self._closing:
+            message = "This client is closed; make a new one."
+        else:
+            message = "The halcyon server is gone: %s." % (complaint or how)
+        gone = ServerGone(message, {"exitStatus": status, "retryable": True})
+        self._gone = gone
+        self._fail_all(lambda: ServerGone(gone.message, gone.data))
+
+    def _fail_all(self, error: Callable[[], BaseException]) -> None:
+        while self._pending:
+            try:
+                call = self._pending.popitem()[1]
+            except KeyError:
+                return
+            call._finish(None, error())
+
+    def _why_gone(self) -> ServerGone:
+        if self._gone is not None:
+            return ServerGone(self._gone.message, self._gone.data)
+        return ServerGone("This client is closed; make a new one.")
+
+    # Ending
+
+    def close(self, grace: float) -> None:
+        """Closes the server's input and waits for its end, `grace` seconds before using force."""
+        with self._stopping:
+            if self._closing:
+                return
+            self._closing = True
+            deadline = time.monotonic() + grace
+            try:
+                # A thread that is stuck in a write keeps the lock; the end of the server frees it.
+                if self._writing.acquire(timeout=max(0.0, grace)):
+                    try:
+                        self._close_input()
+                    finally:
+                        self._writing.release()
+                    self._read_to_end(deadline)
+            finally:
+                self._force()
+
+    def _force(self) -> None:
+        for step in (self._process.terminate, self._process.kill):
+            if self._gone is None and self._process.wait(0) is None:
+                step()
+                self._read_to_end(time.monotonic() + 2.0)
+        with self._writing:
+            self._close_input()
+        if self._reading.acquire(timeout=2.0):
+            try:
+                if self._gone is None:
+                    self._end(None)
+                self._process.stdout.close()
+            finally:
+                self._turn.end()
+
+    def _close_input(self) -> None:
+        self._in = -1  # whoever is about to write finds nothing, not a stranger's descriptor
+        self._process.stdin.close()
+
+    def _read_to_end(self, deadline: float) -> None:
+        while self._gone is None:
+            if not self._reading.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                return  # another thread reads, and meets the end itself
+            try:
+                while self._gone is None:
+                    if not self._readable(deadline):
+                        return
+                    self._read_some()
+            finally:
+                self._turn.end()
+
+    def _leave_to_parent(self) -> None:
+        self._make_locks()
+        self._closing = True
+        self._gone = ServerGone(
+            "A client cannot be used after fork: it belongs to the parent. Make a new one."
+        )
+        self._pending.clear()

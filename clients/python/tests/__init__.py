@@ -1,0 +1,6 @@
+"""Tests of the Python client. They use the sources beside them, installed or not."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))

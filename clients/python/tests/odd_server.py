@@ -1,0 +1,103 @@
+"""A server that behaves as the real one never should, one way for each argument."""
+
+import json
+import os
+import signal
+import sys
+from typing import Any, Iterator, List
+
+
+def requests() -> Iterator[Any]:
+    for line in sys.stdin.buffer:
+        yield json.loads(line)
+
+
+def write(message: Any) -> None:
+    data = json.dumps(message).encode() + b"\n"
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def answer(request: Any, result: Any) -> None:
+    write({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+
+behaviour = sys.argv[1]
+
+if behaviour == "dies":
+    next(requests())
+    os._exit(3)
+elif behaviour == "dies-by-signal":
+    next(requests())
+    os.kill(os.getpid(), signal.SIGKILL)
+elif behaviour == "answers-then-dies":
+    answer(next(requests()), "the last words")
+    os._exit(0)
+elif behaviour == "writes-garbage":
+    next(requests())
+    os.write(1, b"Segmentation fault (just kidding)\n")
+    for _ in requests():
+        pass
+elif behaviour == "cannot-tell-the-id":
+    next(requests())
+    write({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Not JSON."}})
+    for request in requests():
+        answer(request, "still here")
+elif behaviour == "answers-backwards":
+    source = requests()
+    batch = [next(source) for _ in range(3)]
+    for request in reversed(batch):
+        answer(request, request["params"])
+    for _ in source:
+        pass
+elif behaviour == "echoes":
+    for request in requests():
+        if "id" in request:
+            answer(request, request["params"])
+elif behaviour == "answers-in-crumbs":
+    for request in requests():
+        reply = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": "x" * 300}).encode()
+        for byte in b"\r\n\n" + reply + b"\r\n":
+            os.write(1, bytes([byte]))
+elif behaviour == "is-from-the-future":
+    for request in requests():
+        answer(
+            request,
+            {"key": "k", "cacheType": "memory", "frameCount": 2, "colourProfile": "P3"},
+        )
+elif behaviour == "floods-stderr":
+    for request in requests():
+        for line in range(20_000):
+            sys.stderr.write("line %d of the flood, which is longer than a pipe holds\n" % line)
+        sys.stderr.flush()
+        answer(request, None)
+elif behaviour == "remembers-cancels":
+    cancelled: List[int] = []
+    to_interrupt = 0
+    for request in requests():
+        params = request["params"]
+        if request["method"] == "$/cancelRequest":
+            cancelled.append(params["id"])
+        elif request["method"] == "cancelled":
+            answer(request, cancelled)
+        elif request["method"] == "interrupt-me":
+            to_interrupt = params["pid"]
+        elif request["method"] == "slow":
+            if "workDoneToken" in params:
+                value = {"kind": "begin", "title": "slow"}
+                token = params["workDoneToken"]
+                write({"method": "$/progress", "params": {"token": token, "value": value}})
+            if to_interrupt:
+                os.kill(to_interrupt, signal.SIGINT)
+elif behaviour == "will-not-end":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for request in requests():
+        answer(request, None)
+    while True:
+        signal.pause()
+elif behaviour == "knows-new-errors":
+    for request in requests():
+        error = {"code": 12345, "message": "Something new.", "data": {"name": "brandNew"}}
+        write({"jsonrpc": "2.0", "id": request["id"], "error": error})
+else:
+    sys.exit("no such behaviour: " + behaviour)

@@ -1,0 +1,130 @@
+"""How the server is found, started and ended."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import halcyon
+from halcyon import BinaryNotFound, Client, ServerGone, find_binary
+
+from .support import PATIENCE, Case, png
+
+
+class FindingTests(Case):
+    def executable(self, folder: str) -> str:
+        path = self.scratch / folder / "halcyon"
+        path.parent.mkdir()
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def test_the_argument_counts_before_the_variable_and_the_variable_before_path(self) -> None:
+        argument, variable, path = map(self.executable, ("argument", "variable", "path"))
+        with mock.patch.dict(os.environ, {"HALCYON_BIN": variable, "PATH": os.path.dirname(path)}):
+            self.assertEqual(find_binary(argument), argument)
+            self.assertEqual(find_binary(Path(argument)), argument)
+            self.assertEqual(find_binary(), variable)
+            del os.environ["HALCYON_BIN"]
+            self.assertEqual(find_binary(), path)
+
+    def test_an_error_names_the_three_ways_when_none_leads_to_the_server(self) -> None:
+        with mock.patch.dict(os.environ, {"HALCYON_BIN": "", "PATH": str(self.scratch)}):
+            with self.assertRaises(BinaryNotFound) as caught:
+                Client()
+            for way in ("binary=", "HALCYON_BIN", "PATH"):
+                self.assertIn(way, str(caught.exception))
+
+    def test_a_way_that_is_given_and_wrong_is_an_error_even_if_another_would_do(self) -> None:
+        good = self.executable("good")
+        with mock.patch.dict(os.environ, {"HALCYON_BIN": good}):
+            with self.assertRaises(BinaryNotFound) as caught:
+                Client(binary="/no/such/halcyon")
+            self.assertIn("/no/such/halcyon", str(caught.exception))
+        with mock.patch.dict(
+            os.environ, {"HALCYON_BIN": "/nor/this", "PATH": os.path.dirname(good)}
+        ):
+            with self.assertRaises(BinaryNotFound) as caught:
+                find_binary()
+            self.assertIn("/nor/this", str(caught.exception))
+
+    def test_a_file_that_cannot_be_run_is_reported(self) -> None:
+        broken = self.scratch / "halcyon"
+        broken.write_bytes(b"\x7fELF, but not really")
+        broken.chmod(0o755)
+        with self.assertRaises(BinaryNotFound) as caught:
+            Client(binary=broken)
+        self.assertIn(str(broken), str(caught.exception))
+
+    def test_an_unread_pipe_for_the_log_is_refused(self) -> None:
+        with self.assertRaises(ValueError):
+            Client(binary=self.executable("any"), stderr=subprocess.PIPE)
+
+
+class LifeTests(Case):
+    def test_leaving_the_block_ends_the_server(self) -> None:
+        with Client(cache_dir=self.cache) as client:
+            client.ping()
+        self.assert_gone(client.pid)
+        client.close()
+        with self.assertRaises(ServerGone) as caught:
+            client.ping()
+        self.assertIn("closed", str(caught.exception))
+
+    def test_a_server_that_is_killed_fails_the_calls_that_follow(self) -> None:
+        with Client(cache_dir=self.cache) as client:
+            client.ping()
+            os.kill(client.pid, signal.SIGKILL)
+            with self.assertRaises(ServerGone) as caught:
+                client.ping(timeout=PATIENCE)
+            self.assertIn("SIGKILL", str(caught.exception))
+            self.assertEqual(caught.exception.exit_status, -signal.SIGKILL)
+
+    def test_a_client_that_is_forgotten_takes_its_server_along(self) -> None:
+        client = Client(cache_dir=self.cache)
+        client.ping()
+        pid = client.pid
+        del client
+        self.assert_gone(pid)
+
+    def test_flags_and_variables_are_passed_on(self) -> None:
+        with Client(cache_dir=self.cache, args=["--memory-limit", "1"]) as client:
+            client.store("k", data=png(4, 4))
+            self.assertEqual(client.is_cached("k").cache_type, "disk")
+        with Client(env={"HALCYON_CACHE_DIR": str(self.scratch / "other")}) as client:
+            stored = client.store("k", data=png(4, 4))
+            self.assertTrue(os.fspath(stored).startswith(str(self.scratch / "other")))
+
+    def test_a_program_that_is_killed_leaves_no_server_behind(self) -> None:
+        program = (
+            "import sys, time, halcyon\n"
+            "client = halcyon.Client(cache_dir=sys.argv[1])\n"
+            "client.ping()\n"
+            "print(client.pid, flush=True)\n"
+            "time.sleep(600)\n"
+        )
+        source = str(Path(halcyon.__file__).parents[1])
+        child = subprocess.Popen(
+            [sys.executable, "-c", program, str(self.cache)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": source},
+        )
+        assert child.stdout is not None
+        with child.stdout:
+            server = int(child.stdout.readline())
+            watched = os.pidfd_open(server)
+            try:
+                child.kill()
+                child.wait()
+                ended = select.select([watched], [], [], PATIENCE)[0]
+            finally:
+                os.close(watched)
+        self.assertTrue(ended)
+
+
+if __name__ == "__main__":
+    unittest.main()
