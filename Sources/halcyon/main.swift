@@ -1,3 +1,4 @@
 import Glibc
 
-exit(Launcher.run())
+// Without the exit handlers of the libraries: their threads may still be running.
+_exit(Launcher.run())

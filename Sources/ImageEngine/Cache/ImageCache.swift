@@ -24,8 +24,8 @@ public final class ImageCache: Sendable {
         /// Its bytes, if held.
         public let bytes: [UInt8]?
 
-        /// What the entry costs: its bytes, and about so much for the record.
-        var cost: Int { (bytes?.count ?? 0) + 512 }
+        /// What the entry costs: its bytes, or about so much for the record alone.
+        var cost: Int { bytes?.count ?? 512 }
     }
 
     /// An image found in a cache.
@@ -178,7 +178,6 @@ public final class ImageCache: Sendable {
         }
         if fromDisk {
             removed.disk = try disk.remove(key, allVariants: allVariants).count > 0
-            if !removed.memory, !fromMemory, !allVariants { return removed }
         }
         return removed
     }
@@ -202,10 +201,14 @@ public final class ImageCache: Sendable {
         return DiskStorage.Removal(count: gone.count, bytes: gone.cost)
     }
 
-    /// Empties the disk tier; entries that memory holds the bytes of stay there.
+    /// Empties the disk tier; the memory tier keeps its images, the most recently used first, as far as its limit goes.
     public func clearDisk() throws(ImageError) -> DiskStorage.Removal {
-        let held = memory.keys.filter { memory.peek($0)?.bytes != nil }
-        for key in held { detach(key) }
+        var room = memory.costLimit
+        for key in memory.keys {
+            guard let entry = memory.peek(key), room >= entry.record.byteCount else { break }
+            room -= entry.record.byteCount
+            detach(key)
+        }
         memory.removeAll { _, entry in entry.record.path != nil && !entry.record.isLocalFile }
         return try disk.removeAll()
     }

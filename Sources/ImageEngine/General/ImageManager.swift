@@ -342,13 +342,13 @@ public final class ImageManager: Sendable {
 
     /// Stores bytes under a key.
     public func store(
-        _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions, needsBytes: Bool = false
+        _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions
     ) async throws -> ImageResult {
         try await pool.run {
-            let result = try Self.store(
-                .bytes(bytes), key, in: cache, source: key.key, ImageOrigin(), options, needsBytes)
+            // The bytes are in hand: memory holds them too, as Kingfisher's does.
+            let result = try Self.store(.bytes(bytes), key, in: cache, source: key.key, ImageOrigin(), options, true)
             let type: CacheType = result.record.path == nil ? .memory : .disk
-            return ImageResult(record: result.record, cache: cache.name, cacheType: type, bytes: result.bytes)
+            return ImageResult(record: result.record, cache: cache.name, cacheType: type, bytes: nil)
         }
     }
 

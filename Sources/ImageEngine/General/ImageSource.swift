@@ -20,7 +20,8 @@ enum ImageSource: Sendable {
         let rest = url[url.index(after: colon)...]
         switch scheme {
         case "http", "https":
-            guard rest.hasPrefix("//"), rest.count > 2 else { throw .invalidURL(url, reason: "It names no host.") }
+            let host = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+            guard rest.hasPrefix("//"), !host.isEmpty else { throw .invalidURL(url, reason: "It names no host.") }
             self = .network(url)
         case "file": self = .file(try Self.path(rest, url: url))
         case "data": self = .data(try Self.data(rest, url: url))

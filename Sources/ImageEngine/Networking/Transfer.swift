@@ -49,7 +49,9 @@ final class Transfer {
         hc_set_string(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_USERAGENT, userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        hc_set_long(easy, CURLOPT_PIPEWAIT, 1)
+        // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
+        // and a slow one would hold up everything else from its host.
+        if request.host.hasPrefix("https:") { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         hc_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
         hc_set_long(easy, CURLOPT_MAXREDIRS, request.maxRedirects)
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.timeout * 1000) + 1000)

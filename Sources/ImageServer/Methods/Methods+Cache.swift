@@ -9,10 +9,11 @@ extension Method {
         clearing("clear", "Empties a cache: memory and disk.") { cache in
             let memory = cache.clearMemory()
             let disk = try cache.clearDisk()
+            // An image in both tiers is one image.
             return DiskStorage.Removal(count: max(memory.count, disk.count), bytes: disk.bytes)
         },
         clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
-        clearing("clearDisk", "Empties the disk tier of a cache; what memory holds the bytes of stays there.") {
+        clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {
             try $0.clearDisk()
         },
         Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in

@@ -58,7 +58,7 @@ extension Bool: WireValue {
     static var schema: JSONLiteral { ["type": "boolean"] }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Bool {
-        guard let value = view.boolean else { throw .expected("true or false", view) }
+        guard let value = view.boolean else { throw .expected("a boolean", view) }
         return value
     }
 }
@@ -112,7 +112,10 @@ enum ResultForm: String, WireValue, CaseIterable {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ResultForm {
         if let form = view.string.flatMap(ResultForm.init(rawValue:)) { return form }
-        throw .expected("one of \(allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))", view)
+        let names = allCases.map(\.rawValue)
+        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
+        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }
+        throw mismatch
     }
 }
 
