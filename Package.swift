@@ -9,6 +9,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// Tests import what they test whole.
+let testSettings = settings.dropLast().map(\.self)
+
 let package = Package(
     name: "halcyon",
     products: [
@@ -43,13 +46,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["JSONRPC"], path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "JSONRPCTests", dependencies: ["JSONRPC", "TestSupport"], swiftSettings: settings),
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+            swiftSettings: testSettings),
         .testTarget(
-            name: "ImageEngineTests", dependencies: ["ImageEngine", "TestSupport"], swiftSettings: settings),
+            name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
+            name: "ImageEngineTests", dependencies: ["ImageEngine", "Platform", "TestSupport"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",
-            dependencies: ["ImageServer", "ImageEngine", "JSONRPC", "TestSupport", "halcyon"],
-            swiftSettings: settings),
+            dependencies: ["ImageServer", "ImageEngine", "JSONRPC", "Platform", "TestSupport", "halcyon"],
+            swiftSettings: testSettings),
     ]
 )

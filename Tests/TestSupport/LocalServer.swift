@@ -1,0 +1,231 @@
+import CTestSupport
+import Foundation
+import Glibc
+import Platform
+import Synchronization
+
+/// What the server answers to one request, piece by piece.
+public struct Script: Sendable {
+    enum Step: Sendable {
+        case send([UInt8])
+        case wait(Gate)
+        case close
+        case reset
+    }
+
+    var steps: [Step] = []
+
+    /// Sends bytes as they are.
+    public func raw(_ text: String) -> Script { adding(.send(Array(text.utf8))) }
+    /// Sends bytes as they are.
+    public func raw(_ bytes: [UInt8]) -> Script { adding(.send(bytes)) }
+    /// Goes on only when the gate is open.
+    public func waiting(for gate: Gate) -> Script { adding(.wait(gate)) }
+    /// Closes the connection.
+    public func closing() -> Script { adding(.close) }
+    /// Breaks the connection with a reset.
+    public func resetting() -> Script { adding(.reset) }
+
+    private func adding(_ step: Step) -> Script {
+        var script = self
+        script.steps.append(step)
+        return script
+    }
+
+    /// Nothing yet.
+    public static let empty = Script()
+
+    /// A head alone.
+    public static func head(_ status: Int, _ headers: [String: String] = [:], length: Int?) -> Script {
+        var text = "HTTP/1.1 \(status) Scripted\r\n"
+        if let length { text += "Content-Length: \(length)\r\n" }
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { text += "\(name): \(value)\r\n" }
+        return empty.raw(text + "\r\n")
+    }
+
+    /// A whole answer.
+    public static func reply(_ status: Int = 200, _ headers: [String: String] = [:], _ body: [UInt8]) -> Script {
+        head(status, headers, length: body.count).raw(body)
+    }
+
+    /// A redirect.
+    public static func redirect(to location: String, status: Int = 302) -> Script {
+        reply(status, ["Location": location], [])
+    }
+}
+
+/// A real HTTP/1.1 server on loopback whose answers are scripted; gates hold and release them, nothing sleeps.
+public final class LocalServer: Sendable {
+    /// One request as it arrived.
+    public struct Request: Sendable {
+        /// The path with its query.
+        public let path: String
+        /// Header fields, names in lower case.
+        public let headers: [String: String]
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var open = 0
+        var mostOpen = 0
+        var active = 0
+        var mostActive = 0
+        var dropped = 0
+        var isStopped = false
+    }
+
+    /// The port, chosen by the system.
+    public let port: UInt16
+    private let listener: Int32
+    private let answer: @Sendable (Request) -> Script
+    private let state = Mutex(State())
+
+    /// Starts a server that asks `answer` for each request.
+    public init(_ answer: @escaping @Sendable (Request) -> Script) throws {
+        self.answer = answer
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var one: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, 4)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(listener, pointer, size) == 0 && listen(listener, 1024) == 0
+                    && getsockname(listener, pointer, &size) == 0
+            }
+        }
+        guard isBound else { throw PatienceExhausted(description: "no port could be had") }
+        port = UInt16(bigEndian: address.sin_port)
+        startThread { [self] in accept() }
+    }
+
+    /// Starts a server with an answer for each path; others are 404.
+    public convenience init(routes: [String: Script]) throws {
+        try self.init { request in
+            let path = request.path.split(separator: "?").first.map(String.init) ?? request.path
+            return routes[path] ?? .reply(404, ["Content-Type": "text/plain"], Array("nothing here".utf8))
+        }
+    }
+
+    /// Starts a server for the files of the corpus.
+    public static func fixtures() throws -> LocalServer {
+        try LocalServer { request in
+            if request.path.hasPrefix("/status/"), let status = Int(request.path.dropFirst(8)) {
+                return .reply(status, ["Content-Type": "text/plain"], Array("status \(status)".utf8))
+            }
+            if request.path == "/html" {
+                return .reply(200, ["Content-Type": "text/html"], Array("<html><body>hello</body></html>".utf8))
+            }
+            guard !request.path.contains(".."), let bytes = try? Fixtures.bytes(String(request.path.dropFirst())) else {
+                return .reply(404, ["Content-Type": "text/plain"], Array("nothing here".utf8))
+            }
+            return .reply(200, [:], bytes)
+        }
+    }
+
+    deinit { close(listener) }
+
+    /// Stops listening; connections end by themselves.
+    public func stop() {
+        state.withLock { $0.isStopped = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// The URL of a path.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// How many requests came for a path.
+    public func requestCount(_ path: String) -> Int { state.withLock { $0.requests.count { $0.path == path } } }
+    /// Every request so far.
+    public var requests: [Request] { state.withLock { $0.requests } }
+    /// The most requests that were being answered at one time.
+    public var mostActive: Int { state.withLock { $0.mostActive } }
+    /// How many clients went away before their answer was whole.
+    public var droppedCount: Int { state.withLock { $0.dropped } }
+
+    private func accept() {
+        while true {
+            let client = hl_accept(listener)
+            if client < 0 {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                return
+            }
+            startThread { [self] in converse(client) }
+        }
+    }
+
+    private func converse(_ client: Int32) {
+        defer { close(client) }
+        var buffer: [UInt8] = []
+        while let request = read(client, &buffer) {
+            state.withLock { state in
+                state.requests.append(request)
+                state.active += 1
+                state.mostActive = max(state.mostActive, state.active)
+            }
+            let isKept = play(answer(request), on: client)
+            state.withLock { $0.active -= 1 }
+            if !isKept { return }
+        }
+    }
+
+    private func read(_ client: Int32, _ buffer: inout [UInt8]) -> Request? {
+        let end = Array("\r\n\r\n".utf8)
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            if let range = buffer.firstRange(of: end) {
+                let head = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+                buffer.removeSubrange(..<range.upperBound)
+                let lines = head.components(separatedBy: "\r\n")
+                let path = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
+                var headers: [String: String] = [:]
+                for line in lines.dropFirst() {
+                    guard let colon = line.firstIndex(of: ":") else { continue }
+                    let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                    headers[line[..<colon].lowercased()] = value
+                }
+                return Request(path: path, headers: headers)
+            }
+            let count = recv(client, &piece, piece.count, 0)
+            guard count > 0 else { return nil }
+            buffer += piece[..<count]
+        }
+    }
+
+    private func play(_ script: Script, on client: Int32) -> Bool {
+        for step in script.steps {
+            switch step {
+            case .send(let bytes):
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    guard count > 0 else { return drop() }
+                    rest = rest.dropFirst(count)
+                }
+            case .wait(let gate):
+                while !gate.isOpen {
+                    // A client that goes away while it waits is noticed: it sends nothing but its end.
+                    var place = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+                    if poll(&place, 1, 2) > 0 {
+                        var byte: UInt8 = 0
+                        if recv(client, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0 { return drop() }
+                    }
+                }
+            case .close: return false
+            case .reset:
+                var linger = linger(l_onoff: 1, l_linger: 0)
+                setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+                return false
+            }
+        }
+        return true
+    }
+
+    private func drop() -> Bool {
+        state.withLock { $0.dropped += 1 }
+        return false
+    }
+}
