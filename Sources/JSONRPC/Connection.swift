@@ -68,7 +68,8 @@ public final class Connection: Sendable {
     public func run() -> Int32 {
         writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
         if let framing { writer.use(framing) }
-        var intake = Intake(connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
+        var intake = Intake(
+            connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
         let code = intake.run(from: input)
         writer.drain(within: .max / 2)
         return code

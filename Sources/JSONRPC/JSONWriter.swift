@@ -100,6 +100,14 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// Writes members of an object that are JSON already: `"name":value`, with commas between but not around.
+    public mutating func writeRawMembers(_ json: [UInt8]) {
+        guard !json.isEmpty else { return }
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
     /// Writes a string of `count` bytes that need no escape, such as base64, filled in place.
     ///
     /// - Parameter fill: Writes every byte of the buffer it is given.
@@ -228,12 +236,17 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { utf8 in
             var start = 0
-            for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-                bytes.append(contentsOf: utf8[start..<index])
-                escape(byte)
-                start = index + 1
+            var index = 0
+            while index < utf8.count {
+                let byte = utf8[index]
+                if byte < 0x20 || byte == 0x22 || byte == 0x5C {
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<index]))
+                    escape(byte)
+                    start = index + 1
+                }
+                index += 1
             }
-            bytes.append(contentsOf: utf8[start...])
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start...]))
         }
         bytes.append(UInt8(ascii: "\""))
     }

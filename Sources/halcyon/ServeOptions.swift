@@ -91,7 +91,8 @@ struct ServeOptions: ParsableArguments {
             throw ValidationError("--durability must be process or disk, not \"\(durability)\".")
         }
         guard Logger.Level(rawValue: logLevel) != nil else {
-            throw ValidationError("--log-level must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+            throw ValidationError(
+                "--log-level must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         guard memoryLimit >= 0, diskLimit >= 0 else { throw ValidationError("A limit must not be negative.") }
         guard maxDownloadsPerHost > 0, maxConcurrentDownloads > 0 else {

@@ -26,7 +26,9 @@ struct ServeSession {
         StderrLog.install(level: Logger.Level(rawValue: options.logLevel) ?? .warning, file: options.logFile)
         let logger = Logger(label: "halcyon")
         if isatty(streams.input) == 1 {
-            printToStderr("halcyon answers JSON-RPC 2.0, one request a line; try {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} or halcyon --help.")
+            printToStderr(
+                "halcyon answers JSON-RPC 2.0, one request a line; try {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} or halcyon --help."
+            )
         }
 
         var configuration = ImageManager.Configuration(cacheRoot: root)

@@ -17,10 +17,12 @@ struct StderrLog: LogHandler {
             if opened >= 0 {
                 descriptor = opened
             } else {
-                printToStderr("The log file \(file) cannot be opened (\(String(cString: strerror(errno)))); stderr is used.")
+                printToStderr(
+                    "The log file \(file) cannot be opened (\(String(cString: strerror(errno)))); stderr is used.")
             }
         }
-        LoggingSystem.bootstrap { [descriptor] label in StderrLog(logLevel: level, label: label, descriptor: descriptor) }
+        LoggingSystem.bootstrap { [descriptor] label in StderrLog(logLevel: level, label: label, descriptor: descriptor)
+        }
     }
 
     private init(logLevel: Logger.Level, label: String, descriptor: Int32) {
@@ -36,7 +38,9 @@ struct StderrLog: LogHandler {
 
     func log(event: LogEvent) {
         let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
-        let extra = values.isEmpty ? "" : " " + values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        let extra =
+            values.isEmpty
+            ? "" : " " + values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         let line = Array("\(ISO8601.text(time.tv_sec)) \(event.level) \(label): \(event.message)\(extra)\n".utf8)

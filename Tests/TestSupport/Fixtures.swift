@@ -6,17 +6,24 @@ public enum Fixtures {
     public struct Picture: Sendable, CustomStringConvertible {
         /// The name, relative to the folder.
         public let file: String
-        /// nil for files that are no usable picture, and so for what follows.
+        /// The format; nil for files that are no usable picture, and so for what follows.
         public let format: String?
+        /// The media type.
         public let mimeType: String?
+        /// Pixels across, as coded.
         public let width: Int?
+        /// Pixels down, as coded.
         public let height: Int?
+        /// Pictures of an animation, or pages.
         public let frameCount: Int?
+        /// The size of the file, in bytes.
         public let byteCount: Int
+        /// Whether it is a whole picture.
         public let isValid: Bool
 
         /// The bytes.
         public var bytes: [UInt8] { get throws { try Fixtures.bytes(file) } }
+        /// The name.
         public var description: String { file }
     }
 

@@ -176,7 +176,9 @@ public final class ServerProcess: Sendable {
     /// Sends a request and returns the next message.
     public func call(_ id: Int, _ method: String, _ params: String = "{}") throws -> JSON {
         try request(id, method, params)
-        guard let reply = try next() else { throw PatienceExhausted(description: "the server ended instead of answering") }
+        guard let reply = try next() else {
+            throw PatienceExhausted(description: "the server ended instead of answering")
+        }
         return reply
     }
 

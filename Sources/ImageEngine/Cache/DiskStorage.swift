@@ -104,7 +104,9 @@ public final class DiskStorage: Sendable {
     /// A file that is not there is a miss; one that cannot be looked at is an error, and no reason to forget it.
     private func missing(_ path: String) throws -> ImageRecord? {
         var status = stat()
-        if lstat(path, &status) != 0, ![ENOENT, ENOTDIR].contains(errno) { throw StorageFailure(errno, "look at", path) }
+        if lstat(path, &status) != 0, ![ENOENT, ENOTDIR].contains(errno) {
+            throw StorageFailure(errno, "look at", path)
+        }
         return nil
     }
 

@@ -25,7 +25,7 @@ public final class ImageCache: Sendable {
         public let bytes: [UInt8]?
 
         /// What the entry costs: its bytes, or about so much for the record alone.
-        var cost: Int { bytes?.count ?? 512 }
+        var cost: Int { bytes?.count ?? 1536 }
     }
 
     /// An image found in a cache.
@@ -138,7 +138,9 @@ public final class ImageCache: Sendable {
     /// Remembers an image that needs no file of ours.
     func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) {
         let entry = MemoryEntry(record: record, bytes: bytes)
-        if !memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration), bytes != nil, record.path != nil {
+        if !memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration), bytes != nil,
+            record.path != nil
+        {
             // Too large to hold the bytes; the record alone is small.
             let small = MemoryEntry(record: record, bytes: nil)
             memory.store(small, for: record.key, cost: small.cost, expiration: expiration)

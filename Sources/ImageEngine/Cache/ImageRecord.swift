@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// What is known of one stored image, without its bytes.
 ///
@@ -26,6 +26,9 @@ public final class ImageRecord: Sendable {
     let lifetime: Int?
     let stamp: FileStamp?
     let checksum: Digest?
+
+    /// A place for a front end to keep what it derived from the record and cannot change: it lives as long.
+    public let memo = Mutex<(any Sendable)?>(nil)
 
     private let expiry: Atomic<Int>
     private let verifiedAt = Atomic<UInt64>(0)

@@ -187,7 +187,8 @@ final class StorageFolder: Sendable {
     /// Tells backup programs to pass the folder by (bford.info/cachedir).
     private func writeTag() {
         guard let descriptor = try? Self.create(path + "/CACHEDIR.TAG") else { return }
-        let text = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
+        let text =
+            "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
         _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
     }

@@ -99,7 +99,9 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, burst: UInt64
     ) throws(ImageError) -> ImageResult? {
         if options.forceRefresh { return nil }
-        guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: burst) else { return nil }
+        guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: burst) else {
+            return nil
+        }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
         count(hit.cacheType)
@@ -144,9 +146,12 @@ public final class ImageManager: Sendable {
     ) async throws -> ImageResult? {
         guard !options.forceRefresh else { return nil }
         return try await pool.run { [self] in
-            guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: 0) else { return nil }
+            guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: 0) else {
+                return nil
+            }
             do {
-                let bytes = needsBytes || options.queryDataWhenInMemory ? try cache.bytes(of: hit, options: options) : hit.bytes
+                let bytes =
+                    needsBytes || options.queryDataWhenInMemory ? try cache.bytes(of: hit, options: options) : hit.bytes
                 var record = hit.record
                 if record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
                     record = try cache.store(
@@ -357,7 +362,9 @@ public final class ImageManager: Sendable {
         contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions
     ) async throws -> ImageResult {
         let bytes = try await pool.run {
-            do { return try StorageFolder.read(absolutePath(path), followsLinks: true) } catch let failure as StorageFailure {
+            do { return try StorageFolder.read(absolutePath(path), followsLinks: true) } catch let failure
+                as StorageFailure
+            {
                 let reason = "The file cannot be read: \(String(cString: strerror(failure.code)))."
                 throw ImageError.invalidURL(path, reason: reason)
             }

@@ -36,9 +36,13 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         if bytes.matches("GIF87a", at: 0) || bytes.matches("GIF89a", at: 0) { return .gif }
         if bytes.matches("RIFF", at: 0), bytes.matches("WEBP", at: 8) { return .webp }
         if bytes.matches("ftyp", at: 4) { return sniffBrands(&bytes) }
-        if bytes.matches([0x49, 0x49, 0x2A, 0x00], at: 0) || bytes.matches([0x4D, 0x4D, 0x00, 0x2A], at: 0) { return .tiff }
+        if bytes.matches([0x49, 0x49, 0x2A, 0x00], at: 0) || bytes.matches([0x4D, 0x4D, 0x00, 0x2A], at: 0) {
+            return .tiff
+        }
         if bytes.matches("BM", at: 0), [12, 40, 52, 56, 64, 108, 124].contains(bytes.little32(at: 14)) { return .bmp }
-        if bytes.matches([0x00, 0x00, 0x01, 0x00], at: 0), bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 { return .ico }
+        if bytes.matches([0x00, 0x00, 0x01, 0x00], at: 0), bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 {
+            return .ico
+        }
         return ImageHeader.svgRoot(&bytes) == nil ? nil : .svg
     }
 

@@ -37,7 +37,8 @@ final class DownloadedBody: Sendable {
     /// - Throws: ``ImageHeader/Failure``, or ``StorageFailure`` when the file cannot be read.
     func header() throws -> ImageHeader {
         switch storage {
-        case .memory(let bytes): return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+        case .memory(let bytes):
+            return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
         case .file(let path, let count):
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }

@@ -86,7 +86,8 @@ final class Transfer {
         if headerBytes > Self.headerLimit {
             return refuse(
                 .limitExceeded(
-                    limit: "headerBytes", reason: "the headers are over \(Self.headerLimit) bytes", source: request.url))
+                    limit: "headerBytes", reason: "the headers are over \(Self.headerLimit) bytes", source: request.url)
+            )
         }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()

@@ -23,7 +23,8 @@ public enum Base64 {
         }
         var last = (UInt32(0), UInt32(0))
         withUnsafeMutableBytes(of: &last) { buffer in
-            EVP_EncodeBlock(buffer.assumingMemoryBound(to: UInt8.self).baseAddress, source + head, Int32(data.count - head))
+            EVP_EncodeBlock(
+                buffer.assumingMemoryBound(to: UInt8.self).baseAddress, source + head, Int32(data.count - head))
             for index in 0..<4 { target[head / 3 * 4 + index] = buffer[index] }
         }
     }

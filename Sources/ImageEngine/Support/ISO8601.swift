@@ -2,14 +2,41 @@ internal import Glibc
 
 /// Dates as in RFC 3339: the profile of ISO 8601 that the protocol uses.
 public enum ISO8601 {
-    /// `2026-11-21T07:42:00Z` for seconds since 1970.
+    /// `2026-11-21T07:42:00Z` for seconds since 1970, within the years 0 to 9999.
+    ///
+    /// The date by H. Hinnant's `civil_from_days`; written out because this stands in every answer to a hit, and
+    /// `strftime` costs ten times as much.
     public static func text(_ seconds: Int) -> String {
-        var time = time_t(seconds)
-        var parts = tm()
-        guard gmtime_r(&time, &parts) != nil else { return "9999-12-31T23:59:59Z" }
-        var buffer = [CChar](repeating: 0, count: 40)
-        let count = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
+        let day = Int((Double(seconds) / 86_400).rounded(.down))
+        let time = seconds - day * 86_400
+        // Years begin in March and eras have 400 of them, so that leap days come last.
+        let shifted = day + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let parts =
+            [
+                (year, 4, "-"), (month, 2, "-"), (dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2, "T"),
+                (time / 3600, 2, ":"), (time / 60 % 60, 2, ":"), (time % 60, 2, "Z"),
+            ] as [(Int, Int, Unicode.Scalar)]
+        return String(unsafeUninitializedCapacity: 20) { text in
+            var place = 0
+            for (value, width, separator) in parts {
+                var rest = value
+                for index in stride(from: width - 1, through: 0, by: -1) {
+                    text[place + index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                text[place + width] = UInt8(ascii: separator)
+                place += width + 1
+            }
+            return place
+        }
     }
 
     /// Seconds since 1970 of a date with an optional time, fraction and zone (`Z` or `±hh:mm`; UTC when missing).

@@ -5,45 +5,53 @@ internal import JSONRPC
 struct Param<Value: WireValue>: Sendable {
     let name: StaticString
     let summary: String
-    let fallback: Value?
-    let fallbackText: JSONLiteral?
+    private let isRequired: Bool
+    private let fallbackText: JSONLiteral?
+    /// Reads the value from the parameters, by name or by position. A closure, made where the type is known, because
+    /// reading it where it is not costs a look-up of types for every parameter of every request.
+    let read: @Sendable (JSONView?, _ position: Int) throws(Mismatch) -> Value
 
     /// A parameter that must be given.
+    @inline(__always)
     init(_ name: StaticString, _ summary: String) {
         self.name = name
         self.summary = summary
-        fallback = nil
+        isRequired = true
         fallbackText = nil
+        read = { (params, position) throws(Mismatch) in
+            guard let value = parameter(name, position, of: params) else {
+                throw Mismatch(path: "\(name)", message: "is missing", expected: summary)
+            }
+            do throws(Mismatch) { return try Value.decode(value) } catch { throw error.within("\(name)") }
+        }
     }
 
     /// A parameter that may be left out; `null` is the same as leaving it out.
     ///
     /// - Parameter text: The default as the documentation shows it.
+    @inline(__always)
     init(_ name: StaticString, _ summary: String, default fallback: Value, _ text: JSONLiteral? = nil) {
         self.name = name
         self.summary = summary
-        self.fallback = fallback
+        isRequired = false
         fallbackText = text
-    }
-
-    func decode(_ params: JSONView?, position: Int) throws(Mismatch) -> Value {
-        guard let value = find(params, position), !(value.isNull && fallback != nil) else {
-            if let fallback { return fallback }
-            throw Mismatch(path: "\(name)", message: "is missing", expected: summary)
+        read = { (params, position) throws(Mismatch) in
+            guard let value = parameter(name, position, of: params), !value.isNull else { return fallback }
+            do throws(Mismatch) { return try Value.decode(value) } catch { throw error.within("\(name)") }
         }
-        do { return try Value.decode(value) } catch { throw error.within("\(name)") }
-    }
-
-    @_lifetime(copy params)
-    private func find(_ params: JSONView?, _ position: Int) -> JSONView? {
-        guard let params else { return nil }
-        return params.kind == .array ? params.element(position) : params.member(name)
     }
 
     var description: ParameterDescription {
         ParameterDescription(
-            name: name, summary: summary, schema: Value.schema, isRequired: fallback == nil, fallback: fallbackText)
+            name: name, summary: summary, schema: Value.schema, isRequired: isRequired, fallback: fallbackText)
     }
+}
+
+/// The parameter called `name`, or at `position` when they have no names.
+@_lifetime(copy params)
+private func parameter(_ name: StaticString, _ position: Int, of params: JSONView?) -> JSONView? {
+    guard let params else { return nil }
+    return params.kind == .array ? params.element(position) : params.member(name)
 }
 
 /// A parameter as the documentation shows it.
@@ -117,7 +125,7 @@ struct Method: Sendable {
                     position += 1
                     return position
                 }
-                let values = (repeat try (each params).decode(view, position: next()))
+                let values = (repeat try (each params).read(view, next()))
                 let invocation = Invocation(server: server, message: message, progress: tokens)
                 do { outcome = try handler(invocation, repeat each values) } catch { return .failed(rpcError(error)) }
             } catch {

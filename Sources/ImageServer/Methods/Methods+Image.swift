@@ -4,7 +4,8 @@ internal import Platform
 
 private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
-private let processorsParam = Param<ProcessorList?>("processors", "What is done to the original, in order.", default: nil, [])
+private let processorsParam = Param<ProcessorList?>(
+    "processors", "What is done to the original, in order.", default: nil, [])
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
 extension Method {
@@ -164,7 +165,8 @@ extension ImageReply {
         guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
         throw ImageError.limitExceeded(
             limit: "maxInlineBytes",
-            reason: "the image has \(image.record.byteCount) bytes, and at most \(ImageServer.maxInlineBytes) are answered inline: ask for the path",
+            reason:
+                "the image has \(image.record.byteCount) bytes, and at most \(ImageServer.maxInlineBytes) are answered inline: ask for the path",
             source: image.record.key.key)
     }
 }

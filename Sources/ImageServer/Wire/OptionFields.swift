@@ -28,7 +28,9 @@ struct OptionField: Sendable {
             schema: .object([("type", "number"), (bound, .number(low)), ("maximum", .number(high))]), fallback: fallback
         ) { (view, options) throws(Mismatch) in
             guard let value = view.number, value <= high, isOpen ? value > low : value >= low else {
-                throw .expected("a number \(isOpen ? "above" : "from") \(plain(low)) \(isOpen ? "up to" : "to") \(plain(high))", view)
+                throw .expected(
+                    "a number \(isOpen ? "above" : "from") \(plain(low)) \(isOpen ? "up to" : "to") \(plain(high))",
+                    view)
             }
             set(&options, value)
         }
@@ -77,7 +79,9 @@ struct OptionField: Sendable {
             "diskCacheAccessExtendingExpiration", "What an access does to the life on disk.", default: "cacheTime",
             ExpirationExtension.self
         ) { $0.diskCacheAccessExtendingExpiration = $1 },
-        value("forcedCacheFileExtension", "The extension of the cached file, instead of the format's.", FileExtension.self) {
+        value(
+            "forcedCacheFileExtension", "The extension of the cached file, instead of the format's.", FileExtension.self
+        ) {
             $0.forcedCacheFileExtension = $1.text
         },
         flag("queryDataWhenInMemory", "Read the bytes even when only the path was asked for.") {
@@ -97,7 +101,9 @@ struct OptionField: Sendable {
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },
-        integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) { $0.maxRedirects = $1 },
+        integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
+            $0.maxRedirects = $1
+        },
         integer("maxBytes", "The largest body accepted, in bytes.", default: 128 << 20, from: 1, to: 1 << 40) {
             $0.maxBytes = $1
         },
@@ -124,7 +130,11 @@ extension ImageOptions: WireValue {
     /// The schema that ``schema`` refers to, made from the table.
     static var definition: JSONLiteral {
         let properties = OptionField.all.map { field in
-            (field.name, JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)]).merging(field.schema))
+            (
+                field.name,
+                JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)]).merging(
+                    field.schema)
+            )
         }
         return [
             "type": "object", "properties": .object(properties), "additionalProperties": false,

@@ -26,7 +26,8 @@ extension StorageExpiration: WireValue {
             if let days = view.member("days")?.number { return .days(days) }
             if let date = view.member("date")?.string.flatMap(ISO8601.seconds) { return .date(date) }
         }
-        throw .expected("\"never\", \"expired\", {\"seconds\": n}, {\"days\": n} or {\"date\": \"2026-01-31T00:00:00Z\"}", view)
+        throw .expected(
+            "\"never\", \"expired\", {\"seconds\": n}, {\"days\": n} or {\"date\": \"2026-01-31T00:00:00Z\"}", view)
     }
 }
 

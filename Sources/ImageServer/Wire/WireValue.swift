@@ -21,7 +21,8 @@ struct Mismatch: Error {
     /// The value is of another kind, or outside what is allowed.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
         let received = view.integer.map(String.init) ?? view.kind.article
-        return Mismatch(path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+        return Mismatch(
+            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
     }
 
     /// An object has a member that nobody knows.
@@ -80,7 +81,9 @@ struct KeyText: WireValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> KeyText {
         guard let text = view.string, !text.isEmpty else {
             throw view.kind == .string
-                ? Mismatch(path: "", message: "must not be empty", expected: "a string that is not empty", received: "an empty string")
+                ? Mismatch(
+                    path: "", message: "must not be empty", expected: "a string that is not empty",
+                    received: "an empty string")
                 : .expected("a string", view)
         }
         return KeyText(text: text)
@@ -128,7 +131,8 @@ struct ProcessorList: WireValue {
         guard view.count == 0 else {
             throw Mismatch(
                 path: "",
-                message: "must be empty: this server has no codec worker (capability processors), so nothing can be processed",
+                message:
+                    "must be empty: this server has no codec worker (capability processors), so nothing can be processed",
                 expected: "an empty list", received: "\(view.count) processors")
         }
         return ProcessorList()

@@ -1,0 +1,139 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// An image as a method answers with it.
+struct ImageReply: WireObject {
+    let image: ImageResult
+    let form: ResultForm
+
+    static let name = "ImageResult"
+
+    static let fields: [WireField<ImageReply>] = [
+        WireField("key", "The cache key.", textSchema) { $1.field("key", $0.image.record.key.key) },
+        WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.image.cache) },
+        WireField("processorIdentifier", "What was done to the original; empty for nothing.", textSchema) {
+            $1.field("processorIdentifier", $0.image.record.key.identifier)
+        },
+        WireField(
+            "cacheType", "Where the answer came from; none means it was loaded now.",
+            ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })], isVolatile: true
+        ) { $1.field("cacheType", $0.image.cacheType.rawValue) },
+        WireField("path", "A complete file; null when the image is only in memory.", textOrNullSchema) {
+            $1.field("path", $0.image.record.path)
+        },
+        WireField("uri", "The file's URL; null when there is none.", textOrNullSchema) {
+            $1.key("uri")
+            if let path = $0.image.record.path { writeFileURI(path, to: &$1) } else { $1.writeNull() }
+        },
+        WireField(
+            "format", "The picture format, by signature.",
+            ["type": "string", "enum": .array(ImageFormat.allCases.map { .string($0.rawValue) })]
+        ) { $1.field("format", $0.image.record.header.format.rawValue) },
+        WireField("mimeType", "The media type of the format.", textSchema) {
+            $1.field("mimeType", $0.image.record.header.format.mimeType)
+        },
+        WireField("width", "Pixels across, as coded.", countSchema) { $1.field("width", $0.image.record.header.width) },
+        WireField("height", "Pixels down, as coded.", countSchema) {
+            $1.field("height", $0.image.record.header.height)
+        },
+        WireField("frameCount", "Pictures of an animation or pages; 1 for stills.", countSchema) {
+            $1.field("frameCount", $0.image.record.header.frameCount)
+        },
+        WireField("byteCount", "The size of the image file, in bytes.", countSchema) {
+            $1.field("byteCount", $0.image.record.byteCount)
+        },
+        WireField("data", "The bytes, when asked for.", Base64Bytes.schema, isOptional: true, isVolatile: true) {
+            guard $0.form.needsBytes, let bytes = $0.image.bytes else { return }
+            $1.key("data")
+            $1.writeUnescaped(count: Base64.encodedCount(bytes.count)) { text in
+                bytes.withUnsafeBytes { Base64.encode($0, into: text) }
+            }
+        },
+        WireField("url", "Where it was downloaded from, after redirects.", textSchema, isOptional: true) {
+            if let url = $0.image.record.url { $1.field("url", url) }
+        },
+        WireField("etag", "The server's entity tag.", textSchema, isOptional: true) {
+            if let etag = $0.image.record.etag { $1.field("etag", etag) }
+        },
+        WireField("lastModified", "The server's date of last change, as sent.", textSchema, isOptional: true) {
+            if let date = $0.image.record.lastModified { $1.field("lastModified", date) }
+        },
+        WireField(
+            "expiresAt", "When the entry on disk expires; null for never.",
+            ["type": ["string", "null"], "format": "date-time"], isVolatile: true
+        ) { $1.field("expiresAt", $0.image.record.expiresAt.map(ISO8601.text)) },
+        WireField(
+            "placeholder", "True when this stands in for an image that could not be had.", flagSchema, isOptional: true,
+            isVolatile: true
+        ) {
+            if $0.image.isPlaceholder { $1.field("placeholder", true) }
+        },
+    ]
+
+    /// Writes the result; what does not change between two results of one record is written once and kept with it.
+    func write(to writer: inout JSONWriter) {
+        let runs = StableRuns.of(self)
+        writer.object { writer in
+            for (index, run) in runs.texts.enumerated() {
+                writer.writeRawMembers(run)
+                if index < StableRuns.between.count { StableRuns.between[index](self, &writer) }
+            }
+        }
+    }
+}
+
+/// The fields of an image that stay, as text, cut where a volatile field stands between.
+private struct StableRuns: Sendable {
+    let cache: String
+    let texts: [[UInt8]]
+
+    init(_ reply: ImageReply) {
+        cache = reply.image.cache
+        var texts: [[UInt8]] = []
+        var run = JSONWriter()
+        for field in ImageReply.fields {
+            if field.isVolatile {
+                texts.append(run.bytes)
+                run = JSONWriter()
+            } else {
+                field.write(reply, &run)
+            }
+        }
+        self.texts = texts + [run.bytes]
+    }
+
+    /// The fields of a reply. Only an image that is asked for again is worth the memory to keep them.
+    static func of(_ reply: ImageReply) -> StableRuns {
+        guard reply.image.cacheType == .memory else { return StableRuns(reply) }
+        return reply.image.record.memo.withLock { memo in
+            if let kept = memo as? StableRuns, kept.cache == reply.image.cache { return kept }
+            let made = StableRuns(reply)
+            memo = made
+            return made
+        }
+    }
+
+    /// What writes the volatile fields, in order.
+    static let between = ImageReply.fields.filter(\.isVolatile).map(\.write)
+}
+
+/// Writes `file://` and the path, with everything but unreserved characters and slashes percent-encoded (RFC 3986).
+func writeFileURI(_ path: String, to writer: inout JSONWriter) {
+    func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x2F, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+    if path.utf8.allSatisfy(isPlain) { return writer.write("file://" + path) }
+    let digits = Array("0123456789ABCDEF".utf8)
+    var uri = Array("file://".utf8)
+    for byte in path.utf8 {
+        if isPlain(byte) {
+            uri.append(byte)
+        } else {
+            uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    writer.write(String(decoding: uri, as: UTF8.self))
+}

@@ -1,0 +1,135 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// What `remove` took away.
+struct RemoveReply: WireObject {
+    let removed: ImageCache.Removed
+
+    static let name = "RemoveResult"
+
+    static let fields: [WireField<RemoveReply>] = [
+        WireField("removed", "Whether anything was removed.", flagSchema) {
+            $1.field("removed", $0.removed.memory || $0.removed.disk)
+        },
+        WireField("memory", "Whether something was removed from memory.", flagSchema) {
+            $1.field("memory", $0.removed.memory)
+        },
+        WireField("disk", "Whether something was removed from disk.", flagSchema) { $1.field("disk", $0.removed.disk) },
+    ]
+}
+
+/// Whether an image is cached.
+struct IsCachedReply: WireObject {
+    let cacheType: CacheType
+
+    static let name = "IsCachedResult"
+
+    static let fields: [WireField<IsCachedReply>] = [
+        WireField("cached", "Whether a tier has the image.", flagSchema) { $1.field("cached", $0.cacheType != .none) },
+        WireField(
+            "cacheType", "The first tier that has it.",
+            ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })]
+        ) { $1.field("cacheType", $0.cacheType.rawValue) },
+    ]
+}
+
+/// Where an image is or would be.
+struct CachePathReply: WireObject {
+    let path: String
+    let exists: Bool
+
+    static let name = "CachePathResult"
+
+    static let fields: [WireField<CachePathReply>] = [
+        WireField("path", "Where the image is, or would be.", textSchema) { $1.field("path", $0.path) },
+        WireField("uri", "The same as a URL.", textSchema) {
+            $1.key("uri")
+            writeFileURI($0.path, to: &$1)
+        },
+        WireField("exists", "Whether the image is there.", flagSchema) { $1.field("exists", $0.exists) },
+    ]
+}
+
+/// The sizes of a cache.
+struct SizeReply: WireObject {
+    let sizes: CacheSizes
+
+    static let name = "SizeResult"
+
+    private static let tier: JSONLiteral = [
+        "type": "object",
+        "properties": [
+            "count": countSchema, "bytes": countSchema, "allocatedBytes": countSchema, "limitBytes": countSchema,
+        ],
+        "required": ["count", "bytes", "limitBytes"],
+    ]
+
+    static let fields: [WireField<SizeReply>] = [
+        WireField("disk", "Entries, bytes, bytes in whole blocks, and the limit (0 for none) of the disk tier.", tier) {
+            let tier = $0.sizes.disk
+            $1.key("disk")
+            $1.object { writer in
+                writer.field("count", tier.count)
+                writer.field("bytes", tier.bytes)
+                writer.field("allocatedBytes", tier.allocatedBytes)
+                writer.field("limitBytes", tier.limitBytes)
+            }
+        },
+        WireField("memory", "Entries, bytes and the limit of the memory tier.", tier) {
+            let tier = $0.sizes.memory
+            $1.key("memory")
+            $1.object { writer in
+                writer.field("count", tier.count)
+                writer.field("bytes", tier.bytes)
+                writer.field("limitBytes", tier.limitBytes)
+            }
+        },
+    ]
+}
+
+/// What `clear` and its kin took away.
+struct ClearReply: WireObject {
+    let removal: DiskStorage.Removal
+
+    static let name = "ClearResult"
+
+    static let fields: [WireField<ClearReply>] = [
+        WireField("count", "Entries removed.", countSchema) { $1.field("count", $0.removal.count) },
+        WireField("bytes", "Bytes freed.", countSchema) { $1.field("bytes", $0.removal.bytes) },
+    ]
+}
+
+/// Counters since the server started.
+struct StatsReply: WireObject {
+    let statistics: EngineStatistics
+    let requestsInFlight: Int
+    let uptime: Double
+
+    static let name = "StatsResult"
+
+    private static func counter(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (EngineStatistics) -> Int
+    ) -> WireField<StatsReply> {
+        WireField(name, summary, countSchema) { reply, writer in writer.field(name, value(reply.statistics)) }
+    }
+
+    static let fields: [WireField<StatsReply>] = [
+        counter("memoryHits", "Images answered from memory.", \.memoryHits),
+        counter("diskHits", "Images answered from disk.", \.diskHits),
+        counter("misses", "Images that no cache had.", \.misses),
+        counter("merged", "Callers that joined work under way.", \.merged),
+        counter("downloads", "Downloads that ended well.", \.downloads),
+        counter("failedDownloads", "Downloads that failed or were cancelled.", \.failedDownloads),
+        counter("downloadedBytes", "Bytes of bodies received.", \.downloadedBytes),
+        counter("runningDownloads", "Downloads under way.", \.runningDownloads),
+        counter("waitingDownloads", "Downloads waiting for their turn.", \.waitingDownloads),
+        counter("evictions", "Images evicted from disk for their size.", \.evictions),
+        WireField("requestsInFlight", "Requests being worked on.", countSchema) {
+            $1.field("requestsInFlight", $0.requestsInFlight)
+        },
+        WireField("uptimeSeconds", "Seconds since the server started.", ["type": "number", "minimum": 0]) {
+            $1.key("uptimeSeconds")
+            $1.write($0.uptime)
+        },
+    ]
+}
