@@ -2,7 +2,7 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
-#include <malloc.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -24,4 +24,6 @@ int hl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 
 
 int hl_start_writeback(int descriptor) { return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
-void hl_trim_heap(void) { malloc_trim(0); }
+int hl_exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}

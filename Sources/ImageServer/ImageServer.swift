@@ -14,6 +14,8 @@ public final class ImageServer: RequestHandler {
     public struct Hooks: Sendable {
         /// How many requests of the connection are being worked on.
         public var requestsInFlight: @Sendable () -> Int = { 0 }
+        /// Bytes of answers that the client has not taken yet.
+        public var unsentBytes: @Sendable () -> Int = { 0 }
         /// Asks the process to end when the client's process has ended.
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
 
@@ -25,7 +27,10 @@ public final class ImageServer: RequestHandler {
     let limits: ConnectionLimits
     private let order = RequestOrder()
     private let wasShutDown = Atomic(false)
-    private let hooks = Mutex(Hooks())
+    private let wasInitialized = Atomic(false)
+    private let hooks: HookBox
+    /// Where requests wait that are answered with bytes.
+    let inlineGate: InlineGate
     private let started = monotonicNanoseconds()
 
     /// The most bytes of an image that are answered inline.
@@ -37,14 +42,20 @@ public final class ImageServer: RequestHandler {
     public init(manager: ImageManager, limits: ConnectionLimits = ConnectionLimits()) {
         self.manager = manager
         self.limits = limits
+        let hooks = HookBox()
+        self.hooks = hooks
+        inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
     }
+
+    /// Tells the server that the client has taken answers; see ``Connection``.
+    public func clientHasRead() { inlineGate.admit() }
 
     /// Sets what the server needs from the process around it.
     public func use(_ hooks: Hooks) {
-        self.hooks.withLock { $0 = hooks }
+        self.hooks.hooks.withLock { $0 = hooks }
     }
 
-    var requestsInFlight: Int { hooks.withLock { $0 }.requestsInFlight() }
+    var requestsInFlight: Int { hooks.hooks.withLock { $0 }.requestsInFlight() }
 
     /// Seconds since the server was made.
     var uptime: Double { Double(monotonicNanoseconds() - started) / 1e9 }
@@ -110,12 +121,20 @@ public final class ImageServer: RequestHandler {
 
     // MARK: Life cycle
 
+    /// Takes note of `initialize`, which may come once.
+    func initialize(watching process: Int32?) throws {
+        guard !wasInitialized.exchange(true, ordering: .relaxed) else {
+            throw RPCError.invalidRequest("The server has been initialized already.")
+        }
+        if let process { watch(process: process) }
+    }
+
     func shutDown() { wasShutDown.store(true, ordering: .relaxed) }
 
     /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).
     var exitCode: Int32 { wasShutDown.load(ordering: .relaxed) ? 0 : 1 }
 
-    func watch(process: Int32) { hooks.withLock { $0 }.watchProcess(process) }
+    private func watch(process: Int32) { hooks.hooks.withLock { $0 }.watchProcess(process) }
 
     // MARK: Lookups for handlers
 
@@ -129,4 +148,9 @@ public final class ImageServer: RequestHandler {
         }
         return cache
     }
+}
+
+/// Holds the hooks for those who ask before the connection is there.
+private final class HookBox: Sendable {
+    let hooks = Mutex(ImageServer.Hooks())
 }

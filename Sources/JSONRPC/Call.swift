@@ -8,6 +8,7 @@ public final class Call: Sendable {
     private struct State {
         var isOpen = true
         var cancel: (@Sendable () -> Void)?
+        var afterwards: [@Sendable () -> Void] = []
     }
 
     /// The id to answer; nil for a notification, which is never answered.
@@ -61,6 +62,15 @@ public final class Call: Sendable {
         if !isOpen { cancel() }
     }
 
+    /// Runs `work` once the call has been answered, whoever answers it; at once if that has happened.
+    public func afterwards(_ work: @escaping @Sendable () -> Void) {
+        let isOpen = state.withLock { state in
+            if state.isOpen { state.afterwards.append(work) }
+            return state.isOpen
+        }
+        if !isOpen { work() }
+    }
+
     /// Answers with `error`, or not at all when nil, and stops the work.
     ///
     /// - Returns: false if the call had been answered already.
@@ -72,17 +82,20 @@ public final class Call: Sendable {
 
     @discardableResult
     private func close(with response: [UInt8]?, stopsWork: Bool = false) -> Bool {
-        var cancel: (@Sendable () -> Void)?
-        let isMine = state.withLock { state in
-            guard state.isOpen else { return false }
+        let ending: (cancel: (@Sendable () -> Void)?, afterwards: [@Sendable () -> Void])? = state.withLock { state in
+            guard state.isOpen else { return nil }
             state.isOpen = false
-            cancel = state.cancel
-            state.cancel = nil
+            defer {
+                state.cancel = nil
+                state.afterwards = []
+            }
             deliver(self, response)
-            return true
+            return (state.cancel, state.afterwards)
         }
-        if isMine, stopsWork { cancel?() }
-        return isMine
+        guard let ending else { return false }
+        if stopsWork { ending.cancel?() }
+        for work in ending.afterwards { work() }
+        return true
     }
 }
 

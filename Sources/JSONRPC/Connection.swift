@@ -17,9 +17,26 @@ public final class Connection: Sendable {
 
     struct Shared {
         var calls = CallTable()
+        /// In order; those before `heldStart` have begun.
         var held: [Held] = []
+        var heldStart = 0
         var heldBytes = 0
         var isStopping = false
+
+        var isHolding: Bool { heldStart < held.count }
+
+        /// The next held request; the space of those that have begun is given back now and then.
+        mutating func takeHeld() -> Held? {
+            guard isHolding else { return nil }
+            let first = held[heldStart]
+            heldStart += 1
+            heldBytes -= first.text.count
+            if heldStart == held.count || heldStart >= 1024 {
+                held.removeFirst(heldStart)
+                heldStart = 0
+            }
+            return first
+        }
     }
 
     let limits: ConnectionLimits
@@ -37,12 +54,13 @@ public final class Connection: Sendable {
     ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
     ///   - framing: How messages are told apart; detected from the first bytes when nil.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
+    ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
     ///   - onGone: Called once when the client can no longer be written to; running work has been cancelled.
     public init(
         input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
         handler: any RequestHandler,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
-        onGone: @escaping @Sendable () -> Void
+        onDrain: @escaping @Sendable () -> Void = {}, onGone: @escaping @Sendable () -> Void
     ) {
         let wake = WakeEvent()
         let reference = WeakConnection()
@@ -53,7 +71,10 @@ public final class Connection: Sendable {
         self.handler = handler
         self.watched = watched
         writer = MessageWriter(
-            descriptor: output, lowWater: limits.unsentBytes / 2, onDrain: { wake.signal() },
+            descriptor: output, lowWater: limits.unsentBytes / 2, onDrain: {
+                wake.signal()
+                onDrain()
+            },
             onGone: {
                 reference.connection?.abandon()
                 onGone()
@@ -71,7 +92,8 @@ public final class Connection: Sendable {
         var intake = Intake(
             connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
         let code = intake.run(from: input)
-        writer.drain(within: .max / 2)
+        // After the end of input the client may take its time; after an exit it has none.
+        writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
         return code
     }
 
@@ -80,8 +102,11 @@ public final class Connection: Sendable {
     public func stop(grace: Int = 300_000_000) {
         let (calls, held) = shared.withLock { shared in
             shared.isStopping = true
-            defer { shared.held = [] }
-            return (shared.calls.all, shared.held)
+            defer {
+                shared.held = []
+                shared.heldStart = 0
+            }
+            return (shared.calls.all, shared.held[shared.heldStart...])
         }
         for call in calls { call.cancel(.serverCancelled) }
         for request in held { refuse(request) }
@@ -90,7 +115,7 @@ public final class Connection: Sendable {
     }
 
     /// Answers a request that never began, or each of a batch.
-    private func refuse(_ held: Held) {
+    func refuse(_ held: Held) {
         if let id = held.id { return writer.send(Response.error(id: id, .serverCancelled)) }
         guard let document = try? JSONDocument(parsing: held.text), document.root.kind == .array else { return }
         let root = document.root
@@ -101,6 +126,9 @@ public final class Connection: Sendable {
             batch.deliver(id.map { Response.error(id: $0, .serverCancelled) }, at: index)
         }
     }
+
+    /// Bytes of answers that the client has not taken yet.
+    public var unsentBytes: Int { writer.unsentBytes }
 
     /// How many requests are being worked on.
     public var requestsInFlight: Int { shared.withLock { $0.calls.count } }
@@ -134,7 +162,11 @@ public final class Connection: Sendable {
                 wake.signal()
             },
             post: { [writer] message in writer.send(message) })
-        shared.withLock { $0.calls.insert(call) }
+        let isStopping = shared.withLock { shared in
+            shared.calls.insert(call)
+            return shared.isStopping
+        }
+        if isStopping { call.cancel(.serverCancelled) }
         return call
     }
 
@@ -146,7 +178,7 @@ public final class Connection: Sendable {
             return
         }
         let wasHeld = shared.withLock { shared in
-            guard let index = shared.held.firstIndex(where: { $0.id == id }) else { return false }
+            guard let index = shared.held[shared.heldStart...].firstIndex(where: { $0.id == id }) else { return false }
             shared.heldBytes -= shared.held.remove(at: index).text.count
             return true
         }

@@ -60,7 +60,7 @@ struct IDSalvage {
             guard isClosed, let decoded = String(validating: token, as: UTF8.self) else { return nil }
             let isPlain = !token.contains { $0 == UInt8(ascii: "\\") || $0 < 0x20 }
             if isPlain { return .string(String(decoded.dropFirst().dropLast())) }
-            return token.contains { $0 < 0x20 } ? nil : .literal(decoded)
+            return Self.isValidString(token) ? .literal(decoded) : nil
         }
         let stops = ",}] \t\r\n".utf8
         while place < text.count, !stops.contains(text[place]) { place += 1 }
@@ -68,6 +68,25 @@ struct IDSalvage {
         if token == "null" { return .null }
         if let number = Int(token), String(number) == token { return .integer(number) }
         return Self.isNumber(token) ? .literal(token) : nil
+    }
+
+    /// Whether a quoted `token` has only the escapes that JSON has (RFC 8259, section 7), and no raw control character.
+    private static func isValidString(_ token: Slice<UnsafeRawBufferPointer>) -> Bool {
+        var rest = token.dropFirst().dropLast()
+        while let byte = rest.popFirst() {
+            if byte < 0x20 { return false }
+            guard byte == UInt8(ascii: "\\") else { continue }
+            guard let kind = rest.popFirst() else { return false }
+            if kind == UInt8(ascii: "u") {
+                let digits = rest.prefix(4)
+                let isHex = digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+                guard digits.count == 4, isHex else { return false }
+                rest = rest.dropFirst(4)
+            } else if !"\"\\/bfnrt".utf8.contains(kind) {
+                return false
+            }
+        }
+        return true
     }
 
     /// Whether `token` follows JSON's grammar of numbers (RFC 8259, section 6), whatever its size.

@@ -17,6 +17,9 @@ struct Intake {
         self.reader = reader
     }
 
+    /// Whether the client, and not the end of its input, ended the session.
+    var wasAskedToExit: Bool { exitCode != nil }
+
     // MARK: The loop
 
     /// Reads and dispatches until the stream ends; returns the exit code once everything has been answered.
@@ -60,7 +63,7 @@ struct Intake {
     ///
     /// - Returns: false when the held requests should be looked at first.
     private func waitForInput(_ input: Int32) -> Bool {
-        let (isHolding, heldBytes) = connection.shared.withLock { (!$0.held.isEmpty, $0.heldBytes) }
+        let (isHolding, heldBytes) = connection.shared.withLock { ($0.isHolding, $0.heldBytes) }
         guard isHolding else { return true }
         if connection.mayBegin { return false }
         let mayRead = heldBytes <= connection.limits.heldBytes
@@ -76,12 +79,7 @@ struct Intake {
     /// Begins held requests, in order, as long as that is allowed.
     private mutating func beginHeld() {
         while connection.mayBegin {
-            let next: Connection.Held? = connection.shared.withLock { shared in
-                guard !shared.held.isEmpty else { return nil }
-                let first = shared.held.removeFirst()
-                shared.heldBytes -= first.text.count
-                return first
-            }
+            let next = connection.shared.withLock { $0.takeHeld() }
             guard let next else { return }
             next.text.withUnsafeBytes { take($0) }
         }
@@ -94,7 +92,7 @@ struct Intake {
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.held.isEmpty }
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && !$0.isHolding }
             if isDone || connection.isStopping { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)
@@ -127,7 +125,7 @@ struct Intake {
     }
 
     private mutating func takeOrHold(_ text: UnsafeRawBufferPointer) {
-        let isHolding = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
+        let isHolding = connection.shared.withLock { $0.isHolding || $0.isStopping }
         if !isHolding, connection.mayBegin {
             take(text)
         } else {
@@ -143,11 +141,14 @@ struct Intake {
             if root.member("id") == nil, cancels(root) { return }
             if let view = root.member("id") { id = RequestID(view) }
         }
-        connection.shared.withLock { shared in
-            guard !shared.isStopping else { return }
-            shared.held.append(Connection.Held(text: Array(text), id: id))
+        let request = Connection.Held(text: Array(text), id: id)
+        let isStopping = connection.shared.withLock { shared in
+            guard !shared.isStopping else { return true }
+            shared.held.append(request)
             shared.heldBytes += text.count
+            return false
         }
+        if isStopping { connection.refuse(request) }
     }
 
     private mutating func take(_ text: UnsafeRawBufferPointer) {

@@ -21,6 +21,7 @@ final class MessageWriter: Sendable {
         var isWriting = false
         var isCorked = false
         var isGone = false
+        var isAnnounced = false
         var unsent: Int { current.count - offset + inHand + pending.count }
     }
 
@@ -35,7 +36,7 @@ final class MessageWriter: Sendable {
     ///
     /// - Parameters:
     ///   - lowWater: `onDrain` is called each time the unsent bytes fall to this many.
-    ///   - onGone: Called once, from any thread, when the client can no longer be written to.
+    ///   - onGone: Called once, from the writer's own thread, when the client can no longer be written to.
     init(
         descriptor: Int32, lowWater: Int, onDrain: @escaping @Sendable () -> Void,
         onGone: @escaping @Sendable () -> Void
@@ -111,9 +112,10 @@ final class MessageWriter: Sendable {
             places[1].events = isBehind ? Int16(POLLOUT) : 0
             guard poll(&places, nfds_t(places.count), -1) > 0 else { continue }
             if places[0].revents != 0 { wake.clear() }
+            announceIfGone(&places[1])
             if Int32(places[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
-                places[1].fd = -1
                 markGone()
+                announceIfGone(&places[1])
             } else if places[1].revents != 0 {
                 flush()
             }
@@ -124,15 +126,26 @@ final class MessageWriter: Sendable {
         }
     }
 
+    /// Gives up on the client. Whoever finds out may hold locks, so only the writer's own thread tells the others.
     private func markGone() {
-        let isFirst = state.withLock { state in
-            defer {
-                state.isGone = true
-                state.pending = []
-            }
-            return !state.isGone
+        state.withLock { state in
+            state.isGone = true
+            state.pending = []
+            state.current = []
+            state.offset = 0
         }
-        if isFirst { onGone() }
+        wake.signal()
+    }
+
+    private func announceIfGone(_ place: inout pollfd) {
+        let isNews = state.withLock { state in
+            guard state.isGone, !state.isAnnounced else { return false }
+            state.isAnnounced = true
+            return true
+        }
+        guard isNews else { return }
+        place.fd = -1
+        onGone()
     }
 
     // MARK: Writing

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Starts a detached thread that runs `body` to its end.
 ///
-/// For the few loops that block in the kernel and therefore may not sit on the threads of the concurrency runtime.
+/// A process that may not have the thread ends with code 71 (EX_OSERR) and a sentence on stderr. For the few loops that block in the kernel and therefore may not sit on the threads of the concurrency runtime.
 ///
 /// - Parameter stackSize: In bytes; 512 KiB by default, of which only what is touched is ever resident.
 package func startThread(stackSize: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) {
@@ -16,8 +16,10 @@ package func startThread(stackSize: Int = 512 << 10, _ body: @escaping @Sendable
     pthread_attr_destroy(&attributes)
     if code != 0 {
         Unmanaged<ThreadBody>.fromOpaque(context).release()
-        // No thread can be had: the work is done here, late but done.
-        body()
+        // The loops that run on threads never return, and nothing works without them.
+        let complaint = Array("halcyon: no thread can be had: \(String(cString: strerror(code))).\n".utf8)
+        _ = write(2, complaint, complaint.count)
+        _exit(71)
     }
 }
 

@@ -57,12 +57,14 @@ struct ServeSession {
                     }
                 )
             ],
+            onDrain: { server.clientHasRead() },
             onGone: {
                 logger.debug("the client is gone")
                 leave(manager, code: 1)
             })
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
+        hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
         hooks.watchProcess = { process in watch(process, manager) }
         server.use(hooks)
 
@@ -98,9 +100,9 @@ private func watch(_ process: Int32, _ manager: ImageManager) {
 
 /// Ends the process at once. Whatever was answered as stored is stored; what is being written is never seen half.
 private func leave(_ manager: ImageManager, code: Int32) {
-    // Writing down the last uses may wait for another process's lock; half a second is what we have.
+    // Writing down the last uses may wait for another process's lock; a moment is what we have.
     startThread {
-        usleep(300_000)
+        usleep(150_000)
         _exit(code)
     }
     manager.flush()

@@ -18,7 +18,7 @@ int hl_signal_read(int descriptor);
 int hl_pidfd_open(pid_t process);
 /// Starts writing the file's dirty pages to disk without waiting for them.
 int hl_start_writeback(int descriptor);
-/// Returns freed memory at the top of the heaps to the system.
-void hl_trim_heap(void);
+/// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
+int hl_exchange(const char *one, const char *other);
 
 #endif

@@ -36,8 +36,29 @@ final class CacheIndex: Sendable {
     private let reader = Mutex<Reader?>(nil)
     private let writer = Mutex<Writer?>(nil)
 
-    /// - Parameter path: Of the index file, which is made at the first write.
-    init(path: String) { self.path = path }
+    private let onAdopting: @Sendable () -> Void
+    private let adopting = Atomic(false)
+
+    /// - Parameters:
+    ///   - path: Of the index file, which is made at the first write.
+    ///   - onAdopting: Called when the index was begun in a folder that had images already, until
+    ///     ``Writer/endAdopting()``. Must not wait.
+    init(path: String, onAdopting: @escaping @Sendable () -> Void) {
+        self.path = path
+        self.onAdopting = onAdopting
+    }
+
+    /// Whether the folder may hold images that the index does not know.
+    var isAdopting: Bool { adopting.load(ordering: .relaxed) }
+
+    /// Every image in the folder is known from now on.
+    func endAdopting() throws {
+        try write { try $0.endAdopting() }
+        adopting.store(false, ordering: .relaxed)
+    }
+
+    /// Whether there is an index at all.
+    var exists: Bool { Self.inode(path) != nil }
 
     // MARK: Reading
 
@@ -56,11 +77,12 @@ final class CacheIndex: Sendable {
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
+        let damaged = Self.inode(path)
         do {
             return try readingOnce(or: missing, checksFile: checksFile, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isUnfinished {
             reader.withLock { $0 = nil }
-            if failure.isCorruption { putAside() }
+            if failure.isCorruption { putAside(damaged) }
             return missing
         }
     }
@@ -88,12 +110,13 @@ final class CacheIndex: Sendable {
 
     /// Runs `body` in one transaction that excludes every other writer of every process.
     func write<Value: Sendable>(_ body: @Sendable (Writer) throws -> Value) throws -> Value {
+        let damaged = Self.inode(path)
         do {
             return try writeOnce(body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption {
             writer.withLock { $0 = nil }
             reader.withLock { $0 = nil }
-            putAside()
+            putAside(damaged)
             return try writeOnce(body)
         }
     }
@@ -104,12 +127,23 @@ final class CacheIndex: Sendable {
             slot = nil
             let fresh = try Writer(path: path)
             slot = fresh
+            if fresh.isAdopting {
+                adopting.store(true, ordering: .relaxed)
+                onAdopting()
+            }
             return try fresh.transaction(body)
         }
     }
 
     /// Moves a damaged index out of the way, so that a new one can be begun.
-    private func putAside() {
+    ///
+    /// Under a lock between processes, and only if the index is still the damaged one: another process may have
+    /// begun a new one meanwhile.
+    private func putAside(_ damaged: UInt64?) {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { return }
+        defer { close(lock) }
+        guard flock(lock, LOCK_EX) == 0, let damaged, Self.inode(path) == damaged else { return }
         rename(path, path + ".damaged")
         unlink(path + "-wal")
         unlink(path + "-shm")
@@ -138,8 +172,9 @@ extension CacheIndex {
             used INTEGER NOT NULL);
         CREATE INDEX IF NOT EXISTS entries_used ON entries(used);
         CREATE INDEX IF NOT EXISTS entries_variants ON entries(key) WHERE identifier <> '';
-        CREATE TABLE IF NOT EXISTS totals(count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL);
-        INSERT INTO totals SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals);
+        CREATE TABLE IF NOT EXISTS totals(
+            count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, adopting INTEGER NOT NULL);
+        INSERT INTO totals SELECT 0, 0, 0, 1 WHERE NOT EXISTS (SELECT 1 FROM totals);
         CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entries BEGIN
             UPDATE totals SET count = count + 1, bytes = bytes + new.bytes, allocated = allocated + new.allocated;
         END;
@@ -183,6 +218,8 @@ extension CacheIndex {
     /// The writing connection with its statements; its methods are called within ``CacheIndex/write(_:)``.
     final class Writer {
         fileprivate let inode: UInt64?
+        /// Whether the folder may hold images that the index does not know.
+        let isAdopting: Bool
         private let begin: SQLiteStatement
         private let commit: SQLiteStatement
         private let find: SQLiteStatement
@@ -192,6 +229,7 @@ extension CacheIndex {
         private let oldest: SQLiteStatement
         private let variants: SQLiteStatement
         private let touch: SQLiteStatement
+        private let settle: SQLiteStatement
         private let database: SQLiteDatabase
 
         fileprivate init(path: String) throws(SQLiteDatabase.Failure) {
@@ -205,12 +243,16 @@ extension CacheIndex {
             let found = version.integer(0)
             version.reset()
             guard found <= CacheIndex.version else {
-                throw SQLiteDatabase.Failure(code: 26, message: "the index is of version \(found)")
+                throw SQLiteDatabase.Failure(
+                    code: 1, message: "it is of version \(found), made by a newer halcyon; this one knows \(CacheIndex.version)")
             }
             if found < CacheIndex.version {
                 try database.execute("BEGIN IMMEDIATE; \(CacheIndex.schema) COMMIT;")
             }
             inode = CacheIndex.inode(path)
+            let adopting = try database.prepare("SELECT adopting FROM totals")
+            isAdopting = try adopting.step() && adopting.integer(0) != 0
+            adopting.reset()
             begin = try database.prepare("BEGIN IMMEDIATE")
             commit = try database.prepare("COMMIT")
             find = try database.prepare("SELECT \(CacheIndex.columns) FROM entries WHERE id = ?1")
@@ -227,7 +269,9 @@ extension CacheIndex {
             oldest = try database.prepare("SELECT \(CacheIndex.columns) FROM entries ORDER BY used LIMIT ?1")
             variants = try database.prepare(
                 "SELECT \(CacheIndex.columns) FROM entries WHERE key = ?1 AND identifier <> ''")
-            touch = try database.prepare("UPDATE entries SET used = \(next), expires_at = ?2 WHERE id = ?1")
+            touch = try database.prepare(
+                "UPDATE entries SET used = \(next), expires_at = ?2 WHERE id = ?1 AND modified = ?3")
+            settle = try database.prepare("UPDATE entries SET modified = ?2 WHERE id = ?1")
         }
 
         fileprivate func transaction<Value>(_ body: (Writer) throws -> Value) throws -> Value {
@@ -295,11 +339,24 @@ extension CacheIndex {
             return try rows(variants)
         }
 
-        /// Makes the entry the most recently used, living until `expiresAt`.
-        func touch(_ number: Int64, expiresAt: Int?) throws(SQLiteDatabase.Failure) {
+        /// Makes the entry the most recently used, living until `expiresAt`; unless its file is another by now.
+        func touch(_ number: Int64, modified: Int, expiresAt: Int?) throws(SQLiteDatabase.Failure) {
             touch.bind(1, number)
             touch.bind(2, expiresAt)
+            touch.bind(3, modified)
             try touch.run()
+        }
+
+        /// Takes note of another time of change for the same content.
+        func settle(_ number: Int64, modified: Int) throws(SQLiteDatabase.Failure) {
+            settle.bind(1, number)
+            settle.bind(2, modified)
+            try settle.run()
+        }
+
+        /// Every image in the folder is known from now on.
+        fileprivate func endAdopting() throws(SQLiteDatabase.Failure) {
+            try database.execute("UPDATE totals SET adopting = 0")
         }
 
         func removeAll() throws(SQLiteDatabase.Failure) {

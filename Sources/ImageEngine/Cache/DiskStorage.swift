@@ -30,7 +30,18 @@ public final class DiskStorage: Sendable {
     /// The bytes to be stored.
     enum Content: Sendable {
         case bytes([UInt8])
+        /// A download.
         case body(DownloadedBody)
+        /// A file of the user's, to be copied.
+        case file(String)
+    }
+
+    /// What a look into the index tells.
+    enum Lookup: Sendable {
+        case found(ImageRecord)
+        case missing
+        /// The index and the folder do not agree; ``DiskStorage/settle(_:)`` finds out, and may wait.
+        case unsettled
     }
 
     /// What `remove` and `clear` took away.
@@ -47,17 +58,18 @@ public final class DiskStorage: Sendable {
         }
     }
 
-    /// An image handed out this long ago or less, in seconds, is not evicted.
-    static let handOutGrace = 60
+    /// An image handed out this long ago or less, in seconds, is not evicted. A minute is promised; notes are up to
+    /// ten seconds old.
+    static let handOutGrace = 70
 
     /// The settings.
     public let configuration: Configuration
     let folder: StorageFolder
     let index: CacheIndex
-    private let now: @Sendable () -> Int
-    private let touches: TouchLog
-    private let isPurging = Atomic(false)
-    private let evictions = Atomic(0)
+    let now: @Sendable () -> Int
+    let touches: TouchLog
+    let isPurging = Atomic(false)
+    let evictions = Atomic(0)
 
     /// A storage; nothing is read or made yet.
     ///
@@ -65,49 +77,55 @@ public final class DiskStorage: Sendable {
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Int) {
         self.configuration = configuration
         self.now = now
+        let adopter = Adopter()
         folder = StorageFolder(path: configuration.folder)
-        index = CacheIndex(path: configuration.folder + "/index.sqlite")
+        index = CacheIndex(path: configuration.folder + "/index.sqlite") { adopter.start() }
         touches = TouchLog(index: index)
+        adopter.use(self)
     }
 
     // MARK: Looking up
 
     /// The record of a stored image, if it is there, whole and not expired.
     ///
-    /// - Complexity: One index lookup and one `lstat`; the file is read only if its time of change is not the recorded.
-    func record(for key: CacheKey) throws(ImageError) -> ImageRecord? {
+    /// - Complexity: One index lookup and one `lstat`; never waits.
+    func lookUp(_ key: CacheKey) throws(ImageError) -> Lookup {
         let digest = Digest(of: key.computed)
         do {
-            guard let row = try index.row(digest.rowNumber), row.name == digest
-            else { return nil }
-            if let expiry = row.expiresAt, expiry <= now() { return nil }
-            let path = folder.blob(digest.hex, row.fileExtension)
-            guard let stamp = FileStamp(path: path) else { return try missing(path) }
-            if stamp.modified != row.modified || stamp.size != row.byteCount {
-                // Touched or replaced behind our back: the content decides.
-                guard stamp.size == row.byteCount, let checksum = row.checksum,
-                    try folder.checksum(of: path) == checksum
-                else {
-                    try index.write { try $0.remove(row.number) }
-                    return nil
-                }
+            guard let row = try index.row(digest.rowNumber), row.name == digest else {
+                return index.isAdopting || !index.exists && folder.hasBlobs ? .unsettled : .missing
             }
-            return ImageRecord(
-                key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
-                storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
-                checksum: row.checksum)
+            if let expiry = row.expiresAt, expiry <= now() { return .missing }
+            let path = folder.blob(digest.hex, row.fileExtension)
+            guard let stamp = FileStamp(path: path) else {
+                var status = stat()
+                // What cannot be looked at is an error, and no reason to forget it.
+                if lstat(path, &status) != 0, ![ENOENT, ENOTDIR].contains(errno) {
+                    throw StorageFailure(errno, "look at", path)
+                }
+                return .unsettled
+            }
+            guard stamp.modified == row.modified, stamp.size == row.byteCount else { return .unsettled }
+            return .found(record(key, row, path, stamp))
         } catch {
             throw StorageFailure.error(error, folder: configuration.folder)
         }
     }
 
-    /// A file that is not there is a miss; one that cannot be looked at is an error, and no reason to forget it.
-    private func missing(_ path: String) throws -> ImageRecord? {
-        var status = stat()
-        if lstat(path, &status) != 0, ![ENOENT, ENOTDIR].contains(errno) {
-            throw StorageFailure(errno, "look at", path)
+    /// The record of a stored image; where index and folder do not agree, one of them is put right first.
+    func record(for key: CacheKey) throws(ImageError) -> ImageRecord? {
+        switch try lookUp(key) {
+        case .found(let record): record
+        case .missing: nil
+        case .unsettled: try settle(key)
         }
-        return nil
+    }
+
+    func record(_ key: CacheKey, _ row: CacheIndex.Row, _ path: String, _ stamp: FileStamp) -> ImageRecord {
+        ImageRecord(
+            key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
+            storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
+            checksum: row.checksum)
     }
 
     /// Where the image for `key` is, or would be: a function of the key, and of the extension its name foretells.
@@ -122,7 +140,13 @@ public final class DiskStorage: Sendable {
         guard let path = record.path else { throw .notCached(key: record.key.key) }
         do {
             let bytes = try folder.read(path)
-            guard bytes.count == record.byteCount else { throw ImageError.notCached(key: record.key.key) }
+            let isWhole =
+                bytes.count == record.byteCount
+                && (record.checksum == nil || bytes.withUnsafeBytes { Digest(of: $0) } == record.checksum)
+            guard isWhole else {
+                try forget(record)
+                throw ImageError.notCached(key: record.key.key)
+            }
             return bytes
         } catch let error as ImageError {
             throw error
@@ -145,8 +169,14 @@ public final class DiskStorage: Sendable {
         let storedAt = now()
         let lifetime = (expiration ?? configuration.expiration).lifetime(at: storedAt)
         do {
-            let file = try folder.write(content, syncs: configuration.syncsToDisk)
+            let file = try folder.write(content, for: digest.hex, syncs: configuration.syncsToDisk)
+            // By then the draft is the old file, or a copy of what could not be stored.
             defer { unlink(file.path) }
+            if configuration.bytesLimit > 0, file.stamp.size > configuration.bytesLimit {
+                throw ImageError.limitExceeded(
+                    limit: "disk-limit",
+                    reason: "its \(file.stamp.size) bytes are more than the disk tier may hold in all", source: key.key)
+            }
             let row = CacheIndex.Row(
                 name: digest, key: key.indexed, identifier: key.identifier,
                 fileExtension: fileExtension, header: header, byteCount: file.stamp.size,
@@ -155,12 +185,18 @@ public final class DiskStorage: Sendable {
             let path = folder.blob(digest.hex, fileExtension)
             let total = try index.write { writer in
                 let old = try writer.row(row.number)
-                try self.folder.move(file.path, to: path)
-                try writer.put(row)
+                let swapped = try self.folder.move(file.path, to: path, keepsOld: old != nil)
+                do {
+                    try writer.put(row)
+                } catch {
+                    if swapped { _ = try? self.folder.move(file.path, to: path, keepsOld: true) }
+                    throw error
+                }
                 // Last, so that a kill in between leaves the old image or the new one.
                 if let old, old.fileExtension != fileExtension { _ = self.discard(old) }
                 return try writer.totals().bytes
             }
+            touches.note(row.number, at: storedAt)
             if configuration.bytesLimit > 0, total > configuration.bytesLimit { purge(sparing: row.number) }
             return ImageRecord(
                 key: key, header: header, byteCount: row.byteCount, path: path, origin: origin, storedAt: storedAt,
@@ -232,43 +268,18 @@ public final class DiskStorage: Sendable {
 
     // MARK: Use
 
-    /// Notes that the image was used; written down later, many at a time.
+    /// Notes that the image was handed out, and writes its use down later, many at a time.
     func touch(_ record: ImageRecord) {
-        guard !record.isLocalFile, record.path != nil else { return }
-        touches.add(Digest(of: record.key.computed).rowNumber, expiresAt: record.expiresAt, at: now())
+        guard !record.isLocalFile, record.path != nil, let stamp = record.stamp else { return }
+        let now = now()
+        let isNoted = record.needsNote(at: now)
+        let isWritten = record.needsTouch(at: now)
+        guard isNoted || isWritten else { return }
+        let number = Digest(of: record.key.computed).rowNumber
+        if isNoted { touches.note(number, at: now) }
+        if isWritten { touches.add(number, modified: stamp.modified, expiresAt: record.expiresAt) }
     }
 
     /// Writes down the uses noted so far.
     func flushTouches() { touches.flush() }
-
-    /// Removes the least recently used images until half the limit is left, a few at a time, so that a store of
-    /// another process never waits long. Images handed out a moment ago stay.
-    private func purge(sparing number: Int64) {
-        guard isPurging.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
-        defer { isPurging.store(false, ordering: .relaxed) }
-        touches.flush()
-        let recent = touches.recent(since: now() - Self.handOutGrace).union([number])
-        let goal = configuration.bytesLimit / 2
-        var isDone = false
-        while !isDone {
-            do {
-                isDone = try index.write { writer in
-                    var bytes = try writer.totals().bytes
-                    let victims = try writer.leastRecentlyUsed(32 + recent.count).filter { !recent.contains($0.number) }
-                    for victim in victims.prefix(32) where bytes > goal {
-                        _ = self.discard(victim)
-                        try writer.remove(victim.number)
-                        bytes -= victim.byteCount
-                        self.evictions.add(1, ordering: .relaxed)
-                    }
-                    return victims.isEmpty || bytes <= goal
-                }
-            } catch { return }
-        }
-    }
-
-    /// Removes the file of a row; false if there was none.
-    private func discard(_ row: CacheIndex.Row) -> Bool {
-        unlink(folder.blob(row.name.hex, row.fileExtension)) == 0
-    }
 }

@@ -30,6 +30,8 @@ struct FileStamp: Equatable, Sendable {
         allocated = Int(status.st_blocks) * 512
     }
 
-    /// Whether the content can be taken to be the same: same size, and not written since.
-    func matches(_ other: FileStamp) -> Bool { size == other.size && modified == other.modified }
+    /// Whether it is the same file, not written since.
+    func matches(_ other: FileStamp) -> Bool {
+        inode == other.inode && size == other.size && modified == other.modified
+    }
 }

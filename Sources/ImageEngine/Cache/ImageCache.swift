@@ -24,8 +24,12 @@ public final class ImageCache: Sendable {
         /// Its bytes, if held.
         public let bytes: [UInt8]?
 
-        /// What the entry costs: its bytes, or about so much for the record alone.
-        var cost: Int { bytes?.count ?? 1536 }
+        /// What the entry costs: its bytes, or about so much for the record alone; and long keys, which stand in it
+        /// three times.
+        var cost: Int {
+            let key = record.key.key.utf8.count
+            return (bytes?.count ?? 1536) + (key > 256 ? 3 * key : 0)
+        }
     }
 
     /// An image found in a cache.
@@ -57,7 +61,10 @@ public final class ImageCache: Sendable {
     ///
     /// - Parameters:
     ///   - burst: An observation of the file made under the same number is not repeated; 0 always looks.
-    public func hit(for key: CacheKey, options: ImageOptions, burst: UInt64) throws(ImageError) -> Hit? {
+    ///   - mayWait: Whether index and folder may be put right when they do not agree. Otherwise that is nil, as a miss.
+    public func hit(
+        for key: CacheKey, options: ImageOptions, burst: UInt64, mayWait: Bool
+    ) throws(ImageError) -> Hit? {
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             if entry.record.isIntact(burst: burst) {
                 noteUse(of: entry.record, options)
@@ -66,47 +73,61 @@ public final class ImageCache: Sendable {
             memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return nil }
-        guard let record = try disk.record(for: key) else { return nil }
-        _ = record.isIntact(burst: burst)
+        guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
         keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
         return Hit(record: record, cacheType: .disk, bytes: nil)
     }
 
+    /// Whether memory holds the bytes of the image for `key`; its order is not changed.
+    func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
+
+    /// The disk's record: nil when that takes waiting, nil inside when there is none.
+    private func diskRecord(_ key: CacheKey, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
+        switch try disk.lookUp(key) {
+        case .found(let record): .some(record)
+        case .missing: .some(nil)
+        case .unsettled: mayWait ? .some(try disk.settle(key)) : nil
+        }
+    }
+
     /// Which tier has the image for `key`; nothing is loaded, promoted or prolonged.
-    public func cacheType(for key: CacheKey, burst: UInt64) throws(ImageError) -> CacheType {
+    ///
+    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
         if let entry = memory.peek(key), entry.record.isIntact(burst: burst) { return .memory }
-        return try disk.record(for: key) == nil ? .none : .disk
+        return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
     }
 
     /// Where the image for `key` is, or would be, and whether it is there.
-    public func path(for key: CacheKey, burst: UInt64) throws(ImageError) -> (path: String, exists: Bool) {
+    ///
+    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (path: String, exists: Bool)? {
         if let record = memory.peek(key)?.record, let path = record.path, record.isIntact(burst: burst) {
             return (path, true)
         }
-        if let path = try disk.record(for: key)?.path { return (path, true) }
-        return (disk.path(for: key), false)
+        guard let record = try diskRecord(key, mayWait: mayWait) else { return nil }
+        return record?.path.map { ($0, true) } ?? (disk.path(for: key), false)
     }
 
-    /// The bytes of an image that was found, from memory or from its file.
+    /// The bytes of an image that was found, from memory or from its file; memory keeps them for the next reader.
     ///
-    /// The bytes are kept in memory for the next reader.
-    func bytes(of hit: Hit, options: ImageOptions) throws(ImageError) -> [UInt8] {
-        if let bytes = hit.bytes { return bytes }
+    /// - Throws: ``ImageError/notCached(key:)`` if the file is gone or is not what was stored.
+    func bytes(of record: ImageRecord, options: ImageOptions) throws(ImageError) -> [UInt8] {
+        if let entry = memory.peek(record.key), entry.record === record, let bytes = entry.bytes { return bytes }
         do {
-            let bytes = try disk.data(of: hit.record)
-            keep(hit.record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            let bytes = try disk.data(of: record)
+            keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
             return bytes
         } catch {
-            memory.remove(hit.record.key)
+            memory.remove(record.key)
             throw error
         }
     }
 
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
-        let now = wallClock()
-        record.extend(options.diskCacheAccessExtendingExpiration, at: now)
-        if record.needsTouch(at: now) { disk.touch(record) }
+        record.extend(options.diskCacheAccessExtendingExpiration, at: wallClock())
+        disk.touch(record)
     }
 
     // MARK: Storing
@@ -124,7 +145,11 @@ public final class ImageCache: Sendable {
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-            keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            guard keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) else {
+                throw .limitExceeded(
+                    limit: "memory-limit", reason: "its \(bytes.count) bytes are not kept by the memory tier",
+                    source: key.key)
+            }
             return record
         }
         let record = try disk.store(
@@ -135,24 +160,27 @@ public final class ImageCache: Sendable {
         return record
     }
 
-    /// Remembers an image that needs no file of ours.
-    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) {
+    /// Remembers an image.
+    ///
+    /// - Returns: Whether memory keeps it, at least its record.
+    @discardableResult
+    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Bool {
         let entry = MemoryEntry(record: record, bytes: bytes)
-        if !memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration), bytes != nil,
-            record.path != nil
-        {
-            // Too large to hold the bytes; the record alone is small.
-            let small = MemoryEntry(record: record, bytes: nil)
-            memory.store(small, for: record.key, cost: small.cost, expiration: expiration)
-        }
+        if memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration) { return true }
+        guard bytes != nil, record.path != nil else { return false }
+        // Too large to hold the bytes; the record alone is small.
+        let small = MemoryEntry(record: record, bytes: nil)
+        return memory.store(small, for: record.key, cost: small.cost, expiration: expiration)
     }
 
     static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {
-        switch content {
-        case .bytes(let bytes): return bytes
-        case .body(let body):
-            do { return try body.bytes() } catch { throw StorageFailure.error(error, folder: "the cache folder") }
-        }
+        do {
+            switch content {
+            case .bytes(let bytes): return bytes
+            case .body(let body): return try body.bytes()
+            case .file(let path): return try StorageFolder.read(path, followsLinks: true)
+            }
+        } catch { throw StorageFailure.error(error, folder: "the cache folder") }
     }
 
     // MARK: Removing
@@ -174,7 +202,7 @@ public final class ImageCache: Sendable {
         var removed = Removed()
         if fromMemory {
             removed.memory = memory.remove(key) != nil
-            if allVariants, memory.removeAll(where: { other, _ in other.key == key.key }) > 0 { removed.memory = true }
+            if allVariants, memory.removeAll(where: { other, _ in ExactText(other.key) == ExactText(key.key) }) > 0 { removed.memory = true }
         } else if fromDisk {
             detach(key)
         }

@@ -33,6 +33,8 @@ public final class ImageRecord: Sendable {
     private let expiry: Atomic<Int>
     private let verifiedAt = Atomic<UInt64>(0)
     private let touchedAt: Atomic<Int>
+    private let writtenExpiry: Atomic<Int>
+    private let notedAt = Atomic(0)
 
     init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
@@ -52,6 +54,7 @@ public final class ImageRecord: Sendable {
         self.checksum = checksum
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
+        writtenExpiry = Atomic(expiresAt ?? .max)
     }
 
     /// Seconds since 1970 when the disk's entry expires; nil for never.
@@ -71,12 +74,33 @@ public final class ImageRecord: Sendable {
         expiry.store(life.map { now + $0 } ?? .max, ordering: .relaxed)
     }
 
-    /// Whether the last use should be written down again: at most every 30 s for one entry.
-    func needsTouch(at now: Int) -> Bool {
-        let last = touchedAt.load(ordering: .relaxed)
-        guard now - last >= 30 || now < last else { return false }
-        touchedAt.store(now, ordering: .relaxed)
+    /// Whether the use now should be remembered, so that the file is not evicted under its reader: at most every 10 s.
+    func needsNote(at now: Int) -> Bool {
+        let last = notedAt.load(ordering: .relaxed)
+        guard now - last >= 10 || now < last else { return false }
+        notedAt.store(now, ordering: .relaxed)
         return true
+    }
+
+    /// Whether the last use should be written down: at most every 30 s for one entry, but always when the access has
+    /// changed its life by more than that.
+    func needsTouch(at now: Int) -> Bool {
+        let expiry = expiry.load(ordering: .relaxed)
+        let written = writtenExpiry.load(ordering: .relaxed)
+        let isMoved = (expiry == .max) != (written == .max) || abs(expiry &- written) > 30
+        let last = touchedAt.load(ordering: .relaxed)
+        guard isMoved || now - last >= 30 || now < last else { return false }
+        touchedAt.store(now, ordering: .relaxed)
+        writtenExpiry.store(expiry, ordering: .relaxed)
+        return true
+    }
+
+    /// The same image without its file, for a caller that wants it in memory only.
+    func withoutFile() -> ImageRecord {
+        ImageRecord(
+            key: key, header: header, byteCount: byteCount, path: nil,
+            origin: ImageOrigin(url: url, etag: etag, lastModified: lastModified), storedAt: storedAt, lifetime: nil,
+            expiresAt: nil, stamp: nil, checksum: checksum)
     }
 
     /// Whether the file is still the one that was recorded.

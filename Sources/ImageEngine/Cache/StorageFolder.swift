@@ -31,38 +31,61 @@ final class StorageFolder: Sendable {
             ? "\(path)/blobs/\(hex.prefix(2))/\(hex)" : "\(path)/blobs/\(hex.prefix(2))/\(hex).\(fileExtension)"
     }
 
+    /// Whether any image was ever stored here.
+    var hasBlobs: Bool { access(path + "/blobs", F_OK) == 0 }
+
     /// A new path for a file that is being written.
-    func partialPath() throws -> String {
+    ///
+    /// - Parameter hex: The name the file will get, which the path begins with.
+    func partialPath(_ hex: String = "body") throws -> String {
         if !isPrepared.load(ordering: .relaxed) || access(path + "/partial", F_OK) != 0 { try prepare() }
         let number = serial.add(1, ordering: .relaxed).newValue
-        return "\(path)/partial/\(getpid())-\(number)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        return "\(path)/partial/\(hex)-\(getpid())-\(number)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
     }
 
     /// Writes the content to a new file beside the blobs and returns it complete, hashed and on its way to the disk.
     ///
     /// - Parameter syncs: Waits until the bytes are on the disk; otherwise writing is only begun.
-    func write(_ content: DiskStorage.Content, syncs: Bool) throws -> Draft {
+    func write(_ content: DiskStorage.Content, for hex: String, syncs: Bool) throws -> Draft {
         switch content {
-        case .bytes(let bytes): return try write(bytes, syncs: syncs)
+        case .bytes(let bytes): return try write(bytes, hex, syncs: syncs)
+        case .file(let source): return try copy(source, hex, syncs: syncs)
         case .body(let body):
             switch body.storage {
-            case .memory(let bytes): return try write(bytes, syncs: syncs)
+            case .memory(let bytes): return try write(bytes, hex, syncs: syncs)
             case .file(let source, _):
-                let target = try partialPath()
-                // The body may have other takers: it keeps its own name.
-                guard link(source, target) == 0 else { throw StorageFailure(errno, "link", target) }
+                let target = try partialPath(hex)
+                // The body may have other takers and keeps its own name. Not every file system has links.
+                guard link(source, target) == 0 else { return try copy(source, hex, syncs: syncs) }
                 return try draft(target, syncs: syncs)
             }
         }
     }
 
-    private func write(_ bytes: [UInt8], syncs: Bool) throws -> Draft {
+    private func write(_ bytes: [UInt8], _ hex: String, syncs: Bool) throws -> Draft {
         let checksum = bytes.withUnsafeBytes { Digest(of: $0) }
-        let path = try partialPath()
+        let path = try partialPath(hex)
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
         do {
             try bytes.withUnsafeBytes { try Self.writeAll($0, to: descriptor, path) }
+            return try finish(descriptor, path, checksum, syncs: syncs)
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Copies a file piece by piece, whatever its size.
+    private func copy(_ source: String, _ hex: String, syncs: Bool) throws -> Draft {
+        let input = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard input >= 0 else { throw StorageFailure(errno, "open", source) }
+        defer { close(input) }
+        let path = try partialPath(hex)
+        let descriptor = try Self.create(path)
+        defer { close(descriptor) }
+        do {
+            let checksum = try Self.digest(of: input, source) { try Self.writeAll($0, to: descriptor, path) }
             return try finish(descriptor, path, checksum, syncs: syncs)
         } catch {
             unlink(path)
@@ -112,16 +135,32 @@ final class StorageFolder: Sendable {
         }
     }
 
-    /// Gives a finished file its name, replacing what had it.
-    func move(_ source: String, to target: String) throws {
-        if rename(source, target) == 0 { return }
+    /// Gives a finished file its name.
+    ///
+    /// - Parameter keepsOld: Leaves what had the name under `source`, so that it can be brought back by
+    ///   ``restore(_:to:size:modified:)`` until it is removed. Not every file system can; then it is replaced.
+    /// - Returns: Whether `source` now is the old file.
+    @discardableResult
+    func move(_ source: String, to target: String, keepsOld: Bool) throws -> Bool {
+        if keepsOld, hl_exchange(source, target) == 0 { return true }
+        if rename(source, target) == 0 { return false }
         if errno == ENOENT {
             let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
             try Self.makeFolder(path + "/blobs")
             try Self.makeFolder(shard)
-            if rename(source, target) == 0 { return }
+            if rename(source, target) == 0 { return false }
         }
         throw StorageFailure(errno, "name", target)
+    }
+
+    /// Gives the file back its name that a killed store had taken from it: the one of that size and time of change.
+    func restore(_ hex: String, to target: String, size: Int, modified: Int) -> FileStamp? {
+        for name in Self.names(in: path + "/partial") where name.hasPrefix(hex) {
+            let source = "\(path)/partial/\(name)"
+            guard let stamp = FileStamp(path: source), stamp.size == size, stamp.modified == modified else { continue }
+            if rename(source, target) == 0 { return stamp }
+        }
+        return nil
     }
 
     /// The whole content of a regular file.
@@ -151,6 +190,13 @@ final class StorageFolder: Sendable {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
         defer { close(descriptor) }
+        return try Self.digest(of: descriptor, path) { _ in }
+    }
+
+    /// The digest of what is left to read, each piece of which is also given to `take`.
+    private static func digest(
+        of descriptor: Int32, _ path: String, _ take: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Digest {
         let digest = RunningDigest()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -158,7 +204,11 @@ final class StorageFolder: Sendable {
             if got < 0, errno == EINTR { continue }
             if got < 0 { throw StorageFailure(errno, "read", path) }
             if got == 0 { return digest.finish() }
-            buffer.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<got])) }
+            try buffer.withUnsafeBytes { bytes in
+                let piece = UnsafeRawBufferPointer(rebasing: bytes[..<got])
+                digest.update(piece)
+                try take(piece)
+            }
         }
     }
 
@@ -224,6 +274,12 @@ final class StorageFolder: Sendable {
         }
         rmdir(path)
     }
+
+    /// The folders that blobs are spread over.
+    var shards: [String] { Self.names(in: path + "/blobs") }
+
+    /// The names of the blobs in a shard.
+    func blobNames(in shard: String) -> [String] { Self.names(in: "\(path)/blobs/\(shard)") }
 
     private static func names(in path: String) -> [String] {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

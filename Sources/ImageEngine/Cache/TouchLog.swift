@@ -5,9 +5,15 @@ internal import Synchronization
 /// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or
 /// when many have come. What a killed process did not write is only an order of eviction a second old.
 final class TouchLog: Sendable {
+    private struct Touch {
+        let modified: Int
+        let expiresAt: Int?
+    }
+
     private struct State {
-        var pending: [Int64: Int?] = [:]
+        var pending: [Int64: Touch] = [:]
         var lastUse: [Int64: Int] = [:]
+        var lastPrune = 0
         var isScheduled = false
     }
 
@@ -18,16 +24,23 @@ final class TouchLog: Sendable {
 
     init(index: CacheIndex) { self.index = index }
 
-    /// Notes a use of the entry `number`, which now lives until `expiresAt`.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    func add(_ number: Int64, expiresAt: Int?, at now: Int) {
-        let (isFull, schedules) = state.withLock { state in
-            state.pending[number] = .some(expiresAt)
+    /// Notes that the entry `number` was handed out at `now`, in seconds since 1970.
+    func note(_ number: Int64, at now: Int) {
+        state.withLock { state in
             state.lastUse[number] = now
-            if state.lastUse.count > 8 * Self.batch {
+            if state.lastUse.count > 8 * Self.batch, now != state.lastPrune {
+                state.lastPrune = now
                 state.lastUse = state.lastUse.filter { $0.value >= now - DiskStorage.handOutGrace }
             }
+        }
+    }
+
+    /// Notes a use of the entry `number`, which now lives until `expiresAt`, to be written down.
+    ///
+    /// - Parameter modified: The time of change of its file: an entry that was replaced meanwhile is left alone.
+    func add(_ number: Int64, modified: Int, expiresAt: Int?) {
+        let (isFull, schedules) = state.withLock { state in
+            state.pending[number] = Touch(modified: modified, expiresAt: expiresAt)
             defer { state.isScheduled = true }
             return (state.pending.count >= Self.batch, !state.isScheduled)
         }
@@ -46,11 +59,13 @@ final class TouchLog: Sendable {
                 state.pending = [:]
                 state.isScheduled = false
             }
-            return state.pending
+            return state.pending.map { ($0.key, $0.value.modified, $0.value.expiresAt) }
         }
         guard !pending.isEmpty else { return }
         try? index.write { writer in
-            for (number, expiresAt) in pending { try writer.touch(number, expiresAt: expiresAt) }
+            for (number, modified, expiresAt) in pending {
+                try writer.touch(number, modified: modified, expiresAt: expiresAt)
+            }
         }
     }
 

@@ -32,7 +32,7 @@ public final class ImageManager: Sendable {
         let key: CacheKey
         let request: DownloadRequest
         let options: ImageOptions
-        let keepsBytes: Bool
+        let needs: ImageNeeds
     }
 
     /// The settings.
@@ -95,17 +95,25 @@ public final class ImageManager: Sendable {
     // MARK: Answering at once
 
     /// The image, if a cache has it and the options allow that answer. Takes no more than an index lookup.
+    ///
+    /// - Parameter needsBytes: Answers only if memory holds the bytes.
     public func cachedImage(
-        _ resource: Resource, in cache: ImageCache, options: ImageOptions, burst: UInt64
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> ImageResult? {
         if options.forceRefresh { return nil }
-        guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: burst) else {
-            return nil
-        }
+        let key = CacheKey(resource.cacheKey)
+        // Bytes that must be read take the other way from the start, so that the hit is counted once.
+        if needsBytes, !cache.holdsBytes(key) { return nil }
+        guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
         count(hit.cacheType)
-        return ImageResult(record: hit.record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes)
+        return result(hit, in: cache, options)
+    }
+
+    private func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
+        let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
+        return ImageResult(record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes)
     }
 
     private func count(_ type: CacheType) {
@@ -121,65 +129,70 @@ public final class ImageManager: Sendable {
     /// The image: from the cache, else from its source, whence it is cached.
     ///
     /// - Parameters:
-    ///   - needsBytes: Whether the result must hold the bytes.
+    ///   - needs: What the result must hold; see ``ImageNeeds``.
     ///   - report: Hears of the download's progress, from any thread.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
     public func image(
-        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool,
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
         report: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResult {
-        if let found = try await cached(resource, in: cache, options, needsBytes) { return found }
-        try Task.checkCancellation()
-        if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
-        count(.none)
         do {
-            return try await load(resource, in: cache, options, needsBytes, report)
+            if let found = try await cached(resource, in: cache, options) { return found }
+            try Task.checkCancellation()
+            if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+            count(.none)
+            return try await load(resource, in: cache, options, needs, report)
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
-            return try await placeholder(standIn, in: cache, options, needsBytes, after: error)
+            return try await placeholder(standIn, for: resource, in: cache, options, needs, after: error)
         }
     }
 
-    /// Looks in the cache, and reads or writes what the answer needs.
-    private func cached(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needsBytes: Bool
-    ) async throws -> ImageResult? {
+    /// The result with the bytes of its image, read now if need be.
+    public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws -> ImageResult {
+        if result.bytes != nil { return result }
+        return try await pool.run {
+            var loaded = result
+            loaded.bytes = try cache.bytes(of: result.record, options: options)
+            return loaded
+        }
+    }
+
+    /// Looks in the cache, and writes the file that the answer needs.
+    private func cached(_ resource: Resource, in cache: ImageCache, _ options: ImageOptions) async throws -> ImageResult? {
         guard !options.forceRefresh else { return nil }
         return try await pool.run { [self] in
-            guard let hit = try cache.hit(for: CacheKey(resource.cacheKey), options: options, burst: 0) else {
-                return nil
+            let key = CacheKey(resource.cacheKey)
+            guard let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            count(hit.cacheType)
+            var result = result(hit, in: cache, options)
+            if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
+                let record = hit.record
+                result.record = try cache.store(
+                    .bytes(bytes), for: record.key, header: record.header,
+                    origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
+                    options: options, keepsBytes: true)
+            } else if options.queryDataWhenInMemory {
+                // A reader to come finds them in memory; that they cannot be read now is its business.
+                _ = try? cache.bytes(of: hit.record, options: options)
             }
-            do {
-                let bytes =
-                    needsBytes || options.queryDataWhenInMemory ? try cache.bytes(of: hit, options: options) : hit.bytes
-                var record = hit.record
-                if record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
-                    record = try cache.store(
-                        .bytes(bytes), for: record.key, header: record.header,
-                        origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
-                        options: options, keepsBytes: true)
-                }
-                count(hit.cacheType)
-                return ImageResult(
-                    record: record, cache: cache.name, cacheType: hit.cacheType, bytes: needsBytes ? bytes : nil)
-            } catch ImageError.notCached {
-                return nil
-            }
+            return result
         }
     }
 
     /// Tries the sources in order, each as often as the options say.
     private func load(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needsBytes: Bool,
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         var failure: ImageError?
         for url in [resource.url] + options.alternativeSources {
+            let options = options.scoped(from: resource.url, to: url)
             var attempt = 0
             while true {
                 do {
                     let source = try ImageSource(url: url)
-                    return try await load(source, resource, in: cache, options, needsBytes, report)
+                    return try await load(source, resource, in: cache, options, needs, report)
                 } catch let error as ImageError {
                     // The first source's failure is the one to tell: the others only stood by.
                     failure = failure ?? error
@@ -194,148 +207,84 @@ public final class ImageManager: Sendable {
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needsBytes: Bool, _ report: (@Sendable (DownloadProgress) -> Void)?
+        _ needs: ImageNeeds, _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
         case .network(let url):
             let request = try DownloadRequest(url: url, options: options)
-            var merged = options
-            merged.downloadPriority = 0
-            merged.retry = .never
-            merged.alternativeSources = []
-            merged.onFailureImage = nil
-            let wish = Wish(cache: cache.name, key: key, request: request, options: merged, keepsBytes: needsBytes)
+            let wish = Wish(
+                cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
             let priority = options.downloadPriority
+            downloader.raise(request, to: priority)
             return try await wishes.value(for: wish, report: report) { [self] report in
+                // Another flight may have landed between the look into the cache and this one's start.
+                if let hit = try cacheHit(key, in: cache, options) { return result(hit, in: cache, options) }
                 let download = try await downloader.download(request, priority: priority, report: report)
-                return try await keep(download, request.url, key, in: cache, wish.options, needsBytes)
+                try Task.checkCancellation()
+                let origin = ImageOrigin(
+                    url: download.response.url, etag: download.response.etag,
+                    lastModified: download.response.lastModified)
+                let store = Storing(
+                    content: .body(download.body), key: key, cache: cache, source: url, origin: origin,
+                    options: wish.options, needs: needs, contentType: download.response.contentType)
+                return try await keep(store)
             }
         case .data(let bytes):
-            return try await pool.run {
-                try Self.store(.bytes(bytes), key, in: cache, source: resource.url, ImageOrigin(), options, needsBytes)
-            }
+            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
+            return try await keep(
+                Storing(
+                    content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
+                    options: options, needs: needs))
         case .file(let path):
             return try await pool.run { [clock = configuration.clock] in
-                try Self.localImage(path, key, in: cache, options, needsBytes, now: clock.wall())
+                try LocalFile(path: path, options: options).image(key, in: cache, needs: needs, now: clock.wall())
             }
         }
     }
 
-    /// Validates a finished download and stores it; what is no image is never cached.
-    private func keep(
-        _ download: Download, _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
-        _ needsBytes: Bool
-    ) async throws -> ImageResult {
-        let origin = ImageOrigin(
-            url: download.response.url, etag: download.response.etag, lastModified: download.response.lastModified)
+    private func cacheHit(_ key: CacheKey, in cache: ImageCache, _ options: ImageOptions) throws -> ImageCache.Hit? {
+        guard !options.forceRefresh else { return nil }
+        let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: false)
+        return hit?.record.path == nil && !options.cacheMemoryOnly ? nil : hit
+    }
+
+    static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
+        .limitExceeded(
+            limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
+    }
+
+    /// Validates what was loaded and stores it, so that the answer may go out.
+    private func keep(_ store: Storing) async throws -> ImageResult {
+        if !store.options.waitForCache, !store.needs.contains(.file) {
+            // Nobody waits for the file: the answer goes out first.
+            let result = try await pool.run { try store.withoutFile() }
+            Task { try await pool.run { try store.run() } }
+            return result
+        }
         return try await pool.run {
-            do {
-                return try Self.store(
-                    .body(download.body), key, in: cache, source: url, origin, options, needsBytes,
-                    contentType: download.response.contentType)
-            } catch ImageError.storageFailed(let reason, let hint) where needsBytes {
-                // The disk is no reason to keep from the caller what has been downloaded.
-                _ = (reason, hint)
-                var memoryOnly = options
-                memoryOnly.cacheMemoryOnly = true
-                return try Self.store(.body(download.body), key, in: cache, source: url, origin, memoryOnly, needsBytes)
+            do { return try store.run() } catch ImageError.storageFailed where store.needs.contains(.bytes) {
+                // The disk is no reason to keep from the caller what has been loaded.
+                return try store.withoutFile()
             }
         }
-    }
-
-    /// Reads the header, stores the content, and makes the result.
-    private static func store(
-        _ content: DiskStorage.Content, _ key: CacheKey, in cache: ImageCache, source: String, _ origin: ImageOrigin,
-        _ options: ImageOptions, _ needsBytes: Bool, contentType: String? = nil
-    ) throws(ImageError) -> ImageResult {
-        let header = try header(of: content, source: source, contentType: contentType)
-        let record = try cache.store(
-            content, for: key, header: header, origin: origin, options: options,
-            keepsBytes: needsBytes || options.queryDataWhenInMemory)
-        let bytes = needsBytes ? try ImageCache.bytes(of: content) : nil
-        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
-    }
-
-    private static func header(
-        of content: DiskStorage.Content, source: String, contentType: String?
-    ) throws(ImageError) -> ImageHeader {
-        do {
-            switch content {
-            case .bytes(let bytes):
-                return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
-            case .body(let body): return try body.header()
-            }
-        } catch let failure as ImageHeader.Failure {
-            throw .badData(reason: sentence(failure, contentType), source: source)
-        } catch {
-            throw StorageFailure.error(error, folder: "the cache folder")
-        }
-    }
-
-    private static func sentence(_ failure: ImageHeader.Failure, _ contentType: String?) -> String {
-        switch failure {
-        case .unrecognised:
-            "The bytes have no signature of a known format"
-                + (contentType.map { "; the server called them \($0)." } ?? ".")
-        case .cutOff(let format): "The \(format.rawValue.uppercased()) data is cut off."
-        case .malformed(let format): "The \(format.rawValue.uppercased()) data is malformed."
-        }
-    }
-
-    // MARK: Files and stand-ins
-
-    /// An image in a file of the user's: read where it lies, never copied, known to memory as long as it is unchanged.
-    private static func localImage(
-        _ path: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ needsBytes: Bool, now: Int
-    ) throws(ImageError) -> ImageResult {
-        let url = "file://" + path
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .invalidURL(url, reason: "The file cannot be read: \(String(cString: strerror(errno))).")
-        }
-        defer { close(descriptor) }
-        guard let stamp = FileStamp(descriptor: descriptor) else {
-            throw .invalidURL(url, reason: "It is no regular file.")
-        }
-        guard stamp.size <= options.maxBytes else {
-            throw .limitExceeded(
-                limit: "maxBytes", reason: "the file is over the limit of \(options.maxBytes) bytes", source: url)
-        }
-        let header: ImageHeader
-        do {
-            header = try ImageHeader(descriptor: descriptor, count: stamp.size)
-        } catch {
-            throw .badData(reason: sentence(error, nil), source: url)
-        }
-        let record = ImageRecord(
-            key: key, header: header, byteCount: stamp.size, path: path, isLocalFile: true,
-            origin: ImageOrigin(url: url), storedAt: now, lifetime: nil, expiresAt: nil,
-            stamp: FileStamp(path: path), checksum: nil)
-        // A link is followed for reading, but then nothing tells when the file behind it changes: it is not kept.
-        if record.stamp != nil { cache.keep(record, bytes: nil, expiration: options.memoryCacheExpiration) }
-        var bytes: [UInt8]?
-        if needsBytes {
-            do { bytes = try StorageFolder.read(path, followsLinks: true) } catch {
-                throw .invalidURL(url, reason: "The file cannot be read.")
-            }
-        }
-        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
     }
 
     /// The image that stands in for one that could not be had.
     ///
     /// - Throws: The original error if the stand-in cannot be had either.
     private func placeholder(
-        _ standIn: String, in cache: ImageCache, _ options: ImageOptions, _ needsBytes: Bool, after error: ImageError
+        _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        _ needs: ImageNeeds, after error: ImageError
     ) async throws -> ImageResult {
-        var options = options
-        options.onFailureImage = nil
-        options.alternativeSources = []
         let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
-        let url = isURL ? standIn : "file://" + absolutePath(standIn)
+        let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
+        var options = options.scoped(from: resource.url, to: url)
+        options.onFailureImage = nil
+        options.onlyFromCache = false
+        options.alternativeSources = []
         do {
-            var result = try await image(Resource(url: url), in: cache, options: options, needsBytes: needsBytes)
+            var result = try await image(Resource(url: url), in: cache, options: options, needs: needs)
             result.isPlaceholder = true
             return result
         } catch is ImageError {
@@ -349,27 +298,28 @@ public final class ImageManager: Sendable {
     public func store(
         _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions
     ) async throws -> ImageResult {
-        try await pool.run {
-            // The bytes are in hand: memory holds them too, as Kingfisher's does.
-            let result = try Self.store(.bytes(bytes), key, in: cache, source: key.key, ImageOrigin(), options, true)
-            let type: CacheType = result.record.path == nil ? .memory : .disk
-            return ImageResult(record: result.record, cache: cache.name, cacheType: type, bytes: nil)
-        }
+        guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
+        // The bytes are in hand: memory holds them too, as Kingfisher's does.
+        let store = Storing(
+            content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
+            needs: [.file, .bytes])
+        return try await pool.run { try store.run().stored }
     }
 
-    /// Stores the content of a file under a key.
+    /// Stores the content of a file under a key. A large file is copied piece by piece.
     public func store(
         contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions
     ) async throws -> ImageResult {
-        let bytes = try await pool.run {
-            do { return try StorageFolder.read(absolutePath(path), followsLinks: true) } catch let failure
-                as StorageFailure
-            {
-                let reason = "The file cannot be read: \(String(cString: strerror(failure.code)))."
-                throw ImageError.invalidURL(path, reason: reason)
-            }
+        let path = absolutePath(path)
+        return try await pool.run {
+            let size = try LocalFile(path: path, options: options).size()
+            let isSmall = size <= BodySpool.memoryLimit
+            let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
+            let store = Storing(
+                content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
+                needs: isSmall ? [.file, .bytes] : [.file])
+            return try store.run().stored
         }
-        return try await store(bytes, for: key, in: cache, options: options)
     }
 
     /// Runs `work` where it may wait for the disk.
@@ -389,28 +339,4 @@ public final class ImageManager: Sendable {
             runningDownloads: load.running, waitingDownloads: load.waiting,
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount })
     }
-}
-
-/// Counters since the start of the process.
-public struct EngineStatistics: Sendable, Equatable {
-    /// Images answered from memory.
-    public let memoryHits: Int
-    /// Images answered from disk.
-    public let diskHits: Int
-    /// Images that no cache had.
-    public let misses: Int
-    /// Callers that joined work under way.
-    public let merged: Int
-    /// Downloads that ended well.
-    public let downloads: Int
-    /// Downloads that failed or were cancelled.
-    public let failedDownloads: Int
-    /// Bytes of bodies received.
-    public let downloadedBytes: Int
-    /// Downloads under way.
-    public let runningDownloads: Int
-    /// Downloads waiting for their turn.
-    public let waitingDownloads: Int
-    /// Images evicted from disk for their size.
-    public let evictions: Int
 }

@@ -47,6 +47,20 @@ public struct ImageOptions: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.
+    var keepingOnlyCacheOptions: ImageOptions {
+        var kept = ImageOptions()
+        kept.forceRefresh = forceRefresh
+        kept.fromMemoryCacheOrRefresh = fromMemoryCacheOrRefresh
+        kept.cacheMemoryOnly = cacheMemoryOnly
+        kept.waitForCache = waitForCache
+        kept.memoryCacheExpiration = memoryCacheExpiration
+        kept.diskCacheExpiration = diskCacheExpiration
+        kept.forcedCacheFileExtension = forcedCacheFileExtension
+        kept.queryDataWhenInMemory = queryDataWhenInMemory
+        return kept
+    }
 }
 
 /// Credentials for one request.

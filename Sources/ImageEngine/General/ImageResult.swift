@@ -1,13 +1,18 @@
 /// An image that was asked for, as it is handed out.
 public struct ImageResult: Sendable {
     /// What is known of it.
-    public let record: ImageRecord
+    public internal(set) var record: ImageRecord
     /// The name of its cache.
     public let cache: String
     /// Where the answer came from.
     public let cacheType: CacheType
     /// Its bytes, when they were asked for.
-    public let bytes: [UInt8]?
+    public internal(set) var bytes: [UInt8]?
     /// Whether it stands in for an image that could not be had.
     public var isPlaceholder = false
+
+    /// The result as `store` answers it: from where the image is now.
+    var stored: ImageResult {
+        ImageResult(record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk, bytes: nil)
+    }
 }

@@ -29,6 +29,7 @@ extension ImageHeader {
         var best: (width: Int, height: Int)?
         for (index, property) in list.enumerated() where property.type == "ispe" {
             let size = (width: bytes.big32(at: property.body + 4), height: bytes.big32(at: property.body + 8))
+            guard size.width < 1 << 31, size.height < 1 << 31 else { throw .malformed(format) }
             if let wanted, wanted.contains(index + 1) {
                 best = size
                 break

@@ -17,6 +17,7 @@ extension ImageHeader {
             if bytes.matches([0x89, 0x50, 0x4E, 0x47], at: place), length >= 24 {
                 size = (bytes.big32(at: place + 16), bytes.big32(at: place + 20))
             }
+            guard size.width < 1 << 31, size.height < 1 << 31 else { throw .malformed(.ico) }
             if size.width * size.height > best.width * best.height { best = size }
         }
         return try ImageHeader(.ico, best.width, best.height)

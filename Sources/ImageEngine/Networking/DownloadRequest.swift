@@ -1,14 +1,17 @@
 internal import CCurl
+internal import Platform
 
 /// One request as it goes over the wire: the identity under which downloads are merged.
 ///
 /// Two callers share a download only if everything here is equal: URL, headers, credentials and limits. A body fetched
 /// with one caller's credentials can therefore never reach another.
 struct DownloadRequest: Hashable, Sendable {
-    let url: String
+    private let exactURL: ExactText
+    private let exactHeaders: [ExactText: ExactText]
+    private let exactAuthorization: [ExactText]
+    /// The URL as libcurl normalised it.
+    let wireURL: ExactText
     let host: String
-    let headers: [String: String]
-    let authorization: Authorization?
     let timeout: Double
     let deadline: Double?
     let maxRedirects: Int
@@ -20,10 +23,16 @@ struct DownloadRequest: Hashable, Sendable {
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
     init(url: String, options: ImageOptions) throws(ImageError) {
-        self.url = url
-        host = try Self.host(of: url)
-        headers = options.headers
-        authorization = options.authorization
+        (wireURL, host) = try Self.parse(url)
+        exactURL = ExactText(url)
+        exactHeaders = Dictionary(
+            options.headers.map { (ExactText($0.key), ExactText($0.value)) }, uniquingKeysWith: { first, _ in first })
+        exactAuthorization =
+            switch options.authorization {
+            case .basic(let user, let password): [ExactText(user), ExactText(password)]
+            case .bearer(let token): [ExactText(token)]
+            case nil: []
+            }
         timeout = options.timeout
         deadline = options.deadline
         maxRedirects = options.maxRedirects
@@ -35,8 +44,25 @@ struct DownloadRequest: Hashable, Sendable {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
     }
 
-    /// Scheme, host and port: what connections are counted by.
-    private static func host(of text: String) throws(ImageError) -> String {
+    /// The URL as given.
+    var url: String { exactURL.text }
+
+    /// Header fields, sorted by name.
+    var headers: [(name: String, value: String)] {
+        exactHeaders.map { ($0.key.text, $0.value.text) }.sorted { $0.name < $1.name }
+    }
+
+    /// Credentials.
+    var authorization: Authorization? {
+        switch exactAuthorization.count {
+        case 2: .basic(user: exactAuthorization[0].text, password: exactAuthorization[1].text)
+        case 1: .bearer(exactAuthorization[0].text)
+        default: nil
+        }
+    }
+
+    /// The normalised URL, and scheme, host and port: what connections are counted by.
+    private static func parse(_ text: String) throws(ImageError) -> (url: ExactText, host: String) {
         guard !text.utf8.contains(0) else { throw .invalidURL(text, reason: "It contains a NUL.") }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw .invalidURL(text, reason: "It contains a control character.")
@@ -57,7 +83,12 @@ struct DownloadRequest: Hashable, Sendable {
         }
         let host = part(CURLUPART_HOST)
         guard !host.isEmpty else { throw .invalidURL(text, reason: "It names no host.") }
-        return "\(part(CURLUPART_SCHEME))://\(host.lowercased()):\(part(CURLUPART_PORT))"
+        guard let whole = hc_url_get(url, CURLUPART_URL, 0) else {
+            throw .invalidURL(text, reason: "It is no well-formed URL.")
+        }
+        defer { hc_free(whole) }
+        let origin = "\(part(CURLUPART_SCHEME))://\(host.lowercased()):\(part(CURLUPART_PORT))"
+        return (ExactText(String(cString: whole)), origin)
     }
 }
 

@@ -19,6 +19,8 @@ public final class ImageDownloader: Sendable {
     private struct Scheduler {
         var queue: DownloadQueue
         var lastID: UInt64 = 0
+        /// The slot of each request that waits for its turn.
+        var slots: [DownloadRequest: UInt64] = [:]
         var starters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
     }
 
@@ -55,7 +57,7 @@ public final class ImageDownloader: Sendable {
         _ request: DownloadRequest, priority: Double, report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
         try await coalescer.value(for: request, report: report) { report in
-            let slot = try await self.takeSlot(host: request.host, priority: priority)
+            let slot = try await self.takeSlot(request, priority: priority)
             defer { self.giveBack(slot) }
             do {
                 let download = try await self.transport.perform(request, report: report)
@@ -69,20 +71,29 @@ public final class ImageDownloader: Sendable {
         }
     }
 
+    /// Moves a download that waits for its turn to where another caller's higher priority puts it.
+    func raise(_ request: DownloadRequest, to priority: Double) {
+        scheduler.withLock { scheduler in
+            if let id = scheduler.slots[request] { scheduler.queue.raise(id, to: priority) }
+        }
+    }
+
     // MARK: Slots
 
     /// Waits for a turn.
-    private func takeSlot(host: String, priority: Double) async throws -> UInt64 {
+    private func takeSlot(_ request: DownloadRequest, priority: Double) async throws -> UInt64 {
         let id = scheduler.withLock { scheduler in
             scheduler.lastID += 1
+            scheduler.slots[request] = scheduler.lastID
             return scheduler.lastID
         }
+        defer { scheduler.withLock { if $0.slots[request] == id { $0.slots[request] = nil } } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // Queued and startable in one step, or another thread could start what nobody waits for yet.
                 scheduler.withLock { scheduler in
                     scheduler.starters[id] = continuation
-                    scheduler.queue.enqueue(id, host: host, priority: priority)
+                    scheduler.queue.enqueue(id, host: request.host, priority: priority)
                 }
                 startWaiting()
                 if Task.isCancelled { abandon(id) }

@@ -19,7 +19,7 @@ final class Transfer {
     private var lastActivity = monotonicNanoseconds()
     private let started = monotonicNanoseconds()
     /// Why we broke the transfer off; libcurl only knows that we did.
-    private var verdict: (any Error)?
+    private var verdict: ImageError?
 
     /// The most bytes of headers accepted, over all redirects.
     static let headerLimit = 256 << 10
@@ -44,7 +44,7 @@ final class Transfer {
 
     private func configure(_ userAgent: String) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        hc_set_string(easy, CURLOPT_URL, request.url)
+        hc_set_string(easy, CURLOPT_URL, request.wireURL.text)
         hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_USERAGENT, userAgent)
@@ -61,7 +61,7 @@ final class Transfer {
         hc_set_header(easy, receiveHeader, context)
         hc_set_pointer(easy, CURLOPT_PRIVATE, context)
         var names: Set<String> = []
-        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in request.headers {
             names.insert(name.lowercased())
             // An empty value needs a semicolon, or libcurl takes the header away.
             headerList = hc_list_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
@@ -122,7 +122,7 @@ final class Transfer {
         do {
             try spool.append(data, expected: total)
         } catch {
-            verdict = error
+            verdict = StorageFailure.error(error, folder: "the cache folder")
             return false
         }
         report(DownloadProgress(received: spool.count, total: total))

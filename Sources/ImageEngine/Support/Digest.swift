@@ -22,6 +22,13 @@ public struct Digest: Hashable, Sendable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The digest written as 64 hexadecimal digits; nil for any other text.
+    init?(hex: Substring) {
+        let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
+        guard digits.count == 64, hex.utf8.count == 64 else { return nil }
+        bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
     /// 64 lower-case hexadecimal digits.
     public var hex: String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in

@@ -1,19 +1,27 @@
+internal import ImageEngine
 internal import Platform
 
 /// The order in which requests on one cache take effect: a plain value.
 ///
 /// Requests on one key take effect in the order they came. Those that only look share their turn, and so do those
-/// that fill the entry (they merge); a change has its turn alone. A request on the whole cache waits for everything
-/// before it and holds up everything after it. A survey (of sizes) waits for what is local and before it, and holds up
-/// nothing.
+/// that fill the entry in the same way (they merge); a change has its turn alone. A request on the whole cache waits
+/// for what came before it and is over soon, and holds up everything after it; downloads under way, and what waits for
+/// them, take effect after it, so that no slow server holds up a `clear`. A survey (of sizes) waits for the same and
+/// holds up nothing.
 struct KeyOrder: Sendable {
     typealias Ticket = UInt64
 
-    enum Kind: Sendable {
+    /// How an entry is filled; equal ones merge.
+    struct Filling: Sendable, Equatable {
+        let url: ExactText
+        let options: ImageOptions?
+    }
+
+    enum Kind: Sendable, Equatable {
         /// Looks, and changes nothing.
         case look
         /// Puts the image into the cache if it is not there; may wait for a server on the network.
-        case fill
+        case fill(Filling)
         /// Changes the entry.
         case change
     }
@@ -27,6 +35,7 @@ struct KeyOrder: Sendable {
     private struct Group: Sendable {
         let kind: Kind
         var members: Set<Ticket>
+        let isLocal: Bool
     }
 
     private struct Entry: Sendable {
@@ -36,17 +45,23 @@ struct KeyOrder: Sendable {
         let isLocal: Bool
     }
 
+    private struct Survey: Sendable {
+        let ticket: Ticket
+        var missing: Int
+    }
+
     /// Per key the groups in order; the first is running.
     private var lanes: [ExactText: [Group]] = [:]
     /// Unfinished tickets in the lanes.
     private var keys: [Ticket: ExactText] = [:]
+    /// Those of them that are over soon: local, and behind nothing that is not.
+    private var soon: Set<Ticket> = []
     /// The whole-cache request that is running.
     private var whole: Ticket?
     /// What came after a whole-cache request that has not ended, in order, that request first if it still waits.
     private var later: [Entry] = []
-    /// Unfinished tickets that a survey waits for.
-    private var local: Set<Ticket> = []
-    private var surveys: [Ticket: Set<Ticket>] = [:]
+    /// Surveys with the number of earlier tickets they still wait for.
+    private var surveys: [Survey] = []
 
     /// Whether nothing is under way or waiting.
     var isEmpty: Bool { keys.isEmpty && whole == nil && later.isEmpty && surveys.isEmpty }
@@ -54,8 +69,7 @@ struct KeyOrder: Sendable {
     /// Whether a request would run at once.
     func isFree(_ scope: Scope, _ kind: Kind) -> Bool {
         switch scope {
-        case .survey: return local.isEmpty
-        case .wholeCache: return keys.isEmpty && whole == nil && later.isEmpty
+        case .survey, .wholeCache: return soon.isEmpty && whole == nil && later.isEmpty
         case .key(let key):
             guard whole == nil, later.isEmpty else { return false }
             guard let lane = lanes[key] else { return true }
@@ -63,26 +77,27 @@ struct KeyOrder: Sendable {
         }
     }
 
-    /// Adds a request at the end of the order.
+    /// Adds a request at the end of the order. Tickets grow with every call.
     ///
     /// - Parameter isLocal: Whether it is over soon whatever the network does.
     /// - Returns: Whether it may run now; otherwise ``leave(_:)`` will name it.
     mutating func enter(_ ticket: Ticket, _ scope: Scope, _ kind: Kind, isLocal: Bool) -> Bool {
-        if scope == .survey {
-            if local.isEmpty { return true }
-            surveys[ticket] = local
-            return false
+        let isQueued = whole != nil || !later.isEmpty
+        switch scope {
+        case .survey:
+            let missing = soon.count + (whole == nil ? 0 : 1) + later.count { $0.isLocal }
+            if missing > 0 { surveys.append(Survey(ticket: ticket, missing: missing)) }
+            return missing == 0
+        case .wholeCache:
+            if !isQueued, soon.isEmpty {
+                whole = ticket
+                return true
+            }
+        case .key(let key):
+            if !isQueued { return join(key, ticket, kind, isLocal: isLocal) }
         }
-        if isLocal { local.insert(ticket) }
-        if whole != nil || !later.isEmpty || (scope == .wholeCache && !keys.isEmpty) {
-            later.append(Entry(ticket: ticket, scope: scope, kind: kind, isLocal: isLocal))
-            return false
-        }
-        guard case .key(let key) = scope else {
-            whole = ticket
-            return true
-        }
-        return join(key, ticket, kind)
+        later.append(Entry(ticket: ticket, scope: scope, kind: kind, isLocal: isLocal))
+        return false
     }
 
     /// Ends a request.
@@ -90,65 +105,67 @@ struct KeyOrder: Sendable {
     /// - Returns: Those that may run now.
     mutating func leave(_ ticket: Ticket) -> [Ticket] {
         var started: [Ticket] = []
-        if local.remove(ticket) != nil {
-            for survey in surveys.keys.sorted() {
-                surveys[survey]?.remove(ticket)
-                if surveys[survey]?.isEmpty == true {
-                    surveys[survey] = nil
-                    started.append(survey)
-                }
-            }
-        }
-        if ticket == whole {
-            whole = nil
-        } else if let key = keys.removeValue(forKey: ticket) {
-            started += advance(key, past: ticket)
-        }
-        return started + admitLater()
+        let wasWhole = ticket == whole
+        let wasSoon = soon.remove(ticket) != nil
+        if wasWhole { whole = nil }
+        if let key = keys.removeValue(forKey: ticket) { started += advance(key, past: ticket) }
+        started += admitLater()
+        if wasWhole || wasSoon { started += settleSurveys(past: ticket) }
+        return started
     }
 
-    private mutating func join(_ key: ExactText, _ ticket: Ticket, _ kind: Kind) -> Bool {
+    private mutating func join(_ key: ExactText, _ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
         keys[ticket] = key
-        guard var lane = lanes[key], let last = lane.last else {
-            lanes[key] = [Group(kind: kind, members: [ticket])]
-            return true
-        }
-        if kind != .change, last.kind == kind {
+        var lane = lanes[key] ?? []
+        let isSoon = isLocal && lane.allSatisfy(\.isLocal)
+        if isSoon { soon.insert(ticket) }
+        if kind != .change, let last = lane.last, last.kind == kind {
             lane[lane.count - 1].members.insert(ticket)
         } else {
-            lane.append(Group(kind: kind, members: [ticket]))
+            lane.append(Group(kind: kind, members: [ticket], isLocal: isLocal))
         }
         lanes[key] = lane
         return lane.count == 1
     }
 
     private mutating func advance(_ key: ExactText, past ticket: Ticket) -> [Ticket] {
-        guard var lane = lanes[key] else { return [] }
-        for index in lane.indices where lane[index].members.remove(ticket) != nil {
-            guard lane[index].members.isEmpty else { break }
+        guard var lane = lanes.removeValue(forKey: key),
+            let index = lane.firstIndex(where: { $0.members.contains(ticket) })
+        else { return [] }
+        lane[index].members.remove(ticket)
+        var next: [Ticket] = []
+        if lane[index].members.isEmpty {
             lane.remove(at: index)
-            let next = index == 0 ? lane.first?.members.sorted() ?? [] : []
-            lanes[key] = lane.isEmpty ? nil : lane
-            return next
+            if index == 0, let first = lane.first { next = first.members.sorted() }
         }
-        lanes[key] = lane
-        return []
+        if !lane.isEmpty { lanes[key] = lane }
+        return next
     }
 
     private mutating func admitLater() -> [Ticket] {
         var started: [Ticket] = []
         while whole == nil, let next = later.first {
-            switch next.scope {
-            case .key(let key):
+            if case .key(let key) = next.scope {
                 later.removeFirst()
-                if join(key, next.ticket, next.kind) { started.append(next.ticket) }
-            case .wholeCache, .survey:
-                guard keys.isEmpty else { return started }
+                let wasSoon = soon.count
+                if join(key, next.ticket, next.kind, isLocal: next.isLocal) { started.append(next.ticket) }
+                // Behind a download it is no longer over soon, and no survey waits for it.
+                if next.isLocal, soon.count == wasSoon { started += settleSurveys(past: next.ticket) }
+            } else {
+                guard soon.isEmpty else { break }
                 later.removeFirst()
                 whole = next.ticket
                 started.append(next.ticket)
             }
         }
+        return started
+    }
+
+    /// Counts an ended ticket off every survey that came after it.
+    private mutating func settleSurveys(past ticket: Ticket) -> [Ticket] {
+        var started: [Ticket] = []
+        for index in surveys.indices where surveys[index].ticket > ticket { surveys[index].missing -= 1 }
+        while let index = surveys.firstIndex(where: { $0.missing <= 0 }) { started.append(surveys.remove(at: index).ticket) }
         return started
     }
 }

@@ -19,7 +19,7 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
     ) { invocation, url, key, cacheName, _, options, form -> Outcome<ImageReply> in
-        try invocation.retrieve(url, key: key, cache: cacheName, options: options ?? ImageOptions(), form)
+        try invocation.retrieve(url, key: key, cache: cacheName, options: options, form)
     }
 
     private static let store = Method(
@@ -86,7 +86,8 @@ extension Method {
         let cache = try invocation.server.cache(cacheName)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            IsCachedReply(cacheType: try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0))
+            try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+                .map { IsCachedReply(cacheType: $0) }
         }
     }
 
@@ -96,23 +97,27 @@ extension Method {
         let cache = try invocation.server.cache(cacheName)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            let (path, exists) = try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0)
-            return CachePathReply(path: path, exists: exists)
+            try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+                .map { CachePathReply(path: $0.path, exists: $0.exists) }
         }
     }
 
     /// A request that only looks: at once when its turn is now.
     ///
-    /// - Parameter look: Is told whether it runs at once, when observations of the burst still count.
+    /// - Parameter look: Is told whether it runs at once: then observations of the burst still count, and what takes
+    ///   waiting is nil. Otherwise it has the answer.
     private static func looking<Value: WireResult>(
         _ invocation: Invocation, _ cache: ImageCache, _ key: KeyText,
-        _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value
+        _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value?
     ) -> Outcome<Value> {
         let manager = invocation.server.manager
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
             try look(true)
         } later: { _ in
-            try await manager.blocking { try look(false) }
+            guard let value = try await manager.blocking({ try look(false) }) else {
+                throw RPCError.internalError("The index could not be put right.")
+            }
+            return value
         }
     }
 
@@ -131,21 +136,25 @@ extension Method {
 
 extension Invocation {
     fileprivate func retrieve(
-        _ url: URLText, key: KeyText?, cache name: String?, options: ImageOptions, _ form: ResultForm
+        _ url: URLText, key: KeyText?, cache name: String?, options given: ImageOptions?, _ form: ResultForm
     ) throws -> Outcome<ImageReply> {
         let cache = try server.cache(name)
         let resource = Resource(url: url.text, cacheKey: key?.text)
         let manager = server.manager
         let burst = message.burst
         let tokens = progress
+        let server = server
+        let options = given ?? ImageOptions()
+        let filling = KeyOrder.Filling(url: ExactText(url.text), options: given)
         let access = RequestOrder.Access(
-            cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .fill,
-            isLocal: !url.text.hasPrefix("http"))
+            cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
+            kind: options.onlyFromCache ? .look : .fill(filling),
+            isLocal: options.onlyFromCache || !url.text.hasPrefix("http"))
         return .ordered(access) {
-            let image = try manager.cachedImage(resource, in: cache, options: options, burst: burst)
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
-            guard let image, image.bytes != nil || !needsBytes else { return nil }
-            return try ImageReply(image: image, form: form).checked()
+            return try manager.cachedImage(
+                resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
+            ).map { try ImageReply(image: $0, form: form).checked() }
         } later: { call in
             let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
             reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
@@ -153,8 +162,12 @@ extension Invocation {
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
             let image = try await manager.image(
-                resource, in: cache, options: options, needsBytes: form.needsBytes, report: report)
-            return try ImageReply(image: image, form: form).checked()
+                resource, in: cache, options: options, needs: form.needs, report: report)
+            let reply = try ImageReply(image: image, form: form).checked()
+            guard form.needsBytes else { return reply }
+            try await server.inlineGate.enter(image.record.byteCount, for: call)
+            let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
+            return ImageReply(image: loaded, form: form)
         }
     }
 }

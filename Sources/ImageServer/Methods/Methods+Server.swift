@@ -19,7 +19,7 @@ extension Method {
             isLenient: true,
             Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil)
         ) { invocation, process in
-            if let process { invocation.server.watch(process: process.number) }
+            try invocation.server.initialize(watching: process?.number)
             return .now(InitializeReply(limits: invocation.server.limits))
         },
         notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },

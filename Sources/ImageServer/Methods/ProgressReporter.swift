@@ -9,6 +9,7 @@ final class ProgressReporter: Sendable {
         var throttle = ProgressThrottle()
         var last: DownloadProgress?
         var lastSent = 0
+        var hasEnded = false
     }
 
     private let call: Call
@@ -39,6 +40,8 @@ final class ProgressReporter: Sendable {
     func report(_ progress: DownloadProgress) {
         let now = monotonicNanoseconds()
         let isSent = state.withLock { state in
+            // After a retry the count begins again; what has been told stays told.
+            guard !state.hasEnded, progress.received >= state.last?.received ?? 0 else { return false }
             state.last = progress
             guard state.throttle.admits(progress.received, now: now) else { return false }
             state.lastSent = progress.received
@@ -49,7 +52,10 @@ final class ProgressReporter: Sendable {
 
     /// Announces the end; must be called before the response is sent.
     func end() {
-        let (last, lastSent) = state.withLock { ($0.last ?? DownloadProgress(received: 0, total: nil), $0.lastSent) }
+        let (last, lastSent) = state.withLock { state in
+            state.hasEnded = true
+            return (state.last ?? DownloadProgress(received: 0, total: nil), state.lastSent)
+        }
         send(last, kind: "end", isGrown: last.received > lastSent)
     }
 

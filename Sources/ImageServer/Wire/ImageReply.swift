@@ -23,7 +23,7 @@ struct ImageReply: WireObject {
         },
         WireField("uri", "The file's URL; null when there is none.", textOrNullSchema) {
             $1.key("uri")
-            if let path = $0.image.record.path { writeFileURI(path, to: &$1) } else { $1.writeNull() }
+            if let path = $0.image.record.path { $1.write(FileURL.text(path)) } else { $1.writeNull() }
         },
         WireField(
             "format", "The picture format, by signature.",
@@ -115,25 +115,4 @@ private struct StableRuns: Sendable {
 
     /// What writes the volatile fields, in order.
     static let between = ImageReply.fields.filter(\.isVolatile).map(\.write)
-}
-
-/// Writes `file://` and the path, with everything but unreserved characters and slashes percent-encoded (RFC 3986).
-func writeFileURI(_ path: String, to writer: inout JSONWriter) {
-    func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x2F, 0x5F, 0x7E: true
-        default: false
-        }
-    }
-    if path.utf8.allSatisfy(isPlain) { return writer.write("file://" + path) }
-    let digits = Array("0123456789ABCDEF".utf8)
-    var uri = Array("file://".utf8)
-    for byte in path.utf8 {
-        if isPlain(byte) {
-            uri.append(byte)
-        } else {
-            uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    writer.write(String(decoding: uri, as: UTF8.self))
 }

@@ -44,7 +44,7 @@ struct CachePathReply: WireObject {
         WireField("path", "Where the image is, or would be.", textSchema) { $1.field("path", $0.path) },
         WireField("uri", "The same as a URL.", textSchema) {
             $1.key("uri")
-            writeFileURI($0.path, to: &$1)
+            $1.write(FileURL.text($0.path))
         },
         WireField("exists", "Whether the image is there.", flagSchema) { $1.field("exists", $0.exists) },
     ]

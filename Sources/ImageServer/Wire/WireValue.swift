@@ -111,6 +111,15 @@ enum ResultForm: String, WireValue, CaseIterable {
 
     var needsBytes: Bool { self == .data || self == .both }
 
+    var needs: ImageNeeds {
+        switch self {
+        case .path: [.file]
+        case .data: [.bytes]
+        case .both: [.file, .bytes]
+        case .none: []
+        }
+    }
+
     static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ResultForm {

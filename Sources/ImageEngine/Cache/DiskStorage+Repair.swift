@@ -1,0 +1,128 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// Where index and folder disagree, the files decide: they are whole, for they were renamed into place.
+extension DiskStorage {
+    /// Finds out whether an image is there when the index and the folder do not agree, and puts the index right.
+    ///
+    /// Within a write transaction, so that no store of another process is half done meanwhile. The cases: another
+    /// process has just stored; the file was copied or touched, with its content unchanged; a store was killed between
+    /// the two names, and the old file waits beside; the index was lost; the file was changed or removed behind our
+    /// back, which is a miss.
+    func settle(_ key: CacheKey) throws(ImageError) -> ImageRecord? {
+        let digest = Digest(of: key.computed)
+        do {
+            return try index.write { writer in
+                guard let row = try writer.row(digest.rowNumber), row.name == digest else {
+                    return try self.adopt(key, digest, writer)
+                }
+                let path = self.folder.blob(digest.hex, row.fileExtension)
+                let found = FileStamp(path: path)
+                if let found, found.modified == row.modified, found.size == row.byteCount {
+                    return self.isExpired(row) ? nil : self.record(key, row, path, found)
+                }
+                if let found, found.size == row.byteCount, try self.folder.checksum(of: path) == row.checksum {
+                    try writer.settle(row.number, modified: found.modified)
+                    return self.isExpired(row) ? nil : self.record(key, row, path, found)
+                }
+                if let restored = self.folder.restore(digest.hex, to: path, size: row.byteCount, modified: row.modified) {
+                    return self.isExpired(row) ? nil : self.record(key, row, path, restored)
+                }
+                unlink(path)
+                try writer.remove(row.number)
+                return nil
+            }
+        } catch {
+            throw StorageFailure.error(error, folder: configuration.folder)
+        }
+    }
+
+    /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
+    func forget(_ record: ImageRecord) throws {
+        let digest = Digest(of: record.key.computed)
+        try index.write { writer in
+            guard let row = try writer.row(digest.rowNumber), row.modified == record.stamp?.modified else { return }
+            _ = self.discard(row)
+            try writer.remove(row.number)
+        }
+    }
+
+    private func isExpired(_ row: CacheIndex.Row) -> Bool {
+        row.expiresAt.map { $0 <= now() } ?? false
+    }
+
+    /// Takes a file of the folder that the index does not know into the index.
+    private func adopt(_ key: CacheKey, _ digest: Digest, _ writer: CacheIndex.Writer) throws -> ImageRecord? {
+        guard writer.isAdopting else { return nil }
+        for fileExtension in ImageFormat.allCases.map(\.fileExtension) + [""] {
+            let path = folder.blob(digest.hex, fileExtension)
+            guard let (row, stamp) = adoptedRow(digest, key: key, path: path, fileExtension) else { continue }
+            try writer.put(row)
+            return record(key, row, path, stamp)
+        }
+        return nil
+    }
+
+    /// A row for a file of which only the name is known; its life begins now.
+    private func adoptedRow(
+        _ digest: Digest, key: CacheKey?, path: String, _ fileExtension: String
+    ) -> (CacheIndex.Row, FileStamp)? {
+        guard let stamp = FileStamp(path: path), let checksum = try? folder.checksum(of: path) else { return nil }
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let header = try? ImageHeader(descriptor: descriptor, count: stamp.size) else { return nil }
+        let storedAt = now()
+        let lifetime = configuration.expiration.lifetime(at: storedAt)
+        let row = CacheIndex.Row(
+            name: digest, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
+            header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
+            origin: ImageOrigin(), storedAt: storedAt, expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime,
+            modified: stamp.modified)
+        return (row, stamp)
+    }
+
+    /// Takes every file of the folder into an index that was lost, a few at a time.
+    func adoptAll() {
+        for shard in folder.shards {
+            var names = folder.blobNames(in: shard)[...]
+            repeat {
+                let batch = names.prefix(32)
+                names = names.dropFirst(32)
+                do {
+                    try index.write { writer in
+                        for name in batch { try self.adoptFile(name, in: shard, writer) }
+                    }
+                } catch { return }
+            } while !names.isEmpty
+        }
+        try? index.endAdopting()
+    }
+
+    private func adoptFile(_ name: String, in shard: String, _ writer: CacheIndex.Writer) throws {
+        let parts = name.split(separator: ".", maxSplits: 1)
+        guard let hex = parts.first, let digest = Digest(hex: hex) else { return }
+        if let row = try writer.row(digest.rowNumber), row.name == digest { return }
+        let fileExtension = parts.count > 1 ? String(parts[1]) : ""
+        let path = folder.blob(String(hex), fileExtension)
+        guard let (row, _) = adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
+        try writer.put(row)
+    }
+}
+
+/// Starts the adoption of a folder's files once, in the background.
+final class Adopter: Sendable {
+    private struct Reference { weak var storage: DiskStorage? }
+    private let reference = Mutex(Reference())
+    private let hasStarted = Atomic(false)
+
+    func use(_ storage: DiskStorage) {
+        reference.withLock { $0.storage = storage }
+    }
+
+    func start() {
+        guard let storage = reference.withLock({ $0.storage }), !hasStarted.exchange(true, ordering: .relaxed) else { return }
+        startThread { storage.adoptAll() }
+    }
+}

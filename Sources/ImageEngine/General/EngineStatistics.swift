@@ -1,0 +1,23 @@
+/// Counters since the start of the process.
+public struct EngineStatistics: Sendable, Equatable {
+    /// Images answered from memory.
+    public let memoryHits: Int
+    /// Images answered from disk.
+    public let diskHits: Int
+    /// Images that no cache had.
+    public let misses: Int
+    /// Callers that joined work under way.
+    public let merged: Int
+    /// Downloads that ended well.
+    public let downloads: Int
+    /// Downloads that failed or were cancelled.
+    public let failedDownloads: Int
+    /// Bytes of bodies received.
+    public let downloadedBytes: Int
+    /// Downloads under way.
+    public let runningDownloads: Int
+    /// Downloads waiting for their turn.
+    public let waitingDownloads: Int
+    /// Images evicted from disk for their size.
+    public let evictions: Int
+}

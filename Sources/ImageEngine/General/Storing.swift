@@ -1,0 +1,73 @@
+/// One image on its way into a cache: validated by its header, then stored as the options say.
+struct Storing: Sendable {
+    let content: DiskStorage.Content
+    let key: CacheKey
+    let cache: ImageCache
+    /// What errors name as the thing that failed.
+    let source: String
+    let origin: ImageOrigin
+    let options: ImageOptions
+    let needs: ImageNeeds
+    /// What the server called it; for errors only.
+    var contentType: String?
+
+    /// Stores the image and makes the result. What is no image is never cached.
+    func run() throws(ImageError) -> ImageResult {
+        let header = try header()
+        let record = try cache.store(
+            content, for: key, header: header, origin: origin, options: options,
+            keepsBytes: needs.contains(.bytes) || options.queryDataWhenInMemory)
+        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: try bytesIfNeeded())
+    }
+
+    /// The result without storing anything.
+    func withoutFile() throws(ImageError) -> ImageResult {
+        let header = try header()
+        let bytes = try ImageCache.bytes(of: content)
+        let record = ImageRecord(
+            key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: 0, lifetime: nil,
+            expiresAt: nil, stamp: nil, checksum: nil)
+        return ImageResult(
+            record: record, cache: cache.name, cacheType: .none, bytes: needs.contains(.bytes) ? bytes : nil)
+    }
+
+    /// Small bytes are in hand already; large ones are read when they are wanted.
+    private func bytesIfNeeded() throws(ImageError) -> [UInt8]? {
+        switch content {
+        case .bytes(let bytes): needs.contains(.bytes) ? bytes : nil
+        case .body(let body) where body.count <= BodySpool.memoryLimit && needs.contains(.bytes):
+            try ImageCache.bytes(of: content)
+        case .body, .file: nil
+        }
+    }
+
+    private func header() throws(ImageError) -> ImageHeader {
+        do {
+            switch content {
+            case .bytes(let bytes):
+                return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+            case .body(let body): return try body.header()
+            case .file(let path): return try LocalFile(path: path, options: options).header()
+            }
+        } catch let failure as ImageHeader.Failure {
+            throw .badData(reason: failure.sentence(contentType: contentType), source: source)
+        } catch let error as ImageError {
+            throw error
+        } catch {
+            throw StorageFailure.error(error, folder: "the cache folder")
+        }
+    }
+}
+
+extension ImageHeader.Failure {
+    /// What is wrong, for the user.
+    func sentence(contentType: String? = nil) -> String {
+        switch self {
+        case .unrecognised:
+            "The bytes have no signature of a known format"
+                + (contentType.map { "; the server called them \($0)." } ?? ".")
+        case .cutOff(let format): "The \(format.rawValue.uppercased()) data is cut off."
+        case .malformed(let format): "The \(format.rawValue.uppercased()) data is malformed."
+        }
+    }
+}

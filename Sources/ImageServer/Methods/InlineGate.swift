@@ -1,0 +1,78 @@
+internal import JSONRPC
+internal import Synchronization
+
+/// Lets only so many bytes be read into answers at a time.
+///
+/// An answer with its image inline is held in memory until the client has taken it. A client that does not read must
+/// not make that grow: a request waits here, before its bytes are read, until there is room for them.
+final class InlineGate: Sendable {
+    private struct Waiter {
+        let bytes: Int
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        /// Bytes of those inside: being read, or not yet handed to the writer.
+        var inside = 0
+        var waiting: [UInt64: Waiter] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let capacity: Int
+    private let unsentBytes: @Sendable () -> Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - capacity: The bytes inside and unsent past which nobody enters; alone, anybody may.
+    ///   - unsentBytes: The bytes that the client has not taken yet.
+    init(capacity: Int, unsentBytes: @escaping @Sendable () -> Int) {
+        self.capacity = capacity
+        self.unsentBytes = unsentBytes
+    }
+
+    /// Waits until there is room for an image of `count` bytes; the room is given back when the call is answered.
+    func enter(_ count: Int, for call: Call) async throws {
+        // As base64, and in its envelope.
+        let bytes = (count + 2) / 3 * 4 + 1024
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.waiting[id] = Waiter(bytes: bytes, continuation: continuation) }
+                admit()
+                if Task.isCancelled { abandon(id) }
+            }
+        } onCancel: {
+            abandon(id)
+        }
+        call.afterwards { [self] in
+            state.withLock { $0.inside -= bytes }
+            admit()
+        }
+    }
+
+    /// Lets in, in the order they came, whoever there is room for; called when the client has taken something.
+    func admit() {
+        let unsent = unsentBytes()
+        let admitted = state.withLock { state in
+            var admitted: [Waiter] = []
+            for id in state.waiting.keys.sorted() {
+                guard let waiter = state.waiting[id] else { continue }
+                let isAlone = state.inside == 0 && unsent <= capacity / 2
+                guard isAlone || state.inside + unsent + waiter.bytes <= capacity else { break }
+                state.inside += waiter.bytes
+                state.waiting[id] = nil
+                admitted.append(waiter)
+            }
+            return admitted
+        }
+        for waiter in admitted { waiter.continuation.resume() }
+    }
+
+    private func abandon(_ id: UInt64) {
+        let waiter = state.withLock { $0.waiting.removeValue(forKey: id) }
+        waiter?.continuation.resume(throwing: CancellationError())
+    }
+}
