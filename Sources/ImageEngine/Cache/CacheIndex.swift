@@ -125,6 +125,9 @@ final class CacheIndex: Sendable {
         try writer.withLock { slot in
             if let open = slot, open.inode == Self.inode(path) { return try open.transaction(body) }
             slot = nil
+            // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
+            let lock = Self.lock(path)
+            defer { close(lock) }
             let fresh = try Writer(path: path)
             slot = fresh
             if fresh.isAdopting {
@@ -140,13 +143,19 @@ final class CacheIndex: Sendable {
     /// Under a lock between processes, and only if the index is still the damaged one: another process may have
     /// begun a new one meanwhile.
     private func putAside(_ damaged: UInt64?) {
-        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { return }
+        let lock = Self.lock(path)
         defer { close(lock) }
-        guard flock(lock, LOCK_EX) == 0, let damaged, Self.inode(path) == damaged else { return }
+        guard lock >= 0, let damaged, Self.inode(path) == damaged else { return }
         rename(path, path + ".damaged")
         unlink(path + "-wal")
         unlink(path + "-shm")
+    }
+
+    /// Takes the lock that processes share for opening and mending the index; it goes with the descriptor.
+    private static func lock(_ path: String) -> Int32 {
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+        return lock
     }
 
     fileprivate static func inode(_ path: String) -> UInt64? {

@@ -65,13 +65,15 @@ public final class ImageRecord: Sendable {
 
     /// Prolongs the entry's life as `extending` says.
     func extend(_ extending: ExpirationExtension, at now: Int) {
-        let life: Int?
         switch extending {
         case .none: return
-        case .cacheTime: life = lifetime
-        case .expiration(let expiration): life = expiration.lifetime(at: now)
+        case .cacheTime:
+            // Never shortened: an earlier access may have given it a longer life than it was stored with.
+            let end = lifetime.map { now + $0 } ?? .max
+            if end > expiry.load(ordering: .relaxed) { expiry.store(end, ordering: .relaxed) }
+        case .expiration(let expiration):
+            expiry.store(expiration.lifetime(at: now).map { now + $0 } ?? .max, ordering: .relaxed)
         }
-        expiry.store(life.map { now + $0 } ?? .max, ordering: .relaxed)
     }
 
     /// Whether the use now should be remembered, so that the file is not evicted under its reader: at most every 10 s.

@@ -42,7 +42,7 @@ final class TouchLog: Sendable {
         let (isFull, schedules) = state.withLock { state in
             state.pending[number] = Touch(modified: modified, expiresAt: expiresAt)
             defer { state.isScheduled = true }
-            return (state.pending.count >= Self.batch, !state.isScheduled)
+            return (state.pending.count == Self.batch, !state.isScheduled)
         }
         if isFull || schedules {
             Task.detached(priority: .background) { [weak self] in

@@ -161,13 +161,21 @@ extension Invocation {
             defer { reporter?.end() }
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
-            let image = try await manager.image(
-                resource, in: cache, options: options, needs: form.needs, report: report)
-            let reply = try ImageReply(image: image, form: form).checked()
-            guard form.needsBytes else { return reply }
-            try await server.inlineGate.enter(image.record.byteCount, for: call)
-            let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-            return ImageReply(image: loaded, form: form)
+            var isLastTry = false
+            while true {
+                let image = try await manager.image(
+                    resource, in: cache, options: options, needs: form.needs, report: report)
+                let reply = try ImageReply(image: image, form: form).checked()
+                guard form.needsBytes else { return reply }
+                try await server.inlineGate.enter(image.record.byteCount, for: call)
+                do {
+                    let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
+                    return ImageReply(image: loaded, form: form)
+                } catch ImageError.notCached where !isLastTry {
+                    // The file was changed behind our back, and has been taken out: load it anew, once.
+                    isLastTry = true
+                }
+            }
         }
     }
 }
