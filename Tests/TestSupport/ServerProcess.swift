@@ -14,12 +14,17 @@ public final class ServerProcess: Sendable {
         case socket
         /// A file for input, a pipe for output.
         case file(String)
+        /// The far end of a pseudo-terminal, given with the near one.
+        case terminal(near: Int32, far: Int32)
     }
 
     private struct State {
         var input: Int32
         var received: [UInt8] = []
+        /// Bytes known to hold no end of line.
+        var scanned = 0
         var hasEnded = false
+        var isOutputClosed = false
     }
 
     /// The number of the process.
@@ -46,9 +51,10 @@ public final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - cache: The cache folder.
     ///   - isFramed: Whether messages have `Content-Length` headers; one a line otherwise.
+    ///   - hasErrors: Whether it has a stderr; descriptor 2 is closed otherwise.
     public init(
         cache: String, _ arguments: [String] = [], isFramed: Bool = false, channel: Channel = .pipes,
-        directory: String? = nil, environment: [String: String] = [:]
+        hasErrors: Bool = true, directory: String? = nil, environment: [String: String] = [:]
     ) throws {
         self.isFramed = isFramed
         var ours: (input: Int32, output: Int32)
@@ -73,50 +79,31 @@ public final class ServerProcess: Sendable {
             }
             ours = (ends[0], fcntl(ends[0], F_DUPFD_CLOEXEC, 3))
             theirs = (ends[1], fcntl(ends[1], F_DUPFD_CLOEXEC, 3))
+        case .terminal(let near, let far):
+            ours = (fcntl(near, F_DUPFD_CLOEXEC, 3), fcntl(near, F_DUPFD_CLOEXEC, 3))
+            theirs = (fcntl(far, F_DUPFD_CLOEXEC, 3), fcntl(far, F_DUPFD_CLOEXEC, 3))
         }
         var complaints: [Int32] = [0, 0]
         hl_pipe(&complaints)
 
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_adddup2(&actions, theirs.input, 0)
-        posix_spawn_file_actions_adddup2(&actions, theirs.output, 1)
-        posix_spawn_file_actions_adddup2(&actions, complaints[1], 2)
-        if let directory { hl_spawn_in_directory(&actions, directory) }
-        defer { posix_spawn_file_actions_destroy(&actions) }
-
-        var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HALCYON_") }
-        variables["SWIFT_BACKTRACE"] = "enable=no"
-        for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            variables[name] = nil
-        }
-        variables.merge(environment) { $1 }
         let words = [Self.binary, "serve", "--cache-dir", cache] + arguments
-        var argv = words.map { strdup($0) } + [nil]
-        var envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer {
-            argv.forEach { free($0) }
-            envp.forEach { free($0) }
-        }
-        var process: pid_t = 0
-        let code = posix_spawn(&process, Self.binary, &actions, nil, &argv, &envp)
-        close(theirs.input)
-        close(theirs.output)
-        close(complaints[1])
-        guard code == 0 else {
-            throw PatienceExhausted(description: "\(Self.binary) cannot be started: \(String(cString: strerror(code)))")
-        }
-        self.process = process
+        process = try Spawn.start(
+            words, descriptors: [theirs.input, theirs.output, hasErrors ? complaints[1] : nil], directory: directory,
+            environment: environment)
+        if !hasErrors { close(complaints[1]) }
         output = ours.output
         errors = complaints[0]
         state = Mutex(State(input: ours.input))
     }
 
     deinit {
-        kill(process, SIGKILL)
+        // Once reaped, the number may be another process's.
+        if reaped.withLock({ $0 == nil }) { kill(process, SIGKILL) }
         _ = exitCode()
-        state.withLock { if $0.input >= 0 { close($0.input) } }
-        close(output)
+        state.withLock {
+            if $0.input >= 0 { close($0.input) }
+            if !$0.isOutputClosed { close(output) }
+        }
         close(errors)
     }
 
@@ -201,7 +188,13 @@ public final class ServerProcess: Sendable {
                 state.received.removeSubrange(..<(range.upperBound + length))
                 return message
             }
-            guard let newline = state.received.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            let newline: Int? = state.received.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress, state.scanned < bytes.count else { return nil }
+                let found = memchr(base + state.scanned, Int32(UInt8(ascii: "\n")), bytes.count - state.scanned)
+                return found.map { UnsafeRawPointer($0) - base }
+            }
+            state.scanned = newline == nil ? state.received.count : 0
+            guard let newline else { return nil }
             let message = Array(state.received[..<newline])
             state.received.removeSubrange(...newline)
             return message
@@ -220,6 +213,27 @@ public final class ServerProcess: Sendable {
             if count > 0 { state.received += piece[..<count] } else { state.hasEnded = true }
         }
         return count > 0
+    }
+
+    /// Reads what the server writes into the void until it ends or `enough` bytes have come; returns how many did.
+    public func skip(_ enough: Int = .max) -> Int {
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        var total = 0
+        while total < enough {
+            let count = read(output, &piece, piece.count)
+            if count <= 0 { break }
+            total += count
+        }
+        return total
+    }
+
+    /// Goes away as far as the server's output is concerned; only what was read before can still be looked at.
+    public func closeOutput() {
+        state.withLock { state in
+            if !state.isOutputClosed { close(output) }
+            state.isOutputClosed = true
+            state.hasEnded = true
+        }
     }
 
     /// What the server has written to stderr so far.
@@ -244,9 +258,7 @@ public final class ServerProcess: Sendable {
     public func exitCode() -> Int32 {
         reaped.withLock { code in
             if let code { return code }
-            var status: Int32 = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
-            let result = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+            let result = Spawn.wait(for: process)
             code = result
             return result
         }
