@@ -283,16 +283,21 @@ public struct MessageReader: Sendable {
         }
         let wanted = bodyLength.map { min($0 - (end - start), limit) } ?? 1
         if buffer.count - end >= max(wanted, buffer.count / 4) { return }
-        if start > 0 {
+        // Past the limit a message is skipped, so there is no need for room beyond it.
+        let enough = max(end - start + wanted, limit + Self.initialCapacity)
+        let needed = min(end - start + max(wanted, buffer.count / 4), enough)
+        if buffer.count < needed {
+            var larger = [UInt8](repeating: 0, count: max(needed, min(2 * buffer.count, enough)))
+            larger.withUnsafeMutableBytes { larger in
+                buffer.withUnsafeBytes { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+            }
+            buffer = larger
+        } else if start > 0 {
             buffer.withUnsafeMutableBytes { bytes in
                 bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
             }
-            end -= start
-            start = 0
         }
-        let needed = end + max(wanted, buffer.count / 4)
-        if buffer.count < needed {
-            buffer.append(contentsOf: repeatElement(0, count: max(needed, 2 * buffer.count) - buffer.count))
-        }
+        end -= start
+        start = 0
     }
 }
