@@ -21,6 +21,8 @@ public final class Connection: Sendable {
         var held: [Held] = []
         var heldStart = 0
         var heldBytes = 0
+        /// Answers that have left the table and are on their way to the writer.
+        var delivering = 0
         var isStopping = false
 
         var isHolding: Bool { heldStart < held.count }
@@ -111,7 +113,9 @@ public final class Connection: Sendable {
         for call in calls { call.cancel(.serverCancelled) }
         for request in held { refuse(request) }
         writer.uncork()
-        writer.drain(within: grace)
+        let end = monotonicNanoseconds() + grace
+        while shared.withLock({ $0.delivering > 0 }), monotonicNanoseconds() < end { sched_yield() }
+        writer.drain(within: max(end - monotonicNanoseconds(), 0))
     }
 
     /// Answers a request that never began, or each of a batch.
@@ -157,8 +161,14 @@ public final class Connection: Sendable {
         let call = Call(
             id: id, serial: serial,
             deliver: { [weak self] call, response in
-                self?.shared.withLock { $0.calls.remove(call) }
+                // Out of the table first, so that the client may use the id again; counted until it is with the writer,
+                // so that the process does not end in between.
+                self?.shared.withLock {
+                    $0.calls.remove(call)
+                    $0.delivering += 1
+                }
                 sink.deliver(response)
+                self?.shared.withLock { $0.delivering -= 1 }
                 wake.signal()
             },
             post: { [writer] message in writer.send(message) })

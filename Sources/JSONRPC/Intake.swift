@@ -92,8 +92,8 @@ struct Intake {
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { $0.calls.count == 0 && !$0.isHolding }
-            if isDone || connection.isStopping { return }
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.delivering == 0 && !$0.isHolding }
+            if isDone { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)
         }

@@ -5,6 +5,7 @@ internal import ImageServer
 internal import JSONRPC
 internal import Logging
 internal import Platform
+internal import Synchronization
 
 /// One run of the server: from claiming the descriptors to the exit code.
 struct ServeSession {
@@ -42,6 +43,7 @@ struct ServeSession {
         let manager = ImageManager(configuration)
         let server = ImageServer(manager: manager)
 
+        let departure = Departure(manager)
         let signals = blockSignals()
         let connection = Connection(
             input: streams.input, output: streams.output, framing: MessageFraming(rawValue: options.framing),
@@ -52,23 +54,25 @@ struct ServeSession {
                     { @Sendable connection in
                         let number = hl_signal_read(signals)
                         logger.debug("stopped by signal", metadata: ["signal": "\(number)"])
+                        departure.begin()
                         connection.stop()
-                        leave(manager, code: 128 + number)
+                        departure.leave(code: 128 + number)
                     }
                 )
             ],
             onDrain: { server.clientHasRead() },
             onGone: {
                 logger.debug("the client is gone")
-                leave(manager, code: 1)
+                departure.leave(code: 1)
             })
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
-        hooks.watchProcess = { process in watch(process, manager) }
+        hooks.watchProcess = { process in watch(process, departure) }
         server.use(hooks)
 
         let code = connection.run()
+        departure.waitIfBegun()
         manager.flush()
         return code
     }
@@ -84,27 +88,44 @@ struct ServeSession {
 }
 
 /// Ends the process when another one has ended.
-private func watch(_ process: Int32, _ manager: ImageManager) {
+private func watch(_ process: Int32, _ departure: Departure) {
     let descriptor = hl_pidfd_open(process)
     guard descriptor >= 0 else {
         // No such process: it has ended already. Other failures tell nothing.
-        if errno == ESRCH { leave(manager, code: 1) }
+        if errno == ESRCH { departure.leave(code: 1) }
         return
     }
     startThread {
         var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&place, 1, -1) < 0, errno == EINTR {}
-        leave(manager, code: 1)
+        departure.leave(code: 1)
     }
 }
 
-/// Ends the process at once. Whatever was answered as stored is stored; what is being written is never seen half.
-private func leave(_ manager: ImageManager, code: Int32) {
-    // Writing down the last uses may wait for another process's lock; a moment is what we have.
-    startThread {
-        usleep(150_000)
+/// Ends the process from the side, while the thread that reads may be anywhere.
+private final class Departure: Sendable {
+    private let manager: ImageManager
+    private let hasBegun = Atomic(false)
+
+    init(_ manager: ImageManager) { self.manager = manager }
+
+    /// From here on the exit code is settled, even if the input ends meanwhile.
+    func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Ends the process at once. Whatever was answered as stored is stored; what is being written is never seen half.
+    func leave(code: Int32) {
+        begin()
+        // Writing down the last uses may wait for another process's lock; a moment is what we have.
+        startThread {
+            usleep(150_000)
+            _exit(code)
+        }
+        manager.flush()
         _exit(code)
     }
-    manager.flush()
-    _exit(code)
+
+    /// Lets a departure that has begun end the process.
+    func waitIfBegun() {
+        while hasBegun.load(ordering: .sequentiallyConsistent) { pause() }
+    }
 }
