@@ -82,3 +82,14 @@ public func eventually(_ what: String, blocking condition: () throws -> Bool) th
     }
     throw PatienceExhausted(description: "\(what) did not come true within 30 s")
 }
+
+extension ServerProcess {
+    /// Waits until the server has read everything that was sent.
+    public func waitUntilRead() throws {
+        let input = inputDescriptor
+        try eventually("reading all that was sent") {
+            var count: Int32 = 0
+            return ioctl(input, UInt(FIONREAD), &count) == 0 && count == 0
+        }
+    }
+}

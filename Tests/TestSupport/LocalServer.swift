@@ -23,6 +23,12 @@ public struct Script: Sendable {
     public func waiting(for gate: Gate) -> Script { adding(.wait(gate)) }
     /// Closes the connection.
     public func closing() -> Script { adding(.close) }
+    /// Goes on with another script.
+    public func followed(by next: Script) -> Script {
+        var script = self
+        script.steps += next.steps
+        return script
+    }
     /// Breaks the connection with a reset.
     public func resetting() -> Script { adding(.reset) }
 

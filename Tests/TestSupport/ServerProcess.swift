@@ -18,6 +18,16 @@ public final class ServerProcess: Sendable {
         case terminal(near: Int32, far: Int32)
     }
 
+    /// What the server's standard error is.
+    public enum Errors: Sendable {
+        /// A pipe, read by ``complaints()``.
+        case pipe
+        /// A pipe that nobody reads and that holds all it can.
+        case fullPipe
+        /// Nothing: descriptor 2 is closed.
+        case closed
+    }
+
     private struct State {
         var input: Int32
         var received: [UInt8] = []
@@ -51,10 +61,9 @@ public final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - cache: The cache folder.
     ///   - isFramed: Whether messages have `Content-Length` headers; one a line otherwise.
-    ///   - hasErrors: Whether it has a stderr; descriptor 2 is closed otherwise.
     public init(
         cache: String, _ arguments: [String] = [], isFramed: Bool = false, channel: Channel = .pipes,
-        hasErrors: Bool = true, directory: String? = nil, environment: [String: String] = [:]
+        errors errorChannel: Errors = .pipe, directory: String? = nil, environment: [String: String] = [:]
     ) throws {
         self.isFramed = isFramed
         var ours: (input: Int32, output: Int32)
@@ -85,12 +94,19 @@ public final class ServerProcess: Sendable {
         }
         var complaints: [Int32] = [0, 0]
         hl_pipe(&complaints)
+        if case .fullPipe = errorChannel {
+            _ = fcntl(complaints[1], F_SETFL, O_NONBLOCK)
+            while write(complaints[1], "full", 4) > 0 {}
+            _ = fcntl(complaints[1], F_SETFL, 0)
+        }
 
+        var isClosed = false
+        if case .closed = errorChannel { isClosed = true }
         let words = [Self.binary, "serve", "--cache-dir", cache] + arguments
         process = try Spawn.start(
-            words, descriptors: [theirs.input, theirs.output, hasErrors ? complaints[1] : nil], directory: directory,
+            words, descriptors: [theirs.input, theirs.output, isClosed ? nil : complaints[1]], directory: directory,
             environment: environment)
-        if !hasErrors { close(complaints[1]) }
+        if isClosed { close(complaints[1]) }
         output = ours.output
         errors = complaints[0]
         state = Mutex(State(input: ours.input))
@@ -133,6 +149,8 @@ public final class ServerProcess: Sendable {
     public func request(_ id: Int, _ method: String, _ params: String = "{}") throws {
         try send(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#)
     }
+
+    var inputDescriptor: Int32 { state.withLock { $0.input } }
 
     /// Ends the server's input.
     public func closeInput() {
@@ -214,6 +232,9 @@ public final class ServerProcess: Sendable {
         }
         return count > 0
     }
+
+    /// How many bytes have come that make no whole frame.
+    public var unparsedCount: Int { state.withLock { $0.received.count } }
 
     /// Reads what the server writes into the void until it ends or `enough` bytes have come; returns how many did.
     public func skip(_ enough: Int = .max) -> Int {

@@ -56,7 +56,7 @@ public enum Spawn {
         }
         var process: pid_t = 0
         let code = posix_spawnp(&process, words[0], &actions, &attributes, &argv, &envp)
-        for descriptor in Set(descriptors.compactMap(\.self)) { close(descriptor) }
+        for descriptor in Set(descriptors.compactMap(\.self)) where descriptor > 2 { close(descriptor) }
         guard code == 0 else {
             throw PatienceExhausted(description: "\(words[0]) cannot be started: \(String(cString: strerror(code)))")
         }
@@ -104,8 +104,14 @@ public struct Command: Sendable {
 }
 
 extension Spawn {
+    /// Starts a program that has nothing to read or to say.
+    public static func background(_ words: [String]) throws -> pid_t {
+        try start(
+            words, descriptors: [open("/dev/null", O_RDONLY | O_CLOEXEC), open("/dev/null", O_WRONLY | O_CLOEXEC), 2])
+    }
+
     /// Waits for a process to end: its exit code, or minus the signal that killed it.
-    static func wait(for process: pid_t) -> Int32 {
+    public static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)

@@ -1,0 +1,155 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What standard input, output and error may be (A-002 to A-005, reliability E5 and E9).
+@Suite(.onThreads)
+struct TransportTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+    private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
+    private static let pong = #"{"jsonrpc":"2.0","id":1,"result":null}"#
+
+    @Test func printedRequestWithoutALineEndIsAnswered() throws {
+        let run = try Command.shell("printf '%s' '\(Self.ping)' | \"$HALCYON\" --cache-dir \(folder)")
+        #expect(String(decoding: run.output, as: UTF8.self) == Self.pong + "\n")
+        #expect(run.status == 0)
+    }
+
+    @Test func programWorksInTheMiddleOfAPipeline() throws {
+        let run = try Command.shell(
+            "printf '%s\\n' '\(Self.ping)' '\(Self.ping)' | \"$HALCYON\" --cache-dir \(folder) | cat")
+        #expect(String(decoding: run.output, as: UTF8.self) == "\(Self.pong)\n\(Self.pong)\n")
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func endOfALaterProgramEndsTheServer() throws {
+        let asking = #"while printf '%s\n' '\#(Self.ping)'; do :; done"#
+        let run = try Command.shell("(\(asking)) 2>/dev/null | \"$HALCYON\" --cache-dir \(folder) | head -n 1")
+        #expect(String(decoding: run.output, as: UTF8.self) == Self.pong + "\n")
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func inputMayBeAFile(isFramed: Bool) throws {
+        let path = folder + "/requests"
+        var requests: [UInt8] = []
+        for id in 0..<1000 {
+            let message = #"{"jsonrpc":"2.0","id":\#(id),"method":"isCached","params":{"key":"\#(id)"}}"#
+            requests += Array(
+                (isFramed ? "Content-Length: \(message.utf8.count)\r\n\r\n\(message)" : message + "\n").utf8)
+        }
+        try Data(requests).write(to: URL(fileURLWithPath: path))
+        let server = try ServerProcess(cache: folder + "/cache", isFramed: isFramed, channel: .file(path))
+        let replies = try server.lastReplies()
+        #expect(replies.byID.count == 1000)
+        #expect(replies.unexpected.isEmpty)
+        #expect(server.exitCode() == 0)
+        #expect(server.complaints().isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func inputAndOutputMayBeASocket(isFramed: Bool) throws {
+        let server = try ServerProcess(cache: folder, isFramed: isFramed, channel: .socket)
+        try server.requestAll((0..<5000).map { ($0, "isCached", #"{"key":"k"}"#) })
+        let replies = try server.replies(5000)
+        #expect(replies.byID.count == 5000)
+        #expect(server.finish() == 0)
+        #expect(server.complaints().isEmpty)
+    }
+
+    @Test func terminalGetsAHintOnStderrAndAnswers() throws {
+        var (near, far): (Int32, Int32) = (-1, -1)
+        try #require(openpty(&near, &far, nil, nil, nil) == 0)
+        var settings = termios()
+        tcgetattr(far, &settings)
+        settings.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(far, TCSANOW, &settings)
+        for end in [near, far] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let server = try ServerProcess(cache: folder, channel: .terminal(near: near, far: far))
+        close(far)
+        try server.send(Self.ping)
+        #expect(try server.next() == JSON(Self.pong))
+        #expect(server.complaints().contains("one request a line"))
+        try server.sendRaw([4])  // ^D, the end of a terminal's input
+        #expect(try server.next() == nil)
+        #expect(server.exitCode() == 0)
+        #expect(server.complaints().isEmpty)
+        close(near)
+    }
+
+    @Test func serverWorksWithoutStderr() throws {
+        let server = try ServerProcess(cache: folder, ["--log-level", "trace"], errors: .closed)
+        #expect(try server.call(1, "ping") == JSON(Self.pong))
+        let stored = try server.call(2, "store", #"{"key":"k","path":\#(quoted(Fixtures.folder + "/png-rgb.png"))}"#)
+        let path = try #require(stored["result"]?["path"]?.string)
+        // Descriptor 2 is not given to a file of the cache, or messages for people would end up in an image.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(Fixtures.bytes("png-rgb.png")))
+        #expect(server.finish() == 0)
+    }
+
+    /// Nobody reads stderr and its pipe is full: what there is to log is dropped, and nothing waits (reliability E5).
+    @Test func fullStderrHoldsUpNothing() throws {
+        let server = try ServerProcess(
+            cache: folder, ["--log-level", "trace", "--log-file", "/nowhere/log"], errors: .fullPipe)
+        #expect(try server.call(1, "ping") == JSON(Self.pong))
+        server.signal(SIGTERM)
+        #expect(server.exitCode() == 128 + SIGTERM)
+    }
+
+    @Test func logGoesToStderrOrAFileAndNeverToStdout() throws {
+        for hasFile in [false, true] {
+            let log = folder + "/log"
+            let server = try ServerProcess(
+                cache: folder, ["--log-level", "trace"] + (hasFile ? ["--log-file", log] : []))
+            #expect(try server.call(1, "ping") == JSON(Self.pong))
+            server.signal(SIGTERM)
+            #expect(server.exitCode() == 128 + SIGTERM)
+            #expect(try server.rest().isEmpty)
+            #expect(server.unparsedCount == 0)
+            #expect(server.complaints().contains("stopped by signal") != hasFile)
+            let text = try? String(contentsOfFile: log, encoding: .utf8)
+            #expect((text?.contains("stopped by signal") == true) == hasFile)
+        }
+    }
+
+    @Test func closedInputOrOutputIsRefusedInASentence() throws {
+        for redirection in ["<&-", ">&-"] {
+            let run = try Command.shell("\"$HALCYON\" serve --cache-dir \(folder) \(redirection)")
+            #expect(run.status == 1)
+            #expect(run.output.isEmpty)
+            #expect(run.errors.contains("must be open"))
+        }
+    }
+
+    /// Every kind of request, good and bad: stdout has nothing but frames, and stderr nothing at all.
+    @Test(arguments: [false, true])
+    func outputCarriesOnlyFramesAndAHealthyRunIsSilent(isFramed: Bool) throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder, isFramed: isFramed)
+        var requests = Fixtures.all.enumerated().map { index, picture in
+            (id: index, method: "retrieve", params: #"{"url":\#(quoted(web.url("/" + picture.file))),"as":"both"}"#)
+        }
+        for (method, params) in [
+            ("retrieve", #"{"url":"http://127.0.0.1:1/"}"#), ("retrieve", #"{"url":"nonsense"}"#), ("nothing", "{}"),
+            ("store", #"{"key":"k","path":"/nowhere"}"#), ("store", #"{"key":"k","data":"%"}"#), ("clear", "{}"),
+            ("rpc.discover", "{}"), ("stats", "{}"), ("isCached", "[1]"), ("initialize", #"{"processId":null}"#),
+        ] {
+            requests.append((requests.count, method, params))
+        }
+        try server.requestAll(requests)
+        try server.sendRaw(server.frame("{not json"))
+        server.closeInput()
+        let replies = try server.lastReplies()
+        #expect(replies.byID.count == requests.count)
+        #expect(replies.unexpected.map { $0["error"]?["code"]?.integer } == [-32700])
+        #expect(replies.notifications.isEmpty)
+        #expect(server.unparsedCount == 0)
+        #expect(server.complaints().isEmpty)
+        #expect(server.exitCode() == 0)
+    }
+}
