@@ -54,7 +54,7 @@ extension ServerProcess {
     }
 
     /// Sends many requests in one write.
-    public func requestAll(_ requests: some Sequence<(id: Int, method: String, params: String)>) throws {
+    public func requestAll(_ requests: [(id: Int, method: String, params: String)]) throws {
         var bytes: [UInt8] = []
         for (id, method, params) in requests {
             bytes += frame(#"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":\#(params)}"#)

@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+
+/// A client that does everything at random, and remembers what it may expect.
+struct ExchangeModel {
+    /// What is known of one id.
+    struct Request {
+        /// How many requests were sent under the id.
+        var sent = 1
+        /// Whether it was cancelled in the dialect that gets no answer.
+        var mayBeSilent = false
+    }
+
+    var random: SeededGenerator
+    let web: LocalServer
+    let gates: [Gate]
+    private(set) var requests: [Int: Request] = [:]
+    private var lastID = 0
+    private var lastMark = 0
+    private let picture: String
+    private let never = Gate()
+
+    init(seed: UInt64) throws {
+        random = SeededGenerator(seed: seed)
+        let gates = (0..<3).map { _ in Gate() }
+        let never = never
+        let bytes = try Fixtures.bytes("png-rgb.png")
+        let broken = try Fixtures.bytes("broken/truncated.jpg")
+        self.gates = gates
+        picture = quoted(Fixtures.folder + "/png-rgb.png")
+        web = try LocalServer { request in
+            // "/held/1/…" waits for gate 1; what comes then is in the last part.
+            let parts = request.path.split(separator: "/")
+            var script = Script.empty
+            if parts.first == "never" { script = script.waiting(for: never) }
+            if parts.first == "held", parts.count > 1, let gate = Int(parts[1]) {
+                script = script.waiting(for: gates[gate])
+            }
+            switch parts.last.map({ $0.prefix { $0.isLetter } }) {
+            case "missing": return script.followed(by: .reply(404, [:], []))
+            case "broken": return script.followed(by: .reply(200, [:], broken))
+            case "reset": return script.resetting()
+            case "cut": return script.followed(by: .head(200, length: bytes.count)).raw(Array(bytes[..<50])).closing()
+            default: return script.followed(by: .reply(200, [:], bytes))
+            }
+        }
+    }
+
+    // MARK: Marks
+
+    /// A request whose answer tells how far the server has read; its id is no integer.
+    mutating func mark(_ method: String = "ping") -> String {
+        lastMark += 1
+        return #"{"jsonrpc":"2.0","id":"mark \#(lastMark)","method":"\#(method)"}"#
+    }
+
+    func isMark(_ message: JSON) -> Bool { message["id"]?.string?.hasPrefix("mark ") == true }
+
+    // MARK: Messages
+
+    /// The next thing the client says: one or a few messages.
+    mutating func messages() -> [String] {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<9: return [request("retrieve", retrieval())]
+        case 9, 10: return [request("store", #"{"key":"\#(key())","path":\#(picture)}"#)]
+        case 11: return [request("remove", #"{"key":"\#(key())"}"#)]
+        case 12: return [request("isCached", #"{"key":"\#(key())"}"#)]
+        case 13: return [request("store", #"{"key":"\#(key())","nonsense":1}"#)]
+        case 14: return [notification()]
+        case 15, 16: return [cancellation(isSilent: false)]
+        case 17: return [cancellation(isSilent: true)]
+        case 18: return repeated()
+        default:
+            return [
+                request(["clear", "clearMemory", "calculateSize", "stats"].randomElement(using: &random) ?? "", "{}")
+            ]
+        }
+    }
+
+    /// A request that only an end of the server can answer.
+    mutating func endlessRequest() -> String { request("retrieve", #"{"url":\#(quoted(web.url("/never")))}"#) }
+
+    private mutating func request(_ method: String, _ params: String) -> String {
+        lastID += 1
+        requests[lastID] = Request()
+        return #"{"jsonrpc":"2.0","id":\#(lastID),"method":"\#(method)","params":\#(params)}"#
+    }
+
+    /// Few keys and paths, so that requests meet and merge.
+    private mutating func key() -> String { "key \(Int.random(in: 0..<3, using: &random))" }
+
+    private mutating func retrieval() -> String {
+        let kind = ["fine", "fine", "fine", "missing", "broken", "reset", "cut"].randomElement(using: &random) ?? ""
+        let place = Bool.random(using: &random) ? "/held/\(Int.random(in: 0..<gates.count, using: &random))" : "/open"
+        let form = ["path", "data", "none"].randomElement(using: &random) ?? ""
+        let options = [
+            "", #","options":{"forceRefresh":true}"#, #","options":{"onlyFromCache":true}"#,
+            #","options":{"cacheMemoryOnly":true}"#,
+        ]
+        let url = quoted(web.url("\(place)/\(kind)\(Int.random(in: 0..<2, using: &random))"))
+        return #"{"url":\#(url),"as":"\#(form)"\#(options.randomElement(using: &random) ?? "")}"#
+    }
+
+    private mutating func notification() -> String {
+        let params = retrieval()
+        return
+            #"{"jsonrpc":"2.0","method":"\#(["retrieve", "ping", "$/unknown", "nonsense"].randomElement(using: &random) ?? "")","params":\#(params)}"#
+    }
+
+    private mutating func cancellation(isSilent: Bool) -> String {
+        // Recent ones are more likely to be in flight; the one after the last is unknown.
+        let id = max(lastID + 1 - Int.random(in: 0..<12, using: &random), 0)
+        if isSilent {
+            requests[id]?.mayBeSilent = true
+            return #"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":\#(id)}}"#
+        }
+        return #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#
+    }
+
+    /// A request, and at once another with the same id.
+    private mutating func repeated() -> [String] {
+        let first = request("retrieve", retrieval())
+        requests[lastID]?.sent = 2
+        return [first, #"{"jsonrpc":"2.0","id":\#(lastID),"method":"isCached","params":{"key":"k"}}"#]
+    }
+}

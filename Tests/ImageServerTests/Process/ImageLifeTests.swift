@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every picture of the corpus over HTTP, through the process and its restart (E2-30, E2-47, E2-49, E2-74).
+@Suite(.onThreads)
+struct ImageLifeTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+
+    @Test(arguments: [false, true])
+    func everyPictureGoesThroughItsLifeBitForBit(isFramed: Bool) throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let pictures = Fixtures.valid
+        #expect(pictures.count >= 30)
+        func url(_ index: Int) -> String { web.url("/" + pictures[index].file) }
+        let retrieve = pictures.indices.map {
+            (id: $0, method: "retrieve", params: #"{"url":\#(quoted(url($0))),"as":"data"}"#)
+        }
+        func about(_ method: String) -> [(id: Int, method: String, params: String)] {
+            pictures.indices.map { ($0, method, #"{"key":\#(quoted(url($0)))}"#) }
+        }
+        func check(_ replies: Replies, cacheType: String) throws {
+            for (index, picture) in pictures.enumerated() {
+                let reply = try #require(replies.byID[index])
+                let result = try #require(reply["result"], "\(picture): \(reply.text)")
+                #expect(result["cacheType"]?.string == cacheType, "\(picture)")
+                #expect(result["key"]?.string == url(index))
+                #expect(result["format"]?.string == picture.format, "\(picture)")
+                #expect(result["mimeType"]?.string == picture.mimeType, "\(picture)")
+                #expect(result["width"]?.integer == picture.width, "\(picture)")
+                #expect(result["height"]?.integer == picture.height, "\(picture)")
+                #expect(result["frameCount"]?.integer == picture.frameCount, "\(picture)")
+                #expect(result["byteCount"]?.integer == picture.byteCount, "\(picture)")
+                let bytes = try picture.bytes
+                #expect(result["data"]?.string == Data(bytes).base64EncodedString(), "\(picture)")
+            }
+            #expect(replies.unexpected.isEmpty)
+        }
+
+        var server = try ServerProcess(cache: folder, isFramed: isFramed)
+        try server.requestAll(retrieve)
+        try check(server.replies(pictures.count), cacheType: "none")
+        try server.requestAll(about("isCached"))
+        #expect(
+            try server.replies(pictures.count).byID.values.allSatisfy { $0["result"]?["cacheType"]?.string == "memory" }
+        )
+        try server.requestAll(about("cachePath"))
+        let paths = try server.replies(pictures.count)
+        for (index, picture) in pictures.enumerated() {
+            #expect(paths.result(index)?["exists"]?.boolean == true)
+            let path = try #require(paths.result(index)?["path"]?.string)
+            #expect(path.hasPrefix(folder + "/"))
+            #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == picture.bytes, "\(picture)")
+        }
+        try server.requestAll(retrieve)
+        try check(server.replies(pictures.count), cacheType: "memory")
+        #expect(server.finish() == 0)
+
+        server = try ServerProcess(cache: folder, isFramed: isFramed)
+        try server.requestAll(about("isCached"))
+        #expect(
+            try server.replies(pictures.count).byID.values.allSatisfy { $0["result"]?["cacheType"]?.string == "disk" })
+        try server.requestAll(retrieve)
+        try check(server.replies(pictures.count), cacheType: "disk")
+        #expect(web.requests.count == pictures.count)
+
+        try server.requestAll(about("remove"))
+        #expect(try server.replies(pictures.count).byID.values.allSatisfy { $0["result"]?["disk"]?.boolean == true })
+        try server.requestAll(about("isCached"))
+        #expect(try server.replies(pictures.count).byID.values.allSatisfy { $0["result"]?["cached"]?.boolean == false })
+        let size = try server.call(-1, "calculateSize")["result"]
+        for tier in ["disk", "memory"] {
+            #expect(size?[tier]?["count"]?.integer == 0)
+            #expect(size?[tier]?["bytes"]?.integer == 0)
+        }
+        #expect(server.finish() == 0)
+        #expect(server.complaints().isEmpty)
+        for index in pictures.indices {
+            let path = try #require(paths.result(index)?["path"]?.string)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func whatIsNoWholePictureIsBadDataAndIsNotCached() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        for (index, picture) in Fixtures.broken.enumerated() {
+            let url = web.url("/" + picture.file)
+            let error = try server.call(index, "retrieve", #"{"url":\#(quoted(url))}"#)["error"]
+            #expect(error?["code"]?.integer == 10000, "\(picture)")
+            #expect(error?["data"]?["name"]?.string == "badData")
+            #expect(error?["data"]?["url"]?.string == url)
+            #expect(
+                try server.call(100, "isCached", #"{"key":\#(quoted(url))}"#)["result"]?["cached"]?.boolean == false)
+            let path = quoted(Fixtures.folder + "/" + picture.file)
+            #expect(try server.call(101, "store", #"{"key":"k","path":\#(path)}"#)["error"]?["code"]?.integer == 10000)
+        }
+        let size = try server.call(102, "calculateSize")["result"]
+        #expect(size?["disk"]?["count"]?.integer == 0)
+        #expect(size?["memory"]?["count"]?.integer == 0)
+        #expect(server.finish() == 0)
+        #expect(cache?.files.filter { $0.contains("/blobs/") || $0.contains("/partial/") } == [])
+    }
+
+    @Test func filesArePrivateAndTheirNamesTellNothing() throws {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder + "/root")
+        try server.requestAll(
+            (0..<20).map { ($0, "retrieve", #"{"url":\#(quoted(web.url("/secret-\($0).png?token=secret-word")))}"#) })
+        #expect(try server.replies(20).byID.values.allSatisfy { $0["result"] != nil })
+        var names = 0
+        for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init() {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
+            let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+            #expect(mode == (isFolder ? 0o700 : 0o600), "\(name)")
+            #expect(!name.contains("secret") && !name.contains("127.0.0.1") && !name.contains("http"), "\(name)")
+            names += 1
+        }
+        #expect(names > 20)
+        #expect(server.finish() == 0)
+    }
+
+    @Test(arguments: ["path", "relative path", "data"])
+    func pictureThatIsStoredComesBack(from source: String) throws {
+        let bytes = try Fixtures.bytes("webp-lossy.webp")
+        let parameter =
+            switch source {
+            case "path": #""path":\#(quoted(Fixtures.folder + "/webp-lossy.webp"))"#
+            case "relative path": #""path":"Fixtures/webp-lossy.webp""#
+            default: #""data":"\#(Data(bytes).base64EncodedString())""#
+            }
+        let server = try ServerProcess(cache: folder, directory: Fixtures.repository + "/Tests")
+        let stored = try server.call(1, "store", #"{"key":"mine",\#(parameter)}"#)["result"]
+        #expect(stored?["format"]?.string == "webp")
+        #expect(stored?["byteCount"]?.integer == bytes.count)
+        let path = try #require(stored?["path"]?.string)
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == bytes)
+        let again = try server.call(2, "retrieve", #"{"url":"http://127.0.0.1:1/","key":"mine","as":"data"}"#)["result"]
+        #expect(again?["data"]?.string == Data(bytes).base64EncodedString())
+        #expect(server.finish() == 0)
+    }
+
+    @Test func twoServersOnOneFolderSeeEachOthersPictures() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let servers = [try ServerProcess(cache: folder), try ServerProcess(cache: folder)]
+        let pictures = Fixtures.valid.prefix(20)
+        for (index, picture) in pictures.enumerated() {
+            let (one, other) = (servers[index % 2], servers[1 - index % 2])
+            let url = quoted(web.url("/" + picture.file))
+            #expect(try other.call(1, "isCached", #"{"key":\#(url)}"#)["result"]?["cached"]?.boolean == false)
+            let first = try one.call(2, "retrieve", #"{"url":\#(url)}"#)["result"]
+            #expect(first?["cacheType"]?.string == "none")
+            let second = try other.call(3, "retrieve", #"{"url":\#(url),"as":"both"}"#)["result"]
+            #expect(second?["cacheType"]?.string == "disk", "\(picture)")
+            #expect(second?["path"] == first?["path"])
+            #expect(second?["data"]?.string == Data(try picture.bytes).base64EncodedString())
+            #expect(try other.call(4, "remove", #"{"key":\#(url)}"#)["result"]?["disk"]?.boolean == true)
+            #expect(
+                try one.call(5, "isCached", #"{"key":\#(url)}"#)["result"]?["cached"]?.boolean == false, "\(picture)")
+        }
+        #expect(servers.map { $0.finish() } == [0, 0])
+    }
+
+    @Test func optionThatIsMisspeltIsRefusedWithTheNearestName() throws {
+        let server = try ServerProcess(cache: folder)
+        let error = try server.call(1, "retrieve", #"{"url":"http://127.0.0.1:1/","options":{"forceRefesh":true}}"#)[
+            "error"]
+        #expect(error?["code"]?.integer == -32602)
+        #expect(error?["data"]?["suggestion"]?.string == "forceRefresh")
+        #expect(error?["message"]?.string?.contains("forceRefresh") == true)
+        #expect(server.finish() == 0)
+    }
+}

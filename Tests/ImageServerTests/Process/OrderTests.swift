@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Requests written without waiting take effect in their order, key by key (A-017, reliability E8).
+@Suite(.onThreads)
+struct OrderTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+
+    /// Random pipelined work on a few keys, against what a plain dictionary would say.
+    @Test(arguments: [UInt64](0..<6))
+    func pipelinedRequestsSeeWhatCameBeforeThem(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let pictures = try ["png-rgb.png", "gif-static.gif", "webp-lossy.webp"].map { name in
+            (bytes: try Fixtures.bytes(name), path: quoted(Fixtures.folder + "/" + name))
+        }
+        var model: [String: Int] = [:]
+        var requests: [(id: Int, method: String, params: String)] = []
+        var expected: [@Sendable (JSON) -> Bool] = []
+        for id in 0..<600 {
+            let key = "key \(Int.random(in: 0..<4, using: &random))"
+            let now = model[key]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0:
+                let choice = Int.random(in: 0..<pictures.count, using: &random)
+                requests.append((id, "store", #"{"key":"\#(key)","path":\#(pictures[choice].path)}"#))
+                let count = pictures[choice].bytes.count
+                expected.append { $0["result"]?["byteCount"]?.integer == count }
+                model[key] = choice
+            case 1:
+                requests.append((id, "remove", #"{"key":"\#(key)"}"#))
+                expected.append { $0["result"]?["removed"]?.boolean == (now != nil) }
+                model[key] = nil
+            case 2:
+                requests.append((id, "isCached", #"{"key":"\#(key)"}"#))
+                expected.append { $0["result"]?["cached"]?.boolean == (now != nil) }
+            case 3:
+                requests.append((id, "cachePath", #"{"key":"\#(key)"}"#))
+                expected.append { $0["result"]?["exists"]?.boolean == (now != nil) }
+            default:
+                let form = Bool.random(using: &random) ? "data" : "path"
+                requests.append(
+                    (
+                        id, "retrieve",
+                        #"{"url":"http://127.0.0.1:1/","key":"\#(key)","as":"\#(form)","options":{"onlyFromCache":true}}"#
+                    ))
+                if let now {
+                    let (bytes, isData) = (pictures[now].bytes, form == "data")
+                    let base64 = Data(bytes).base64EncodedString()
+                    expected.append {
+                        $0["result"]?["byteCount"]?.integer == bytes.count
+                            && (!isData || $0["result"]?["data"]?.string == base64)
+                    }
+                } else {
+                    expected.append { $0["error"]?["code"]?.integer == 10003 }
+                }
+            }
+        }
+        let server = try ServerProcess(cache: folder, isFramed: seed % 2 == 0)
+        try server.requestAll(requests)
+        let replies = try server.replies(requests.count)
+        for (request, isRight) in zip(requests, expected) {
+            let reply = try #require(replies.byID[request.id])
+            #expect(isRight(reply), "seed \(seed): \(request) got \(reply.text.prefix(300))")
+        }
+        #expect(server.finish() == 0)
+    }
+
+    /// What must wait for the network holds up its own key and no other.
+    @Test func downloadHoldsUpItsOwnKeyAndNoOther() throws {
+        let gate = Gate()
+        let script = Script.empty.waiting(for: gate).followed(by: .reply(200, [:], try Fixtures.bytes("png-rgb.png")))
+        let web = try LocalServer(routes: ["/cat.png": script])
+        defer { web.stop() }
+        let url = quoted(web.url("/cat.png"))
+        let server = try ServerProcess(cache: folder)
+        try server.requestAll([
+            (0, "retrieve", #"{"url":\#(url)}"#), (1, "isCached", #"{"key":\#(url)}"#),
+            (2, "remove", #"{"key":\#(url)}"#),
+            (3, "isCached", #"{"key":\#(url)}"#), (4, "isCached", #"{"key":"other"}"#), (5, "ping", "{}"),
+        ])
+        #expect(try Set(server.replies(2).order) == [4, 5])
+        gate.open()
+        let replies = try server.replies(4)
+        #expect(replies.result(1)?["cached"]?.boolean == true)
+        #expect(replies.result(2)?["removed"]?.boolean == true)
+        #expect(replies.result(3)?["cached"]?.boolean == false)
+        #expect(server.finish() == 0)
+    }
+}

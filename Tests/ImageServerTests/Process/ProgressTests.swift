@@ -1,0 +1,134 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Progress in both dialects (A-023, E2-19, E2-35).
+@Suite(.onThreads)
+struct ProgressTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+
+    /// A picture that comes in pieces, each when its gate opens.
+    private struct Pieces {
+        let gates = (0..<4).map { _ in Gate() }
+        let bytes: [UInt8]
+        let web: LocalServer
+
+        init(hasLength: Bool) throws {
+            let bytes = try Fixtures.bytes("jpeg-large.jpg")
+            var script = Script.head(
+                200, hasLength ? [:] : ["Connection": "close"], length: hasLength ? bytes.count : nil)
+            for (index, gate) in gates.enumerated() {
+                let (start, end) = (bytes.count * index / gates.count, bytes.count * (index + 1) / gates.count)
+                script = script.waiting(for: gate).raw(Array(bytes[start..<end]))
+            }
+            if !hasLength { script = script.closing() }
+            self.bytes = bytes
+            web = try LocalServer(routes: ["/large.jpg": script])
+        }
+    }
+
+    /// Lets the pieces come, too far apart to be told of at once, and returns everything up to the response.
+    private func listen(_ server: ServerProcess, _ pieces: Pieces) throws -> (notes: [JSON], response: JSON) {
+        let pace = Sender {
+            for gate in pieces.gates {
+                gate.open()
+                // A report may follow the last one after a tenth of a second only; nothing depends on how long it is.
+                usleep(120_000)
+            }
+        }
+        var notes: [JSON] = []
+        while let message = try server.next() {
+            if message["method"] == nil {
+                try pace.finish()
+                return (notes, message)
+            }
+            notes.append(message)
+        }
+        throw PatienceExhausted(description: "the server ended instead of answering")
+    }
+
+    @Test(arguments: [true, false])
+    func progressOfLanguageServersGrowsAndEndsBeforeTheResponse(hasLength: Bool) throws {
+        let pieces = try Pieces(hasLength: hasLength)
+        defer { pieces.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        try server.request(
+            1, "retrieve", #"{"url":\#(quoted(pieces.web.url("/large.jpg"))),"workDoneToken":"token é"}"#)
+        let (notes, response) = try listen(server, pieces)
+        #expect(response["result"]?["byteCount"]?.integer == pieces.bytes.count)
+        #expect(
+            notes.allSatisfy { $0["method"]?.string == "$/progress" && $0["params"]?["token"]?.string == "token é" })
+        let values = notes.compactMap { $0["params"]?["value"] }
+        let kinds = values.compactMap { $0["kind"]?.string }
+        #expect(kinds.first == "begin")
+        #expect(kinds.last == "end")
+        #expect(kinds.dropFirst().dropLast().allSatisfy { $0 == "report" })
+        #expect(kinds.count > 2)
+        #expect(values.first?["title"]?.string?.isEmpty == false)
+        let reports = values.filter { $0["kind"]?.string == "report" }
+        let received = reports.compactMap { $0["receivedBytes"]?.integer }
+        #expect(received.count == reports.count)
+        #expect(zip(received, received.dropFirst()).allSatisfy { $0 < $1 }, "\(received)")
+        #expect(values.last?["receivedBytes"]?.integer == pieces.bytes.count)
+        for report in reports {
+            #expect(report["totalBytes"] == (hasLength ? .integer(pieces.bytes.count) : .null))
+            #expect((report["percentage"] != nil) == hasLength)
+        }
+        server.closeInput()
+        #expect(try server.rest().isEmpty)
+        #expect(server.exitCode() == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func progressOfToolServersGrowsAndEndsBeforeTheResponse(hasLength: Bool) throws {
+        let pieces = try Pieces(hasLength: hasLength)
+        defer { pieces.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        try server.request(
+            1, "retrieve", #"{"url":\#(quoted(pieces.web.url("/large.jpg"))),"_meta":{"progressToken":7}}"#)
+        let (notes, response) = try listen(server, pieces)
+        #expect(response["result"]?["byteCount"]?.integer == pieces.bytes.count)
+        #expect(notes.count > 1)
+        #expect(notes.allSatisfy { $0["method"]?.string == "notifications/progress" })
+        #expect(notes.allSatisfy { $0["params"]?["progressToken"]?.integer == 7 })
+        let progress = notes.compactMap { $0["params"]?["progress"]?.integer }
+        #expect(zip(progress, progress.dropFirst()).allSatisfy { $0 < $1 }, "\(progress)")
+        #expect(progress.last == pieces.bytes.count)
+        #expect(notes.allSatisfy { $0["params"]?["total"]?.integer == (hasLength ? pieces.bytes.count : nil) })
+        server.closeInput()
+        #expect(try server.rest().isEmpty)
+        #expect(server.exitCode() == 0)
+    }
+
+    @Test func cancelledRequestHasNoProgressAfterItsAnswer() throws {
+        let pieces = try Pieces(hasLength: true)
+        defer { pieces.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(pieces.web.url("/large.jpg"))
+        try server.request(1, "retrieve", #"{"url":\#(url),"workDoneToken":1,"_meta":{"progressToken":1}}"#)
+        // A second caller keeps the download going.
+        try server.request(2, "retrieve", #"{"url":\#(url)}"#)
+        pieces.gates[0].open()
+        while let message = try server.next(), message["params"]?["value"]?["kind"]?.string != "report" {}
+        try server.notify("$/cancelRequest", #"{"id":1}"#)
+        while let message = try server.next(), message["id"]?.integer != 1 { #expect(message["method"] != nil) }
+        for gate in pieces.gates { gate.open() }
+        let reply = try server.next()
+        #expect(reply?["id"]?.integer == 2)
+        #expect(reply?["result"]?["byteCount"]?.integer == pieces.bytes.count)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func nothingIsSentThatNobodyAskedFor() throws {
+        let pieces = try Pieces(hasLength: true)
+        defer { pieces.web.stop() }
+        for gate in pieces.gates { gate.open() }
+        let server = try ServerProcess(cache: folder)
+        #expect(
+            try server.call(1, "retrieve", #"{"url":\#(quoted(pieces.web.url("/large.jpg")))}"#)["id"]?.integer == 1)
+        server.closeInput()
+        #expect(try server.rest().isEmpty)
+    }
+}
