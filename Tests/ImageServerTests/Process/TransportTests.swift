@@ -116,6 +116,18 @@ struct TransportTests {
         }
     }
 
+    /// Whatever prints to descriptor 1, a library or a runtime in trouble, prints to stderr (reliability E9).
+    @Test func descriptorsOfTheProtocolAreOutOfReach() throws {
+        let server = try ServerProcess(cache: folder)
+        #expect(try server.call(1, "ping") == JSON(Self.pong))
+        func target(_ descriptor: Int) throws -> String {
+            try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(server.process)/fd/\(descriptor)")
+        }
+        #expect(try target(0) == "/dev/null")
+        #expect(try target(1) == target(2))
+        #expect(server.finish() == 0)
+    }
+
     @Test func closedInputOrOutputIsRefusedInASentence() throws {
         for redirection in ["<&-", ">&-"] {
             let run = try Command.shell("\"$HALCYON\" serve --cache-dir \(folder) \(redirection)")
