@@ -236,18 +236,6 @@ public final class ServerProcess: Sendable {
     /// How many bytes have come that make no whole frame.
     public var unparsedCount: Int { state.withLock { $0.received.count } }
 
-    /// Reads what the server writes into the void until it ends or `enough` bytes have come; returns how many did.
-    public func skip(_ enough: Int = .max) -> Int {
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        var total = 0
-        while total < enough {
-            let count = read(output, &piece, piece.count)
-            if count <= 0 { break }
-            total += count
-        }
-        return total
-    }
-
     /// Goes away as far as the server's output is concerned; only what was read before can still be looked at.
     public func closeOutput() {
         state.withLock { state in

@@ -111,9 +111,18 @@ extension Spawn {
     }
 
     /// Waits for a process to end: its exit code, or minus the signal that killed it.
+    ///
+    /// One that does not end within 60 s is killed, so that a hang becomes a failure.
     public static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        var patience = 60_000
+        while true {
+            let ended = waitpid(process, &status, patience > 0 ? WNOHANG : 0)
+            if ended == process || (ended < 0 && errno != EINTR) { break }
+            patience -= 1
+            if patience == 0 { kill(process, SIGKILL) }
+            usleep(1000)
+        }
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
