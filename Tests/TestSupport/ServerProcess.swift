@@ -102,10 +102,11 @@ public final class ServerProcess: Sendable {
 
         var isClosed = false
         if case .closed = errorChannel { isClosed = true }
-        let words = [Self.binary, "serve", "--cache-dir", cache] + arguments
+        // Without flags the server has none to parse, which in a debug build is most of its start.
+        let words = arguments.isEmpty ? [Self.binary] : [Self.binary, "serve", "--cache-dir", cache] + arguments
         process = try Spawn.start(
             words, descriptors: [theirs.input, theirs.output, isClosed ? nil : complaints[1]], directory: directory,
-            environment: environment)
+            environment: ["HALCYON_CACHE_DIR": cache].merging(environment) { $1 })
         if isClosed { close(complaints[1]) }
         output = ours.output
         errors = complaints[0]
