@@ -44,6 +44,9 @@ public final class Gate: Sendable {
 public struct PatienceExhausted: Error, CustomStringConvertible {
     /// What was waited for.
     public let description: String
+
+    /// An error with these words.
+    public init(description: String) { self.description = description }
 }
 
 /// Waits until `condition` holds.

@@ -99,7 +99,16 @@ public final class ServerProcess: Sendable {
             envp.forEach { free($0) }
         }
         var process: pid_t = 0
-        let code = posix_spawn(&process, Self.binary, &actions, nil, &argv, &envp)
+        // Whatever the tests ignore, the server starts as from a shell.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        let code = posix_spawn(&process, Self.binary, &actions, &attributes, &argv, &envp)
         close(theirs.input)
         close(theirs.output)
         close(complaints[1])
