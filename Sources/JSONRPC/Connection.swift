@@ -11,6 +11,9 @@ internal import Synchronization
 public final class Connection: Sendable {
     struct Shared {
         var calls = CallTable()
+        /// Calls that are answered, so that their ids are free again, while their answers are still on their way to
+        /// the writer.
+        var answering = 0
         var held = HeldQueue()
         /// The answers to requests cancelled while held: they are written whatever is unsent, so until the client
         /// reads they count as held.
@@ -87,6 +90,8 @@ public final class Connection: Sendable {
         }
         for call in calls { call.cancel(.serverCancelled) }
         for request in held { refuse(request) }
+        let end = monotonicNanoseconds() + grace
+        while shared.withLock({ $0.answering > 0 }), monotonicNanoseconds() < end { poll(nil, 0, 1) }
         writer.uncork()
         writer.drain(within: grace)
     }
@@ -110,7 +115,7 @@ public final class Connection: Sendable {
     public var unsentBytes: Int { writer.unsentBytes }
 
     /// How many requests are being worked on.
-    public var requestsInFlight: Int { shared.withLock { $0.calls.count } }
+    public var requestsInFlight: Int { shared.withLock { $0.calls.count + $0.answering } }
 
     /// Cancels every request in flight but those in `except`, each answered −32800.
     ///
@@ -136,8 +141,12 @@ public final class Connection: Sendable {
         let call = Call(
             id: id, serial: serial,
             deliver: { [weak self] call, response in
-                self?.shared.withLock { $0.calls.remove(call) }
+                self?.shared.withLock { shared in
+                    shared.calls.remove(call)
+                    shared.answering += 1
+                }
                 sink.deliver(response)
+                self?.shared.withLock { $0.answering -= 1 }
                 wake.signal()
             },
             post: { [writer] message in writer.send(message) })

@@ -96,7 +96,7 @@ struct Intake {
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.held.isEmpty }
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
             if isDone || connection.isStopping { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)

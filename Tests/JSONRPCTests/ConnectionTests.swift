@@ -133,6 +133,25 @@ import Testing
         #expect(peer.gone.value == 0)
     }
 
+    /// The last answers are given while the end is being looked for.
+    @Test func noAnswerIsLostWhenItIsGivenAtTheVeryEnd() async throws {
+        for round in 0..<60 {
+            let peer = try Peer(desk).start()
+            for id in 0..<8 { peer.send(request("\(id)", "wait")) }
+            peer.closeInput()
+            var calls: [Call] = []
+            for id in 0..<8 { calls.append(try await desk.take(.integer(id))) }
+            for half in [calls[..<4], calls[4...]] {
+                Task { for call in half { call.respond { $0.writeNull() } } }
+            }
+            #expect(try await peer.exitCode() == 0)
+            var ids: Set<Int> = []
+            while peer.hasMore, let id = try peer.next()?["id"]?.integer { ids.insert(id) }
+            #expect(ids == Set(0..<8), "round \(round)")
+            peer.leave()
+        }
+    }
+
     @Test func aMessageCutOffByTheEndIsRefusedAfterTheRest() async throws {
         let peer = try Peer(desk).start()
         peer.send(request("1", "wait"))
