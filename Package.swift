@@ -46,12 +46,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
-        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(
-            name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport"], swiftSettings: testSettings),
+            name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests", dependencies: ["ImageEngine", "Platform", "TestSupport"],
             swiftSettings: testSettings),

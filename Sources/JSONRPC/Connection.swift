@@ -9,36 +9,16 @@ internal import Synchronization
 /// ``ConnectionLimits/unsentBytes`` requests are only held, past ``ConnectionLimits/heldBytes`` reading stops, and
 /// cancellations are obeyed all the while.
 public final class Connection: Sendable {
-    /// A request that waits for the client to read its answers, or for others to finish.
-    struct Held {
-        let text: [UInt8]
-        let id: RequestID?
-    }
-
     struct Shared {
         var calls = CallTable()
-        /// In order; those before `heldStart` have begun.
-        var held: [Held] = []
-        var heldStart = 0
-        var heldBytes = 0
-        /// Answers that have left the table and are on their way to the writer.
-        var delivering = 0
+        /// Calls that are answered, so that their ids are free again, while their answers are still on their way to
+        /// the writer.
+        var answering = 0
+        var held = HeldQueue()
+        /// The answers to requests cancelled while held: they are written whatever is unsent, so until the client
+        /// reads they count as held.
+        var cancelledBytes = 0
         var isStopping = false
-
-        var isHolding: Bool { heldStart < held.count }
-
-        /// The next held request; the space of those that have begun is given back now and then.
-        mutating func takeHeld() -> Held? {
-            guard isHolding else { return nil }
-            let first = held[heldStart]
-            heldStart += 1
-            heldBytes -= first.text.count
-            if heldStart == held.count || heldStart >= 1024 {
-                held.removeFirst(heldStart)
-                heldStart = 0
-            }
-            return first
-        }
     }
 
     let limits: ConnectionLimits
@@ -57,7 +37,8 @@ public final class Connection: Sendable {
     ///   - framing: How messages are told apart; detected from the first bytes when nil.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
     ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
-    ///   - onGone: Called once when the client can no longer be written to; running work has been cancelled.
+    ///   - onGone: Called once, from a thread of the connection, when the client can no longer be written to; running
+    ///     work has been cancelled.
     public init(
         input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
         handler: any RequestHandler,
@@ -73,7 +54,8 @@ public final class Connection: Sendable {
         self.handler = handler
         self.watched = watched
         writer = MessageWriter(
-            descriptor: output, lowWater: limits.unsentBytes / 2, onDrain: {
+            descriptor: output, lowWater: limits.unsentBytes / 2,
+            onDrain: {
                 wake.signal()
                 onDrain()
             },
@@ -104,29 +86,27 @@ public final class Connection: Sendable {
     public func stop(grace: Int = 300_000_000) {
         let (calls, held) = shared.withLock { shared in
             shared.isStopping = true
-            defer {
-                shared.held = []
-                shared.heldStart = 0
-            }
-            return (shared.calls.all, shared.held[shared.heldStart...])
+            return (shared.calls.all, shared.held.removeAll())
         }
         for call in calls { call.cancel(.serverCancelled) }
         for request in held { refuse(request) }
-        writer.uncork()
         let end = monotonicNanoseconds() + grace
-        while shared.withLock({ $0.delivering > 0 }), monotonicNanoseconds() < end { sched_yield() }
-        writer.drain(within: max(end - monotonicNanoseconds(), 0))
+        while shared.withLock({ $0.answering > 0 }), monotonicNanoseconds() < end { poll(nil, 0, 1) }
+        writer.uncork()
+        writer.drain(within: grace)
     }
 
     /// Answers a request that never began, or each of a batch.
-    func refuse(_ held: Held) {
+    func refuse(_ held: HeldQueue.Request) {
         if let id = held.id { return writer.send(Response.error(id: id, .serverCancelled)) }
         guard let document = try? JSONDocument(parsing: held.text), document.root.kind == .array else { return }
         let root = document.root
         let batch = Batch(count: root.count) { [writer] in writer.send($0) }
         for index in 0..<root.count {
             var id: RequestID?
-            if let view = root.element(index)?.member("id") { id = RequestID(view) }
+            if let member = root.element(index), !member.isResponse, let view = member.member("id") {
+                id = RequestID(view)
+            }
             batch.deliver(id.map { Response.error(id: $0, .serverCancelled) }, at: index)
         }
     }
@@ -135,7 +115,7 @@ public final class Connection: Sendable {
     public var unsentBytes: Int { writer.unsentBytes }
 
     /// How many requests are being worked on.
-    public var requestsInFlight: Int { shared.withLock { $0.calls.count } }
+    public var requestsInFlight: Int { shared.withLock { $0.calls.count + $0.answering } }
 
     /// Cancels every request in flight but those in `except`, each answered −32800.
     ///
@@ -161,14 +141,12 @@ public final class Connection: Sendable {
         let call = Call(
             id: id, serial: serial,
             deliver: { [weak self] call, response in
-                // Out of the table first, so that the client may use the id again; counted until it is with the writer,
-                // so that the process does not end in between.
-                self?.shared.withLock {
-                    $0.calls.remove(call)
-                    $0.delivering += 1
+                self?.shared.withLock { shared in
+                    shared.calls.remove(call)
+                    shared.answering += 1
                 }
                 sink.deliver(response)
-                self?.shared.withLock { $0.delivering -= 1 }
+                self?.shared.withLock { $0.answering -= 1 }
                 wake.signal()
             },
             post: { [writer] message in writer.send(message) })
@@ -187,12 +165,13 @@ public final class Connection: Sendable {
             call.cancel(error)
             return
         }
+        let response = error.map { Response.error(id: id, $0) }
         let wasHeld = shared.withLock { shared in
-            guard let index = shared.held[shared.heldStart...].firstIndex(where: { $0.id == id }) else { return false }
-            shared.heldBytes -= shared.held.remove(at: index).text.count
+            guard shared.held.remove(id) else { return false }
+            shared.cancelledBytes += response?.count ?? 0
             return true
         }
-        if wasHeld, let error { writer.send(Response.error(id: id, error)) }
+        if wasHeld, let response { writer.send(response) }
     }
 
     private func abandon() {

@@ -20,6 +20,7 @@ struct IDSalvage {
         skipBlanks()
         guard take(UInt8(ascii: "{")) else { return nil }
         var found: RequestID?
+        var hasFound = false
         var depth = 1
         var expectsKey = true
         while place < text.count {
@@ -30,7 +31,8 @@ struct IDSalvage {
                 expectsKey = false
                 skipBlanks()
                 if take(UInt8(ascii: ":")), token.elementsEqual("\"id\"".utf8) {
-                    guard found == nil else { return nil }
+                    guard !hasFound else { return nil }
+                    hasFound = true
                     skipBlanks()
                     found = value()
                 }

@@ -63,10 +63,15 @@ struct Intake {
     ///
     /// - Returns: false when the held requests should be looked at first.
     private func waitForInput(_ input: Int32) -> Bool {
-        let (isHolding, heldBytes) = connection.shared.withLock { ($0.isHolding, $0.heldBytes) }
-        guard isHolding else { return true }
-        if connection.mayBegin { return false }
-        let mayRead = heldBytes <= connection.limits.heldBytes
+        let limits = connection.limits
+        let isDrained = connection.writer.unsentBytes <= limits.unsentBytes / 2
+        let (isHolding, heldBytes) = connection.shared.withLock { shared in
+            if isDrained { shared.cancelledBytes = 0 }
+            return (!shared.held.isEmpty, shared.held.bytes + shared.cancelledBytes)
+        }
+        if isHolding, connection.mayBegin { return false }
+        let mayRead = heldBytes <= limits.heldBytes
+        guard isHolding || !mayRead else { return true }
         var places = [
             pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
@@ -79,8 +84,7 @@ struct Intake {
     /// Begins held requests, in order, as long as that is allowed.
     private mutating func beginHeld() {
         while connection.mayBegin {
-            let next = connection.shared.withLock { $0.takeHeld() }
-            guard let next else { return }
+            guard let next = connection.shared.withLock({ $0.held.popFirst() }) else { return }
             next.text.withUnsafeBytes { take($0) }
         }
     }
@@ -92,7 +96,7 @@ struct Intake {
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.delivering == 0 && !$0.isHolding }
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
             if isDone { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)
@@ -125,7 +129,7 @@ struct Intake {
     }
 
     private mutating func takeOrHold(_ text: UnsafeRawBufferPointer) {
-        let isHolding = connection.shared.withLock { $0.isHolding || $0.isStopping }
+        let isHolding = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
         if !isHolding, connection.mayBegin {
             take(text)
         } else {
@@ -139,13 +143,15 @@ struct Intake {
         if let document = try? JSONDocument(parsing: text) {
             let root = document.root
             if root.member("id") == nil, cancels(root) { return }
+            if root.isResponse { return }
             if let view = root.member("id") { id = RequestID(view) }
+        } else {
+            id = IDSalvage.id(in: text)
         }
-        let request = Connection.Held(text: Array(text), id: id)
+        let request = HeldQueue.Request(text: Array(text), id: id)
         let isStopping = connection.shared.withLock { shared in
             guard !shared.isStopping else { return true }
             shared.held.append(request)
-            shared.heldBytes += text.count
             return false
         }
         if isStopping { connection.refuse(request) }
@@ -186,8 +192,7 @@ struct Intake {
             return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
         }
         // A response to a request of ours, or of nobody's: never answered, whatever its id.
-        let hasOutcome = root.member("result") != nil || root.member("error") != nil
-        if hasOutcome, root.member("method") == nil { return sink.deliver(nil) }
+        if root.isResponse { return sink.deliver(nil) }
         var id: RequestID?
         if let view = root.member("id") {
             guard let valid = RequestID(view) else {
@@ -262,6 +267,11 @@ struct Intake {
     private func refuse(_ error: RPCError, id: RequestID, _ sink: Sink? = nil) {
         (sink ?? .direct(connection.writer)).deliver(Response.error(id: id, error))
     }
+}
+
+extension JSONView {
+    /// Whether the message answers a request, and so is never answered itself.
+    var isResponse: Bool { member("method") == nil && (member("result") != nil || member("error") != nil) }
 }
 
 extension JSONView.Kind {

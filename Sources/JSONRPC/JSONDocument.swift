@@ -1,4 +1,5 @@
 internal import CJansson
+internal import Glibc
 
 /// A JSON text parsed by jansson; the only owner of the tree behind it.
 ///
@@ -16,6 +17,10 @@ public struct JSONDocument: ~Copyable {
     /// - Throws: ``JSONSyntaxError`` with the place and the reason; nothing is kept.
     /// - Complexity: O(*n*), byte by byte: about 10 ns a byte.
     public init(parsing text: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
+        // jansson takes a NUL for the end of the text, and would let pass whatever follows it.
+        if let base = text.baseAddress, let nul = memchr(base, 0, text.count) {
+            throw JSONSyntaxError("A NUL byte is in the text", at: UnsafeRawPointer(nul) - base)
+        }
         let flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL
         var error = json_error_t()
         let start = text.baseAddress?.assumingMemoryBound(to: CChar.self)

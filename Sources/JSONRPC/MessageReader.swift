@@ -32,6 +32,8 @@ public struct MessageReader: Sendable {
 
     private static let initialCapacity = 1 << 16
     private static let headerLimit = 1 << 13
+    /// The longest name of a header field by which the framing is detected.
+    private static let nameLimit = 63
 
     private var buffer = [UInt8](repeating: 0, count: initialCapacity)
     private var start = 0
@@ -205,6 +207,8 @@ public struct MessageReader: Sendable {
             var text = buffer[line..<newline]
             if text.last == 0x0D { text.removeLast() }
             line = newline + 1
+            // Judged by what was read, not by what has come, so that it does not matter how the bytes arrive.
+            guard line - start <= Self.headerLimit else { break }
             if text.isEmpty {
                 start = line
                 guard let length else { return .failure("The header has no Content-Length.") }
@@ -261,8 +265,9 @@ public struct MessageReader: Sendable {
         guard start < end else { return }
         var place = start
         while place < end, Self.isTokenByte(buffer[place]) { place += 1 }
-        if place == end, place - start < 64, !atEnd, place > start { return }
-        let isHeader = place > start && place < end && buffer[place] == UInt8(ascii: ":")
+        let length = place - start
+        if place == end, (1...Self.nameLimit).contains(length), !atEnd { return }
+        let isHeader = (1...Self.nameLimit).contains(length) && place < end && buffer[place] == UInt8(ascii: ":")
         framing = isHeader ? .contentLength : .lines
     }
 

@@ -4,6 +4,8 @@
 
 #include <spawn.h>
 
+#include "jansson_blocks.h"
+
 /// A pipe whose ends no other child inherits: 0 reads, 1 writes.
 int hl_pipe(int ends[2]);
 /// The next connection, which no child inherits.

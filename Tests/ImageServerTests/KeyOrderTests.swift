@@ -1,0 +1,187 @@
+import Platform
+import TestSupport
+import Testing
+
+@testable import ImageServer
+
+/// Requests take effect in the order they came, per key (protocol 2).
+@Suite struct KeyOrderTests {
+    /// The specification, as one list in the order of arrival that is searched from its beginning.
+    private struct Specification {
+        struct Request {
+            let ticket: KeyOrder.Ticket
+            let scope: KeyOrder.Scope
+            let kind: KeyOrder.Kind
+            let isLocal: Bool
+            /// Whether it has its place among those on its key, and whether it is over soon there.
+            var hasJoined = false
+            var isSoon = false
+            var isRunning = false
+        }
+
+        private(set) var requests: [Request] = []
+        var running: [KeyOrder.Ticket] { requests.filter(\.isRunning).map(\.ticket) }
+
+        mutating func enter(_ request: Request) {
+            requests.append(request)
+            settle()
+        }
+
+        mutating func leave(_ ticket: KeyOrder.Ticket) {
+            requests.removeAll { $0.ticket == ticket }
+            settle()
+        }
+
+        private mutating func settle() {
+            for index in requests.indices {
+                let before = requests[..<index]
+                let request = requests[index]
+                let isBehindWhole = before.contains { $0.scope == .wholeCache }
+                switch request.scope {
+                case .key:
+                    let ahead = before.filter { $0.scope == request.scope }
+                    if !request.hasJoined, !isBehindWhole {
+                        requests[index].hasJoined = true
+                        requests[index].isSoon = request.isLocal && ahead.allSatisfy(\.isLocal)
+                    }
+                    let isShared = ahead.allSatisfy { $0.kind == request.kind && request.kind != .change }
+                    if !isBehindWhole, isShared { requests[index].isRunning = true }
+                case .wholeCache:
+                    if !isBehindWhole, !before.contains(where: \.isSoon) { requests[index].isRunning = true }
+                case .survey:
+                    let isLate = before.contains { $0.scope != .survey && ($0.hasJoined ? $0.isSoon : $0.isLocal) }
+                    if !isBehindWhole, !isLate { requests[index].isRunning = true }
+                }
+            }
+        }
+    }
+
+    private func filling(_ url: String) -> KeyOrder.Kind { .fill(KeyOrder.Filling(url: ExactText(url), options: nil)) }
+    private func key(_ text: String) -> KeyOrder.Scope { .key(ExactText(text)) }
+
+    private func randomRequest(
+        _ ticket: KeyOrder.Ticket, using random: inout SeededGenerator
+    ) -> Specification.Request {
+        let scope: KeyOrder.Scope =
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0: .wholeCache
+            case 1: .survey
+            default: key(["a", "\u{E9}", "e\u{301}"].randomElement(using: &random) ?? "a")
+            }
+        guard case .key = scope else {
+            return .init(ticket: ticket, scope: scope, kind: scope == .survey ? .look : .change, isLocal: true)
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0, 1: return .init(ticket: ticket, scope: scope, kind: .look, isLocal: true)
+        case 2: return .init(ticket: ticket, scope: scope, kind: filling("file:///1"), isLocal: true)
+        case 3: return .init(ticket: ticket, scope: scope, kind: filling("http://h/1"), isLocal: false)
+        case 4: return .init(ticket: ticket, scope: scope, kind: filling("http://h/2"), isLocal: false)
+        default: return .init(ticket: ticket, scope: scope, kind: .change, isLocal: true)
+        }
+    }
+
+    @Test func randomOrdersDoWhatTheSpecificationSaysAndLoseNothing() {
+        for seed in 0..<500 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            var order = KeyOrder()
+            var specification = Specification()
+            var running: Set<KeyOrder.Ticket> = []
+            var ran: [KeyOrder.Ticket: Int] = [:]
+            let total: KeyOrder.Ticket = 40
+            var last: KeyOrder.Ticket = 0
+            while last < total || !running.isEmpty {
+                if last < total, running.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
+                    last += 1
+                    let request = randomRequest(last, using: &random)
+                    let isFree = order.isFree(request.scope, request.kind)
+                    let runs = order.enter(last, request.scope, request.kind, isLocal: request.isLocal)
+                    if request.scope == .survey {
+                        #expect(runs || !isFree, "seed \(seed)")
+                    } else {
+                        #expect(runs == isFree, "seed \(seed)")
+                    }
+                    if runs {
+                        running.insert(last)
+                        ran[last, default: 0] += 1
+                    }
+                    specification.enter(request)
+                } else if let ticket = running.sorted().randomElement(using: &random) {
+                    running.remove(ticket)
+                    for started in order.leave(ticket) {
+                        running.insert(started)
+                        ran[started, default: 0] += 1
+                    }
+                    specification.leave(ticket)
+                }
+                guard running.sorted() == specification.running else {
+                    Issue.record("seed \(seed): \(running.sorted()) run and not \(specification.running)")
+                    return
+                }
+            }
+            #expect(order.isEmpty, "seed \(seed)")
+            #expect(ran.count == Int(total) && ran.values.allSatisfy { $0 == 1 }, "seed \(seed): \(ran)")
+        }
+    }
+
+    @Test func looksShareTheirTurnAndAChangeHasItsAlone() {
+        var order = KeyOrder()
+        let entered = [
+            order.enter(1, key("a"), .look, isLocal: true), order.enter(2, key("a"), .look, isLocal: true),
+            order.enter(3, key("a"), .change, isLocal: true), order.enter(4, key("a"), .change, isLocal: true),
+            order.enter(5, key("a"), .look, isLocal: true), order.enter(6, key("b"), .change, isLocal: true),
+        ]
+        #expect(entered == [true, true, false, false, false, true])
+        let started = [2, 1, 3, 4, 5, 6].map { order.leave($0) }
+        #expect(started == [[], [3], [4], [5], [], []])
+    }
+
+    @Test func fillsOfOneKeyMergeOnlyWhenTheyAreEqual() {
+        var order = KeyOrder()
+        let entered = [
+            order.enter(1, key("a"), filling("http://h/1"), isLocal: false),
+            order.enter(2, key("a"), filling("http://h/1"), isLocal: false),
+            order.enter(3, key("a"), filling("http://h/2"), isLocal: false),
+        ]
+        #expect(entered == [true, true, false])
+    }
+
+    @Test func aSlowServerHoldsUpNoClearAndNoSurvey() {
+        var order = KeyOrder()
+        let entered = [
+            order.enter(1, key("a"), filling("http://h/1"), isLocal: false),
+            order.enter(2, key("a"), .look, isLocal: true), order.enter(3, .survey, .look, isLocal: true),
+            order.enter(4, .wholeCache, .change, isLocal: true), order.enter(5, key("b"), .look, isLocal: true),
+        ]
+        #expect(entered == [true, false, true, true, false])
+        let started = [order.leave(4), order.leave(1)]
+        #expect(started == [[5], [2]])
+    }
+
+    @Test func aRequestOnTheWholeCacheWaitsForAllBeforeItAndHoldsAllAfterIt() {
+        var order = KeyOrder()
+        let entered = [
+            order.enter(1, key("a"), .change, isLocal: true), order.enter(2, key("b"), .look, isLocal: true),
+            order.enter(3, .wholeCache, .change, isLocal: true), order.enter(4, key("c"), .look, isLocal: true),
+            order.enter(5, .survey, .look, isLocal: true), order.enter(6, .wholeCache, .change, isLocal: true),
+        ]
+        #expect(entered == [true, true, false, false, false, false])
+        let started = [1, 2, 3, 4, 6].map { order.leave($0) }
+        #expect(started == [[], [3], [4], [6, 5], []])
+    }
+
+    @Test func theOrderStartsWhatWaitsAndNothingTwice() {
+        let order = RequestOrder()
+        let seen = Seen()
+        let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: .change)
+        let other = RequestOrder.Access(cache: "two", scope: key("a"), kind: .change)
+        order.enter(access) { seen.add("first", $0) }
+        order.enter(access) { seen.add("second", $0) }
+        #expect(!order.isFree(access) && order.isFree(other))
+        order.enter(other) { seen.add("other cache", $0) }
+        #expect(seen.names == ["first", "other cache"])
+        seen.places.first.map(order.leave)
+        #expect(seen.names == ["first", "other cache", "second"])
+        for place in seen.places.dropFirst() { order.leave(place) }
+        #expect(order.isFree(access) && order.isFree(other))
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import JSONRPC
+import TestSupport
+import Testing
+
+@testable import ImageServer
+
+/// The document that describes the protocol is true, and is what `protocol/` holds.
+@Suite struct OpenRPCTests {
+    @Test func theDocumentIsTheOneInTheProtocolFolder() throws {
+        let path = Fixtures.repository + "/protocol/openrpc.json"
+        let kept = try? Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(
+            kept == Data(OpenRPCDocument.text),
+            "protocol/openrpc.json is out of date; rewrite it: swift run halcyon discover > protocol/openrpc.json")
+    }
+
+    @Test func theDocumentFollowsTheMetaSchemaOfOpenRPC() throws {
+        let folder = try TemporaryFolder()
+        let document = folder.path + "/openrpc.json"
+        try Data(OpenRPCDocument.text).write(to: URL(fileURLWithPath: document))
+        let (code, output) = try validate(document)
+        #expect(code == 0, "\(output)")
+    }
+
+    /// The validator itself must be able to fail.
+    @Test(arguments: [
+        ("\"openrpc\": \"1.3.2\"", "\"openrpc\": \"9.9.9\""), ("\"methods\": [", "\"methods_\": ["),
+        ("\"paramStructure\": \"either\"", "\"paramStructure\": \"any\""),
+        ("components/errors/badData", "components/errors/worse"),
+        ("\"type\": \"integer\"", "\"type\": \"whole\""),
+    ])
+    func aDocumentThatIsWrongIsRefused(right: String, wrong: String) throws {
+        let folder = try TemporaryFolder()
+        let document = folder.path + "/openrpc.json"
+        let text = String(decoding: OpenRPCDocument.text, as: UTF8.self)
+        #expect(text.contains(right))
+        try Data(text.replacingOccurrences(of: right, with: wrong).utf8).write(to: URL(fileURLWithPath: document))
+        let (code, output) = try validate(document)
+        #expect(code == 1 && !output.contains("Traceback"), "\(output)")
+    }
+
+    @Test func theDocumentListsEveryMethodWithItsParametersInOrder() throws {
+        let document = try JSON(OpenRPCDocument.text)
+        let methods = try #require(document["methods"]?.elements)
+        #expect(methods.map { $0["name"]?.string } == Method.all.map(\.name))
+        for (method, described) in zip(Method.all, methods) {
+            let params = described["params"]?.elements ?? []
+            #expect(params.map { $0["name"]?.string } == method.params.map(\.name.description))
+            #expect(params.map { $0["required"]?.boolean } == method.params.map(\.isRequired))
+            #expect((described["result"] == nil) == method.isNotification)
+        }
+        let options = document["components"]?["schemas"]?["ImageOptions"]?["properties"]?.members
+        #expect(Set(options?.keys ?? [:].keys) == Set(OptionField.all.map(\.name)))
+    }
+
+    private func validate(_ document: String) throws -> (code: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = ["-W", "ignore", Fixtures.folder + "/schemas/validate.py", document]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+}

@@ -1,0 +1,130 @@
+import ImageEngine
+import JSONRPC
+import TestSupport
+import Testing
+
+@testable import ImageServer
+
+/// Every option: what it takes and how it refuses the rest (E2-89).
+@Suite struct OptionTests {
+    /// A value that an option takes, and whether the options then hold it.
+    static let good: [(name: String, value: String, holds: @Sendable (ImageOptions) -> Bool)] = [
+        ("forceRefresh", "true", { $0.forceRefresh }),
+        ("fromMemoryCacheOrRefresh", "true", { $0.fromMemoryCacheOrRefresh }),
+        ("onlyFromCache", "true", { $0.onlyFromCache }), ("cacheMemoryOnly", "true", { $0.cacheMemoryOnly }),
+        ("waitForCache", "false", { !$0.waitForCache }),
+        ("queryDataWhenInMemory", "true", { $0.queryDataWhenInMemory }),
+        ("memoryCacheExpiration", "\"never\"", { $0.memoryCacheExpiration == .never }),
+        ("memoryCacheExpiration", "{\"seconds\":1.5}", { $0.memoryCacheExpiration == .seconds(1.5) }),
+        ("diskCacheExpiration", "\"expired\"", { $0.diskCacheExpiration == .expired }),
+        ("diskCacheExpiration", "{\"days\":2}", { $0.diskCacheExpiration == .seconds(172_800) }),
+        ("diskCacheExpiration", "{\"date\":\"1970-01-02T00:00:00Z\"}", { $0.diskCacheExpiration == .date(86_400) }),
+        ("memoryCacheAccessExtendingExpiration", "\"none\"", { $0.memoryCacheAccessExtendingExpiration == .none }),
+        (
+            "diskCacheAccessExtendingExpiration", "{\"seconds\":5}",
+            { $0.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }
+        ),
+        ("forcedCacheFileExtension", "\"Jpg2\"", { $0.forcedCacheFileExtension == "Jpg2" }),
+        ("timeout", "0.5", { $0.timeout == 0.5 }), ("timeout", "86400", { $0.timeout == 86_400 }),
+        ("deadline", "3", { $0.deadline == 3 }), ("downloadPriority", "0", { $0.downloadPriority == 0 }),
+        ("downloadPriority", "1", { $0.downloadPriority == 1 }),
+        ("headers", "{\"X-A\":\"b c\"}", { $0.headers == ["X-A": "b c"] }),
+        ("authorization", "{\"bearer\":\"t\"}", { $0.authorization == .bearer("t") }),
+        (
+            "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
+            { $0.authorization == .basic(user: "u", password: "") }
+        ),
+        ("maxRedirects", "0", { $0.maxRedirects == 0 }), ("maxBytes", "1", { $0.maxBytes == 1 }),
+        ("validStatusCodes", "[200,404]", { $0.validStatusCodes == [200, 404] }),
+        ("validStatusCodes", "[]", { $0.validStatusCodes == [] }),
+        ("retry", "{\"maxRetries\":3}", { $0.retry == RetryStrategy(maxRetries: 3, interval: .exponential(1)) }),
+        (
+            "retry", "{\"maxRetries\":1,\"interval\":{\"seconds\":2}}",
+            { $0.retry == RetryStrategy(maxRetries: 1, interval: .seconds(2)) }
+        ),
+        ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
+        ("onFailureImage", "\"/a.png\"", { $0.onFailureImage == "/a.png" }),
+    ]
+
+    @Test(arguments: good.indices)
+    func aGoodValueIsTaken(index: Int) throws {
+        let (name, value, holds) = Self.good[index]
+        let options = try decode("{\"\(name)\":\(value)}")
+        #expect(holds(options), "\(name): \(value)")
+        #expect(!holds(ImageOptions()), "the value must differ from the default")
+        #expect(try decode("{\"\(name)\":null}") == ImageOptions())
+    }
+
+    static let bad: [(name: String, value: String, path: String, expected: String?)] = [
+        ("forceRefresh", "1", "", "a boolean"), ("fromMemoryCacheOrRefresh", "\"true\"", "", "a boolean"),
+        ("onlyFromCache", "[]", "", "a boolean"), ("cacheMemoryOnly", "{}", "", "a boolean"),
+        ("waitForCache", "0", "", "a boolean"),
+        ("queryDataWhenInMemory", "\"\"", "", "a boolean"), ("memoryCacheExpiration", "5", "", "\"never\""),
+        ("diskCacheExpiration", "{\"days\":1,\"seconds\":1}", "", "\"never\""),
+        ("diskCacheExpiration", "{\"date\":\"tomorrow\"}", "", "\"never\""),
+        ("diskCacheExpiration", "{\"hours\":1}", "", "\"never\""),
+        ("memoryCacheAccessExtendingExpiration", "\"always\"", "", "\"none\""),
+        ("diskCacheAccessExtendingExpiration", "7", "", "\"none\""),
+        ("forcedCacheFileExtension", "\"../x\"", "", "1 to 16 letters"),
+        ("forcedCacheFileExtension", "\"\"", "", "1 to 16 letters"),
+        ("timeout", "0", "", "a number above 0 up to 86400"),
+        ("timeout", "\"5\"", "", "a number above 0"), ("deadline", "86401", "", "a number above 0"),
+        ("downloadPriority", "1.01", "", "a number from 0 to 1"),
+        ("downloadPriority", "-0.1", "", "a number from 0 to 1"),
+        ("headers", "[]", "", "an object of strings"), ("headers", "{\"A\":1}", ".A", "a string"),
+        ("headers", "{\"A\":\"b\\r\\nC: d\"}", ".A", nil), ("headers", "{\"A B\":\"c\"}", ".A B", nil),
+        ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", "", "{\"basic\""),
+        ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
+        ("maxRedirects", "51", "", "an integer from 0 to 50"),
+        ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
+        ("validStatusCodes", "200", "", "a list of status codes"),
+        ("validStatusCodes", "[200,99]", ".1", "an integer from 100 to 599"),
+        ("retry", "3", "", "an object with maxRetries"), ("retry", "{}", "", "an object with maxRetries"),
+        ("retry", "{\"maxRetries\":101}", ".maxRetries", "an integer from 0 to 100"),
+        ("retry", "{\"maxRetries\":1,\"interval\":5}", ".interval", "{\"seconds\": n}"),
+        ("retry", "{\"maxRetries\":1,\"interval\":{\"seconds\":-1}}", ".interval", "{\"seconds\": n}"),
+        ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
+        ("alternativeSources", "\"a\"", "", "a list of strings"),
+        ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
+        ("onFailureImage", "\"\"", "", "a string that is not empty"),
+        ("onFailureImage", "5", "", "a string"),
+    ]
+
+    @Test(arguments: bad.indices)
+    func aBadValueIsRefusedWithItsPathAndWhatWasExpected(index: Int) throws {
+        let (name, value, path, expected) = Self.bad[index]
+        do {
+            _ = try decode("{\"\(name)\":\(value)}")
+            Issue.record("\(name) took \(value)")
+        } catch let mismatch as Mismatch {
+            #expect(mismatch.path == name + path)
+            if let expected { #expect(mismatch.expected?.hasPrefix(expected) == true, "\(mismatch)") }
+            #expect(mismatch.error.code == -32602)
+            #expect(mismatch.error.message.hasPrefix("\"\(mismatch.path)\" "))
+            #expect(mismatch.error.message.hasSuffix(".") || mismatch.error.message.hasSuffix("?"))
+        }
+    }
+
+    @Test func everyOptionHasAGoodAndABadValueHere() {
+        let names = Set(OptionField.all.map(\.name))
+        #expect(Set(Self.good.map(\.name)) == names)
+        #expect(Set(Self.bad.map(\.name)) == names)
+    }
+
+    @Test func anUnknownOptionIsRefusedWithTheNearestNameButForPrivateOnes() throws {
+        do {
+            _ = try decode("{\"forcerefresh\":true}")
+            Issue.record("it was taken")
+        } catch let mismatch as Mismatch {
+            #expect(mismatch.path == "forcerefresh")
+            #expect(mismatch.suggestion == "forceRefresh")
+        }
+        #expect(try decode("{\"_mine\":5,\"x-mine\":[]}") == ImageOptions())
+        #expect(throws: Mismatch.self) { try decode("[]") }
+    }
+
+    private func decode(_ text: String) throws -> ImageOptions {
+        let document = try JSONDocument(parsing: Array(text.utf8))
+        return try ImageOptions.decode(document.root)
+    }
+}
