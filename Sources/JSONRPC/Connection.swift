@@ -78,6 +78,7 @@ public final class Connection: Sendable {
         let code = intake.run(from: input)
         // After the end of input the client may take its time; after an exit it has none.
         writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
+        writer.finish()
         return code
     }
 

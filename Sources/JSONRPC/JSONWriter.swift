@@ -143,23 +143,6 @@ public struct JSONWriter: Sendable {
 
     // MARK: Reuse
 
-    /// A place in the text to return to by ``rollBack(to:)``.
-    public struct Mark: Sendable {
-        fileprivate let count: Int
-        fileprivate let needsComma: Bool
-        fileprivate let depth: Int
-    }
-
-    /// The present end of the text.
-    public var mark: Mark { Mark(count: bytes.count, needsComma: needsComma, depth: depth) }
-
-    /// Forgets everything written since `mark`.
-    public mutating func rollBack(to mark: Mark) {
-        bytes.removeSubrange(mark.count...)
-        needsComma = mark.needsComma
-        depth = mark.depth
-    }
-
     /// Empties the writer, keeping up to `limit` bytes of capacity for the next text.
     public mutating func reset(keeping limit: Int = 1 << 16) {
         bytes.removeAll(keepingCapacity: bytes.capacity <= limit)

@@ -22,6 +22,7 @@ final class MessageWriter: Sendable {
         var isCorked = false
         var isGone = false
         var isAnnounced = false
+        var isFinished = false
         var unsent: Int { current.count - offset + inHand + pending.count }
     }
 
@@ -97,6 +98,14 @@ final class MessageWriter: Sendable {
         }
     }
 
+    /// Ends the writer's thread; what is sent from now on is written only as far as it fits at once.
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        wake.signal()
+    }
+
+    deinit { close(output.descriptor) }
+
     /// Starts the thread that writes what does not fit and watches for a client that hangs up, and for `watched`
     /// descriptors to become readable.
     func start(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
@@ -112,6 +121,7 @@ final class MessageWriter: Sendable {
             places[1].events = isBehind ? Int16(POLLOUT) : 0
             guard poll(&places, nfds_t(places.count), -1) > 0 else { continue }
             if places[0].revents != 0 { wake.clear() }
+            if state.withLock({ $0.isFinished }) { return }
             announceIfGone(&places[1])
             if Int32(places[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
                 markGone()
