@@ -53,7 +53,7 @@ let package = Package(
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
-            name: "ImageEngineTests", dependencies: ["ImageEngine", "Platform", "TestSupport"],
+            name: "ImageEngineTests", dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",
