@@ -54,7 +54,7 @@ let package = Package(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ImageEngineTests", dependencies: ["ImageEngine", "Platform", "TestSupport"],
+            name: "ImageEngineTests", dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",

@@ -80,7 +80,7 @@ final class CacheIndex: Sendable {
         let damaged = Self.inode(path)
         do {
             return try readingOnce(or: missing, checksFile: checksFile, body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isUnfinished {
+        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
             return missing
@@ -113,7 +113,7 @@ final class CacheIndex: Sendable {
         let damaged = Self.inode(path)
         do {
             return try writeOnce(body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption {
+        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             writer.withLock { $0 = nil }
             reader.withLock { $0 = nil }
             putAside(damaged)
@@ -160,7 +160,7 @@ final class CacheIndex: Sendable {
 
     fileprivate static func inode(_ path: String) -> UInt64? {
         var status = stat()
-        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
 }
 
@@ -386,6 +386,9 @@ extension CacheIndex {
 }
 
 extension CacheIndex.Row {
+    /// Seconds that a row may speak of: up to the year 9999.
+    private static let times = 0...253_402_300_799
+
     /// Reads a row; nil if it says what no version of ours would write.
     fileprivate init?(_ statement: SQLiteStatement) {
         guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)),
@@ -406,5 +409,9 @@ extension CacheIndex.Row {
         expiresAt = statement.optionalInteger(16)
         lifetime = statement.optionalInteger(17)
         modified = statement.integer(18)
+        // The extension becomes part of a path, and the times are calculated with.
+        guard StorageFolder.isExtension(fileExtension), byteCount >= 0,
+            Self.times.contains(storedAt), Self.times.contains(lifetime ?? 0)
+        else { return nil }
     }
 }

@@ -166,6 +166,11 @@ public final class DiskStorage: Sendable {
     ) throws(ImageError) -> ImageRecord {
         let digest = Digest(of: key.computed)
         let fileExtension = fileExtension ?? header.format.fileExtension
+        guard StorageFolder.isExtension(fileExtension) else {
+            throw .storageFailed(
+                reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
+                hint: "Use letters and digits.")
+        }
         let storedAt = now()
         let lifetime = (expiration ?? configuration.expiration).lifetime(at: storedAt)
         do {

@@ -11,8 +11,11 @@ final class SQLiteDatabase {
         /// The file is no database, or a damaged one.
         var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) }
 
-        /// The file has no tables yet: another process is just making it, or was stopped while it did.
-        var isUnfinished: Bool { code & 0xFF == SQLITE_ERROR && message.hasPrefix("no such table") }
+        /// The file has not the tables or columns we know: another process is just making it, or was stopped while it
+        /// did, or somebody else made it.
+        var isForeign: Bool {
+            code & 0xFF == SQLITE_ERROR && (message.hasPrefix("no such") || message.contains(" has no column named "))
+        }
     }
 
     /// Owned; closed when the object goes.
@@ -20,6 +23,10 @@ final class SQLiteDatabase {
 
     /// Opens the file, making it when `creates`; a busy file is waited for, up to ten seconds.
     init(path: String, creates: Bool) throws(Failure) {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw Failure(code: SQLITE_NOTADB, message: "\(path) is no file")
+        }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let code = sqlite3_open_v2(path, &opened, flags, nil)

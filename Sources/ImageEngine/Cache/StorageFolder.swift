@@ -34,6 +34,11 @@ final class StorageFolder: Sendable {
     /// Whether any image was ever stored here.
     var hasBlobs: Bool { access(path + "/blobs", F_OK) == 0 }
 
+    /// Whether `text` can be the extension of a blob: nothing that leads elsewhere.
+    static func isExtension(_ text: String) -> Bool {
+        text.utf8.count <= 32 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+    }
+
     /// A new path for a file that is being written.
     ///
     /// - Parameter hex: The name the file will get, which the path begins with.
@@ -142,15 +147,27 @@ final class StorageFolder: Sendable {
     /// - Returns: Whether `source` now is the old file.
     @discardableResult
     func move(_ source: String, to target: String, keepsOld: Bool) throws -> Bool {
+        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
+        try clearWay(for: path + "/blobs", kind: S_IFDIR)
+        try clearWay(for: shard, kind: S_IFDIR)
+        try clearWay(for: target, kind: S_IFREG)
         if keepsOld, hl_exchange(source, target) == 0 { return true }
         if rename(source, target) == 0 { return false }
         if errno == ENOENT {
-            let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
             try Self.makeFolder(path + "/blobs")
             try Self.makeFolder(shard)
             if rename(source, target) == 0 { return false }
         }
         throw StorageFailure(errno, "name", target)
+    }
+
+    /// Moves out of the way what is not of the expected kind: a link would lead out of the cache.
+    private func clearWay(for entry: String, kind: mode_t) throws {
+        var status = stat()
+        guard lstat(entry, &status) == 0, status.st_mode & S_IFMT != kind else { return }
+        let target = try partialPath() + ".cleared"
+        guard rename(entry, target) == 0 || errno == ENOENT else { throw StorageFailure(errno, "move", entry) }
+        removeLeftovers(olderThan: nil)
     }
 
     /// Gives the file back its name that a killed store had taken from it: the one of that size and time of change.
@@ -258,7 +275,7 @@ final class StorageFolder: Sendable {
         for name in Self.names(in: path + "/partial") {
             let entry = "\(path)/partial/\(name)"
             if name.hasSuffix(".cleared") {
-                Self.removeTree(entry)
+                if unlink(entry) != 0 { Self.removeTree(entry) }
             } else if let age, let stamp = FileStamp(path: entry) {
                 var time = timespec()
                 clock_gettime(CLOCK_REALTIME, &time)

@@ -53,7 +53,8 @@ struct FileBytes: ByteSource {
     private static let windowSize = 1 << 16
 
     let descriptor: Int32
-    let count: Int
+    /// Less than was announced once the file turns out to be shorter: it may be cut off while it is read.
+    private(set) var count: Int
     private var window: [UInt8] = []
     private var windowStart = 0
 
@@ -87,6 +88,9 @@ struct FileBytes: ByteSource {
         windowStart = place
         let size = min(Self.windowSize, count - place)
         let got = window.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, size, off_t(place)) }
-        if got < size { window.removeSubrange(max(got, 0)...) }
+        if got < size {
+            window.removeSubrange(max(got, 0)...)
+            count = place + max(got, 0)
+        }
     }
 }

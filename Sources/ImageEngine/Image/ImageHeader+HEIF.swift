@@ -16,6 +16,12 @@ extension ImageHeader {
         }
         guard let meta = boxes.first(where: { $0.type == "meta" }) else { throw .malformed(format) }
         let parts = try children(&bytes, of: meta.body + 4, end: meta.end, format)
+        guard boxes.contains(where: { $0.type == "mdat" }) || parts.contains(where: { $0.type == "idat" }) else {
+            throw .cutOff(format)
+        }
+        if let locations = parts.first(where: { $0.type == "iloc" }), !areInside(&bytes, locations) {
+            throw .cutOff(format)
+        }
         guard let properties = parts.first(where: { $0.type == "iprp" }) else { throw .malformed(format) }
         let tables = try children(&bytes, of: properties.body, end: properties.end, format)
         guard let container = tables.first(where: { $0.type == "ipco" }) else { throw .malformed(format) }
@@ -89,6 +95,40 @@ extension ImageHeader {
             boxes = try children(&bytes, of: box.body, end: box.end, format)
         }
         return nil
+    }
+
+    /// Whether the data of all items lies inside the file (ISO/IEC 14496-12, section 8.11.3).
+    private static func areInside(_ bytes: inout some ByteSource, _ locations: Box) -> Bool {
+        let version = bytes.byte(at: locations.body)
+        let sizes = bytes.big16(at: locations.body + 4)
+        var place = locations.body + 6
+        func number(_ bytes: inout some ByteSource, _ size: Int) -> Int {
+            defer { place += size }
+            // Eight bytes are read for their lower half; more than that lies beyond every file we take.
+            let isHuge = size == 8 && bytes.big32(at: place) != 0
+            if isHuge { return 1 << 40 }
+            return size == 0 ? 0 : size == 2 ? bytes.big16(at: place) : bytes.big32(at: place + size - 4)
+        }
+        let (offset, length) = (sizes >> 12, sizes >> 8 & 15)
+        let (base, index) = (sizes >> 4 & 15, version == 0 ? 0 : sizes & 15)
+        guard [offset, length, base, index].allSatisfy([0, 2, 4, 8].contains) else { return false }
+        let items = number(&bytes, version < 2 ? 2 : 4)
+        for _ in 0..<items {
+            guard place < locations.end else { break }
+            place += version < 2 ? 2 : 4
+            let method = version == 0 ? 0 : number(&bytes, 2) & 15
+            let reference = number(&bytes, 2)
+            // Only what is counted from the start of this file can be judged.
+            let isHere = method == 0 && reference == 0
+            let start = number(&bytes, base)
+            for _ in 0..<number(&bytes, 2) {
+                guard place < locations.end else { break }
+                place += index
+                let end = start + number(&bytes, offset) + number(&bytes, length)
+                if isHere, end > bytes.count { return false }
+            }
+        }
+        return true
     }
 
     /// The one-based numbers of the properties that belong to the primary item.

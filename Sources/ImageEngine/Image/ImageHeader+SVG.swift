@@ -31,7 +31,7 @@ extension ImageHeader {
     static func svgRoot(_ bytes: inout some ByteSource) -> Int? {
         var place = bytes.matches([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
         while place < min(bytes.count, prologueLimit) {
-            while place < bytes.count, isBlank(bytes.byte(at: place)) { place += 1 }
+            while place < min(bytes.count, prologueLimit), isBlank(bytes.byte(at: place)) { place += 1 }
             guard bytes.byte(at: place) == UInt8(ascii: "<") else { return nil }
             if bytes.matches("<!--", at: place) {
                 guard let end = find(&bytes, "-->", from: place + 4) else { return nil }

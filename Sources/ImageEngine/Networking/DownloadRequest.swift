@@ -33,12 +33,15 @@ struct DownloadRequest: Hashable, Sendable {
             case .bearer(let token): [ExactText(token)]
             case nil: []
             }
-        timeout = options.timeout
-        deadline = options.deadline
+        timeout = Self.seconds(options.timeout)
+        deadline = options.deadline.map(Self.seconds)
         maxRedirects = options.maxRedirects
         maxBytes = options.maxBytes
         validStatusCodes = options.validStatusCodes
     }
+
+    /// A span that can be calculated with; what is no number counts as none.
+    private static func seconds(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e8) : 0 }
 
     func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)

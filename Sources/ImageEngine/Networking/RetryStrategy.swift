@@ -34,6 +34,7 @@ public struct RetryStrategy: Hashable, Sendable {
             case .seconds(let seconds): seconds
             case .exponential(let seconds): seconds * Double(UInt64(1) << UInt64(min(max(attempt - 1, 0), 30)))
             }
-        return min(max(seconds, 0), Self.longestDelay)
+        // Written so that NaN is no pause at all.
+        return seconds > 0 ? min(seconds, Self.longestDelay) : 0
     }
 }

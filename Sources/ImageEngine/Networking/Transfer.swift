@@ -14,6 +14,7 @@ final class Transfer {
     private var response = DownloadResponse()
     private var headerBytes = 0
     private var contentEncoding: String?
+    private var hasHead = false
     private var hasBody = false
     private var total: Int?
     private var lastActivity = monotonicNanoseconds()
@@ -92,8 +93,10 @@ final class Transfer {
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
             contentEncoding = nil
+            hasHead = false
             return true
         }
+        if line.first == 0x0D || line.first == 0x0A { hasHead = true }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         func value() -> String {
@@ -172,6 +175,10 @@ final class Transfer {
     func complete(_ code: CURLcode) {
         if let verdict { return finish(.failure(verdict)) }
         guard code == CURLE_OK else { return finish(.failure(error(code))) }
+        guard hasHead else {
+            let reason = "the connection closed before the end of the headers."
+            return finish(.failure(ImageError.connectionFailed(url: request.url, reason: reason)))
+        }
         if !hasBody, let refusal = judgeHeaders() { return finish(.failure(refusal)) }
         response.status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.url = hc_info_string(easy, CURLINFO_EFFECTIVE_URL).map { String(cString: $0) } ?? request.url

@@ -43,7 +43,8 @@ public enum Base64 {
             }
         }
         while clean.last == UInt8(ascii: "=") { clean.removeLast() }
-        guard clean.count % 4 != 1, !clean.contains(UInt8(ascii: "=")) else { return nil }
+        guard clean.count % 4 != 1, clean.count < Int(Int32.max) - 4, !clean.contains(UInt8(ascii: "="))
+        else { return nil }
         let padding = (4 - clean.count % 4) % 4
         clean.append(contentsOf: repeatElement(UInt8(ascii: "="), count: padding))
         var bytes = [UInt8](repeating: 0, count: clean.count / 4 * 3)

@@ -39,6 +39,11 @@ public enum ISO8601 {
         }
     }
 
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+    }
+
     /// Seconds since 1970 of a date with an optional time, fraction and zone (`Z` or `±hh:mm`; UTC when missing).
     public static func seconds(_ text: String) -> Int? {
         let scalars = Array(text.utf8)
@@ -52,7 +57,7 @@ public enum ISO8601 {
             place < scalars.count && scalars[place] == character.asciiValue
         }
         guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
-            let day = number(8..<10), (1...12).contains(month), (1...31).contains(day)
+            let day = number(8..<10), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
         else { return nil }
         var parts = tm()
         parts.tm_year = Int32(year - 1900)

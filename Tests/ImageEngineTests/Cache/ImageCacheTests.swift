@@ -1,0 +1,214 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Both tiers together.
+@Suite struct ImageCacheTests {
+    private let engine: TestEngine
+    private let picture = hollowPNG(width: 7, count: 300)
+    private let key = CacheKey("a")
+    private var cache: ImageCache { engine.cache }
+
+    init() throws { engine = try TestEngine() }
+
+    @discardableResult
+    private func store(
+        _ bytes: [UInt8], in cache: ImageCache? = nil, keepsBytes: Bool = false,
+        _ change: (inout ImageOptions) -> Void = { _ in }
+    ) throws -> ImageRecord {
+        let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+        return try (cache ?? self.cache).store(
+            .bytes(bytes), for: key, header: header, origin: ImageOrigin(), options: ImageOptions(change),
+            keepsBytes: keepsBytes)
+    }
+
+    private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {
+        try cache.hit(for: key, options: ImageOptions(change), burst: burst, mayWait: true)
+    }
+
+    /// E2-47.
+    @Test func imageIsFoundInNoneThenDiskThenMemory() throws {
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+        try store(picture)
+        #expect(try hit()?.cacheType == .memory)
+        #expect(cache.clearMemory().count == 1)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk)
+        #expect(try hit()?.cacheType == .disk)
+        #expect(try hit()?.cacheType == .memory, "a hit on disk is promoted")
+    }
+
+    @Test func askingForTheTierPromotesAndProlongsNothing() throws {
+        try store(picture) { $0.memoryCacheExpiration = .seconds(100) }
+        engine.clock.advance(seconds: 90)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .memory)
+        #expect(try cache.path(for: key, burst: 0, mayWait: true)?.exists == true)
+        engine.clock.advance(seconds: 20)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk)
+    }
+
+    @Test func imageThatAnotherProcessReplacedIsServedAnew() throws {
+        try store(picture, keepsBytes: true)
+        let other = try TestEngine(folder: engine.folder, clock: engine.clock)
+        try store(hollowPNG(width: 8, count: 301), in: other.cache)
+        let hit = try #require(try hit())
+        #expect(hit.record.header.width == 8)
+        #expect(try cache.bytes(of: hit.record, options: ImageOptions()) == hollowPNG(width: 8, count: 301))
+    }
+
+    @Test func imageThatAnotherProcessRemovedIsNotServed() throws {
+        try store(picture, keepsBytes: true)
+        let other = try TestEngine(folder: engine.folder, clock: engine.clock)
+        #expect(try other.cache.remove(key).disk)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+        #expect(try cache.path(for: key, burst: 0, mayWait: true)?.exists == false)
+        #expect(try hit() == nil)
+        #expect(cache.memory.totals == (0, 0))
+    }
+
+    /// Within one burst of requests the file is looked at once; the next burst looks again.
+    @Test func fileIsLookedAtOnceABurst() throws {
+        let path = try #require(try store(picture).path)
+        #expect(try hit(burst: 5) != nil)
+        unlink(path)
+        #expect(try hit(burst: 5) != nil, "the same number is not looked at again")
+        #expect(try cache.cacheType(for: key, burst: 5, mayWait: true) == .memory)
+        #expect(try hit(burst: 6) == nil)
+        try store(picture)
+        #expect(try hit(burst: 0) != nil)
+        unlink(path)
+        #expect(try hit(burst: 0) == nil, "0 always looks")
+    }
+
+    /// E2-49.
+    @Test func removingFromMemoryLeavesTheFile() throws {
+        try store(picture)
+        #expect(try cache.remove(key, fromDisk: false) == .init(memory: true, disk: false))
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk)
+        #expect(try cache.remove(key, fromDisk: false) == .init())
+    }
+
+    @Test(arguments: [false, true])
+    func removingFromDiskLeavesTheImageInMemory(_ keepsBytes: Bool) throws {
+        let path = try #require(try store(picture, keepsBytes: keepsBytes).path)
+        #expect(try cache.remove(key, fromMemory: false) == .init(memory: false, disk: true))
+        #expect(FileStamp(path: path) == nil)
+        let hit = try #require(try hit())
+        #expect(hit.cacheType == .memory)
+        #expect(hit.record.path == nil)
+        #expect(hit.bytes == picture)
+        #expect(try cache.path(for: key, burst: 0, mayWait: true)?.exists == false)
+    }
+
+    @Test func removingAChangedFileFromDiskPutsNoWrongBytesIntoMemory() throws {
+        let path = try #require(try store(picture).path)
+        overwrite(path, hollowPNG(width: 8, count: 300))
+        setModified(path, 1_700_000_000)
+        _ = try cache.remove(key, fromMemory: false)
+        #expect(try hit() == nil)
+    }
+
+    @Test func clearingTheDiskLeavesWhatMemoryHolds() throws {
+        try store(picture)
+        #expect(try cache.clearDisk() == .init(count: 1, bytes: 300))
+        #expect(engine.blobs.isEmpty)
+        #expect(try hit()?.bytes == picture)
+        #expect(try cache.sizes().disk.count == 0)
+        #expect(cache.clearMemory().count == 1)
+        #expect(try hit() == nil)
+    }
+
+    @Test func removingVariantsFromMemoryComparesKeysByTheirBytes() throws {
+        for text in ["é", "e\u{301}"] {
+            let record = ImageRecord(
+                key: CacheKey(text, identifier: "blur"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil,
+                origin: ImageOrigin(), storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+            cache.keep(record, bytes: [1], expiration: nil)
+        }
+        #expect(try cache.remove(CacheKey("é"), allVariants: true).memory)
+        #expect(cache.memory.keys == [CacheKey("e\u{301}", identifier: "blur")])
+    }
+
+    @Test func memoryOnlyImageHasNoPathAndBecomesAFileWhenAskedWithoutIt() async throws {
+        let url = "data:image/png;base64," + base64(picture)
+        let first = try await engine.image(url, key: "a") { $0.cacheMemoryOnly = true }
+        #expect(first.record.path == nil)
+        #expect(engine.folder.files.isEmpty, "nothing was written")
+        let second = try await engine.image(url, key: "a") { $0.cacheMemoryOnly = true }
+        #expect(second.cacheType == .memory && second.record.path == nil)
+        let resource = Resource(url: url, cacheKey: "a")
+        #expect(
+            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needsBytes: false, burst: 0)
+                == nil,
+            "it takes writing")
+        let third = try await engine.image(url, key: "a")
+        #expect(third.cacheType == .memory)
+        let path = try #require(third.record.path)
+        #expect(try StorageFolder.read(path, followsLinks: false) == picture)
+        #expect(
+            try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needsBytes: false, burst: 0)
+                != nil)
+    }
+
+    @Test func bytesTooLargeForMemoryLeaveTheRecordThere() throws {
+        let small = try TestEngine { $0.memory.costLimit = 2000 }
+        let large = hollowPNG(width: 9, count: 5000)
+        try store(large, in: small.cache, keepsBytes: true)
+        let hit = try #require(try small.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true))
+        #expect(hit.cacheType == .memory && hit.bytes == nil)
+        #expect(try small.cache.bytes(of: hit.record, options: ImageOptions()) == large)
+    }
+
+    /// E2-63.
+    @Test func memoryOrRefreshDoesNotReadTheDisk() throws {
+        try store(picture)
+        #expect(try hit { $0.fromMemoryCacheOrRefresh = true } != nil)
+        _ = cache.clearMemory()
+        #expect(try hit { $0.fromMemoryCacheOrRefresh = true } == nil)
+        #expect(try hit() != nil)
+    }
+
+    /// E2-51.
+    @Test func useProlongsTheLifeOnDiskOnlyAsAsked() throws {
+        try store(picture) { $0.diskCacheExpiration = .seconds(100) }
+        engine.clock.advance(seconds: 60)
+        _ = try hit { $0.diskCacheAccessExtendingExpiration = .none }
+        cache.disk.flushTouches()
+        engine.clock.advance(seconds: 30)
+        _ = try hit()
+        cache.disk.flushTouches()
+        _ = cache.clearMemory()
+        engine.clock.advance(seconds: 60)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk, "150 s old, used 60 s ago")
+        engine.clock.advance(seconds: 60)
+        #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+    }
+
+    @Test(arguments: [
+        ("a", true), ("default", true), ("A-b_c.9", true), (String(repeating: "a", count: 64), true), ("", false),
+        (".", false), ("..", false), (".a", false), ("a/b", false), ("a b", false), ("é", false), ("a\u{0}", false),
+        (String(repeating: "a", count: 65), false),
+    ])
+    func cacheNamesStayInsideTheRoot(_ name: String, _ isName: Bool) {
+        #expect((engine.manager.cache(name) != nil) == isName)
+    }
+
+    @Test func cachesAreSeparate() async throws {
+        let other = try #require(engine.manager.cache("other"))
+        try store(picture)
+        try store(hollowPNG(width: 8), in: other)
+        #expect(try hit()?.record.header.width == 7)
+        _ = try cache.clearDisk()
+        #expect(try other.sizes().disk.count == 1)
+        #expect(engine.manager.cache("other") === other)
+    }
+}
+
+/// The base64 text of bytes.
+func base64(_ bytes: [UInt8]) -> String {
+    var text = zeros(Base64.encodedCount(bytes.count))
+    text.withUnsafeMutableBytes { text in bytes.withUnsafeBytes { Base64.encode($0, into: text) } }
+    return String(decoding: text, as: UTF8.self)
+}

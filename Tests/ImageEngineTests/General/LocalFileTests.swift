@@ -1,0 +1,108 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Files of the user's are read where they lie and never copied (E2-69).
+@Suite struct LocalFileTests {
+    private let engine: TestEngine
+    private let picture = hollowPNG(width: 7)
+    private var path: String { engine.folder.path + "/a b%é.png" }
+    private var url: String { "file://" + engine.folder.path + "/a%20b%25%C3%A9.png" }
+
+    init() throws { engine = try TestEngine() }
+
+    @Test func fileIsReadWhereItLiesAndNotCopied() async throws {
+        overwrite(path, picture)
+        let result = try await engine.image(url, bytes: true)
+        #expect(result.bytes == picture)
+        #expect(result.record.path == path)
+        #expect(result.record.isLocalFile)
+        #expect(try await engine.image(url).cacheType == .memory)
+        #expect(engine.folder.files == ["a b%é.png"], "no cache was made")
+        for form in ["file:" + path.replacing("%", with: "%25"), "FILE://localhost" + url.dropFirst(7), url + "?x#y"] {
+            #expect(try await engine.image(form).record.path == path, "\(form)")
+        }
+    }
+
+    @Test func changedFileIsNoticed() async throws {
+        overwrite(path, picture)
+        _ = try await engine.image(url)
+        overwrite(path, hollowPNG(width: 8, count: 130))
+        setModified(path, 1_700_000_000)
+        #expect(try await engine.image(url, bytes: true).record.header.width == 8)
+        #expect(try await engine.image(url, bytes: true).bytes == hollowPNG(width: 8, count: 130))
+        unlink(path)
+        #expect(try await engine.failure(url) != nil)
+        #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
+    }
+
+    @Test func linkIsFollowedButNotRemembered() async throws {
+        overwrite(engine.folder.path + "/target", picture)
+        symlink(engine.folder.path + "/target", path)
+        #expect(try await engine.image(url, bytes: true).bytes == picture)
+        overwrite(engine.folder.path + "/target", hollowPNG(width: 8))
+        #expect(try await engine.image(url).record.header.width == 8)
+    }
+
+    @Test func removingAndClearingNeverTouchTheFile() async throws {
+        overwrite(path, picture)
+        _ = try await engine.image(url)
+        _ = try engine.cache.remove(CacheKey(url), fromMemory: false)
+        _ = try await engine.image(url)
+        _ = try engine.cache.remove(CacheKey(url))
+        _ = try await engine.image(url)
+        _ = try engine.cache.clearDisk()
+        _ = engine.cache.clearMemory()
+        #expect(FileStamp(path: path)?.size == picture.count)
+    }
+
+    @Test func whatIsNoRegularFileIsRefusedAtOnce() async throws {
+        mkfifo(engine.folder.path + "/fifo", 0o600)
+        mkdir(engine.folder.path + "/folder", 0o700)
+        symlink(engine.folder.path + "/loop", engine.folder.path + "/loop")
+        for name in ["fifo", "folder", "loop", "missing", "missing/deeper", ""] {
+            guard
+                case .invalidURL(_, let reason) = try await engine.failure("file://" + engine.folder.path + "/" + name)
+            else {
+                Issue.record("\(name) was read")
+                continue
+            }
+            #expect(!reason.isEmpty)
+        }
+        for url in ["file:///dev/zero", "file://", "file://elsewhere/a.png", "file:", "file:///a%00b"] {
+            guard case .invalidURL = try await engine.failure(url) else {
+                Issue.record("\(url) was read")
+                continue
+            }
+        }
+    }
+
+    @Test func fileThatIsNoPictureOrTooLargeIsRefused() async throws {
+        overwrite(path, ascii("hello"))
+        guard case .badData = try await engine.failure(url) else {
+            Issue.record("text was taken for a picture")
+            return
+        }
+        overwrite(path, picture)
+        guard case .limitExceeded("maxBytes", _, _) = try await engine.failure(url, { $0.maxBytes = 10 }) else {
+            Issue.record("the limit was not held")
+            return
+        }
+    }
+
+    @Test func storedFileIsCopiedIntoTheCache() async throws {
+        overwrite(path, picture)
+        let result = try await engine.manager.store(
+            contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
+        #expect(result.record.path != path && engine.blobs.count == 1)
+        unlink(path)
+        #expect(try await engine.image("nonsense", key: "a", bytes: true).bytes == picture)
+        await #expect(throws: ImageError.self) {
+            try await engine.manager.store(
+                contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
+        }
+        #expect(engine.blobs.count == 1, "a failed store leaves what was there")
+    }
+}

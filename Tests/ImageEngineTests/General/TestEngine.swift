@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+import TestSupport
+
+@testable import ImageEngine
+
+/// A whole engine over a folder of its own and a clock that the test moves.
+final class TestEngine: Sendable {
+    let folder: TemporaryFolder
+    let clock: ManualClock
+    let manager: ImageManager
+    let cache: ImageCache
+
+    /// - Parameter folder: Of another engine, to share it.
+    init(
+        folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
+        _ configure: (inout ImageManager.Configuration) -> Void = { _ in }
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
+        var configuration = ImageManager.Configuration(cacheRoot: folder.path + "/cache")
+        configuration.clock = EngineClock(monotonic: { clock.now }, wall: { clock.seconds })
+        configure(&configuration)
+        self.folder = folder
+        self.clock = clock
+        manager = ImageManager(configuration)
+        guard let cache = manager.cache(ImageManager.defaultCacheName) else {
+            throw StorageFailure(0, "open", "the cache")
+        }
+        self.cache = cache
+    }
+
+    /// The image at a URL.
+    func image(
+        _ url: String, key: String? = nil, bytes: Bool = false,
+        _ change: (inout ImageOptions) -> Void = { _ in }, report: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) async throws -> ImageResult {
+        let options = ImageOptions(change)
+        let result = try await manager.image(
+            Resource(url: url, cacheKey: key), in: cache, options: options, needs: bytes ? .bytes : .file,
+            report: report)
+        return bytes ? try await manager.loadingBytes(of: result, in: cache, options: options) : result
+    }
+
+    /// The error that loading a URL ends in; nil if it does not.
+    func failure(
+        _ url: String, bytes: Bool = false, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageError? {
+        do {
+            _ = try await image(url, bytes: bytes, change)
+            return nil
+        } catch let error as ImageError {
+            return error
+        }
+    }
+
+    /// The files of finished images.
+    var blobs: [String] { folder.files.filter { $0.contains("/blobs/") } }
+    /// The files that are being written, or were left.
+    var partials: [String] { folder.files.filter { $0.contains("/partial/") } }
+}
+
+extension ImageOptions {
+    /// The defaults, changed.
+    init(_ change: (inout ImageOptions) -> Void) {
+        self.init()
+        change(&self)
+    }
+}
+
+/// A PNG of `width` × 1 that is `count` bytes long and told apart by its width: structure only, no pixels.
+func hollowPNG(width: Int, count: Int = 100) -> [UInt8] {
+    let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    let head = big32(13) + ascii("IHDR") + big32(UInt32(width)) + big32(1) + [8, 0, 0, 0, 0] + zeros(4)
+    let filling = max(count - 8 - 25 - 12 - 12, 1)
+    var generator = SeededGenerator(seed: UInt64(width))
+    let body = (0..<filling).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    return start + head + big32(UInt32(filling)) + ascii("IDAT") + body + zeros(4) + zeros(4) + ascii("IEND") + zeros(4)
+}

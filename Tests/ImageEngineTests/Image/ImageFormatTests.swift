@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Formats are told by the whole signature, never by a name.
+@Suite struct ImageFormatTests {
+    @Test(
+        arguments: [
+            ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], ImageFormat.png),
+            ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0B], nil),
+            ([0x89, 0x50, 0x4E, 0x47], nil),
+            ([0xFF, 0xD8, 0xFF], .jpeg),
+            ([0xFF, 0xD8], nil),
+            (ascii("GIF87a"), .gif),
+            (ascii("GIF89a"), .gif),
+            (ascii("GIF88a"), nil),
+            (ascii("GIF"), nil),
+            (ascii("RIFF....WEBP"), .webp),
+            (ascii("RIFF....WAVE"), nil),
+            (big32(16) + ascii("ftypavif") + zeros(4), .avif),
+            (big32(20) + ascii("ftypmif1") + zeros(4) + ascii("avif"), .avif),
+            (big32(20) + ascii("ftypmif1") + zeros(4) + ascii("heic"), .heic),
+            (big32(16) + ascii("ftypmp42") + zeros(4), nil),
+            (ascii("II*\0"), .tiff),
+            (ascii("MM\0*"), .tiff),
+            (ascii("II*"), nil),
+            (ascii("<svg>"), .svg),
+            (ascii("<svg:svg>"), .svg),
+            (ascii("<svgs>"), nil),
+            (ascii("<!DOCTYPE html><html>"), nil),
+            (ascii("<?xml?><!-- a -- b --><!DOCTYPE svg [<!ENTITY a \">\">]> <svg "), .svg),
+            (ascii("hello"), nil),
+            ([], nil),
+        ] as [([UInt8], ImageFormat?)])
+    func signatureDecides(_ bytes: [UInt8], _ format: ImageFormat?) {
+        let found = bytes.withUnsafeBytes { buffer in
+            var source = MemoryBytes(buffer: buffer)
+            return ImageFormat.sniff(&source)
+        }
+        #expect(found == format)
+    }
+
+    @Test(arguments: [
+        ("jpg", ImageFormat.jpeg), ("JPEG", .jpeg), ("jpe", .jpeg), ("jfif", .jpeg), ("png", .png), ("apng", .png),
+        ("Tif", .tiff), ("tiff", .tiff), ("heif", .heic), ("heic", .heic), ("webp", .webp), ("svg", .svg), ("txt", nil),
+        ("", nil), ("png ", nil), ("ｐｎｇ", nil),
+    ])
+    func extensionNamesAFormat(_ text: String, _ format: ImageFormat?) {
+        #expect(ImageFormat(fileExtension: text) == format)
+    }
+
+    @Test(arguments: ImageFormat.allCases)
+    func extensionOfAFormatNamesIt(_ format: ImageFormat) {
+        #expect(ImageFormat(fileExtension: format.fileExtension) == format)
+    }
+}

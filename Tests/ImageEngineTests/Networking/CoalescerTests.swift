@@ -1,0 +1,225 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Sharing one piece of work among callers.
+@Suite struct CoalescerTests {
+    private struct Failed: Error, Equatable {
+        let number: Int
+    }
+
+    private let coalescer = Coalescer<String, Int>()
+    private let gate = Gate()
+    private let starts = Counter()
+
+    /// A caller of work that waits for the gate and gives the number of its start.
+    private func caller(_ key: String = "k", fails: Bool = false) -> Task<Int, any Error> {
+        Task { [coalescer, gate, starts] in
+            try await coalescer.value(for: key) { _ in
+                let number = starts.add()
+                await gate.wait()
+                if fails { throw Failed(number: number) }
+                return number
+            }
+        }
+    }
+
+    private func waiting(_ count: Int, for key: String = "k") async throws {
+        try await eventually("\(count) callers wait") { [coalescer] in coalescer.waiterCount(for: key) == count }
+    }
+
+    /// E2-1.
+    @Test func overlappingCallersShareOneStart() async throws {
+        let callers = (0..<50).map { _ in caller() }
+        try await waiting(50)
+        gate.open()
+        for caller in callers { #expect(try await caller.value == 1) }
+        #expect(starts.value == 1)
+        #expect(coalescer.mergedCount == 49)
+        #expect(try await caller().value == 2, "what comes later starts afresh")
+    }
+
+    @Test func differentKeysShareNothing() async throws {
+        let callers = [caller("a"), caller("b")]
+        try await waiting(1, for: "a")
+        try await waiting(1, for: "b")
+        gate.open()
+        #expect(Set([try await callers[0].value, try await callers[1].value]) == [1, 2])
+    }
+
+    /// E2-3.
+    @Test func everyCallerGetsTheOneError() async throws {
+        let callers = (0..<50).map { _ in caller(fails: true) }
+        try await waiting(50)
+        gate.open()
+        for caller in callers { await #expect(throws: Failed(number: 1)) { try await caller.value } }
+        #expect(starts.value == 1)
+    }
+
+    /// E2-9.
+    @Test func retryAfterAFailureStartsAfresh() async throws {
+        gate.open()
+        await #expect(throws: Failed(number: 1)) { try await caller(fails: true).value }
+        #expect(try await caller().value == 2)
+    }
+
+    /// E2-11.
+    @Test func cancelledCallerLeavesAtOnceAndTheOtherGetsTheResult() async throws {
+        let first = caller()
+        try await waiting(1)
+        let second = caller()
+        try await waiting(2)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        #expect(coalescer.waiterCount(for: "k") == 1)
+        gate.open()
+        #expect(try await second.value == 1)
+    }
+
+    /// E2-12, E2-13.
+    @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
+        let cancelled = Gate()
+        let work: @Sendable (@escaping (@Sendable (DownloadProgress) -> Void)) async throws -> Int = { _ in
+            try await withTaskCancellationHandler {
+                try await Task.sleep(for: .seconds(3600))
+                return 0
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        let both = (0..<2).map { _ in Task { [coalescer] in try await coalescer.value(for: "k", work: work) } }
+        try await waiting(2)
+        both[0].cancel()
+        await #expect(throws: CancellationError.self) { try await both[0].value }
+        #expect(!cancelled.isOpen, "somebody still waits")
+        both[1].cancel()
+        await #expect(throws: CancellationError.self) { try await both[1].value }
+        await cancelled.wait()
+        gate.open()
+        #expect(try await caller().value == 1)
+    }
+
+    /// E2-15.
+    @Test func cancellingTwiceOrTooLateChangesNothing() async throws {
+        let first = caller()
+        let second = caller()
+        try await waiting(2)
+        first.cancel()
+        first.cancel()
+        gate.open()
+        #expect(try await second.value == 1)
+        second.cancel()
+        #expect(try await second.value == 1)
+    }
+
+    @Test func callerCancelledBeforehandStartsNothing() async throws {
+        let entered = Gate()
+        let task = Task { [coalescer, starts] in
+            await entered.wait()
+            return try await coalescer.value(for: "k") { _ in starts.add() }
+        }
+        task.cancel()
+        entered.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(starts.value == 0)
+    }
+
+    ///
+    @Test func lateJoinerHearsAtOnceHowFarItIs() async throws {
+        let heard = Mutex<[Int]>([])
+        let reported = Gate()
+        let first = Task { [coalescer, gate] in
+            try await coalescer.value(for: "k") { report in
+                report(DownloadProgress(received: 10, total: 100))
+                report(DownloadProgress(received: 40, total: 100))
+                reported.open()
+                await gate.wait()
+                report(DownloadProgress(received: 100, total: 100))
+                return 1
+            }
+        }
+        await reported.wait()
+        let second = Task { [coalescer] in
+            try await coalescer.value(for: "k", report: { progress in heard.withLock { $0.append(progress.received) } })
+            {
+                _ in 2
+            }
+        }
+        try await eventually { heard.withLock { $0 } == [40] }
+        gate.open()
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 1)
+        #expect(heard.withLock { $0 } == [40, 100])
+    }
+
+    @Test func cancelledCallerHearsNoMoreProgress() async throws {
+        let heard = Counter()
+        let left = Gate()
+        let stays = Task { [coalescer] in
+            try await coalescer.value(for: "k") { report in
+                await left.wait()
+                report(DownloadProgress(received: 1, total: nil))
+                return 1
+            }
+        }
+        try await waiting(1)
+        let leaves = Task { [coalescer] in try await coalescer.value(for: "k", report: { _ in heard.add() }) { _ in 2 }
+        }
+        try await waiting(2)
+        leaves.cancel()
+        await #expect(throws: CancellationError.self) { try await leaves.value }
+        left.open()
+        #expect(try await stays.value == 1)
+        #expect(heard.value == 0)
+    }
+
+    /// Joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
+    @Test(arguments: 0..<30 as Range<UInt64>)
+    func everyCallerHasExactlyOneOutcome(_ seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let coalescer = coalescer
+        let tasks: [(task: Task<Int, any Error>, isCancelled: Bool)] = (0..<120).map { number in
+            let key = "k\(Int.random(in: 0..<3, using: &generator))"
+            let yields = Int.random(in: 0..<6, using: &generator)
+            let fails = Int.random(in: 0..<4, using: &generator) == 0
+            let task = Task<Int, any Error> {
+                for _ in 0..<yields { await Task.yield() }
+                return try await coalescer.value(for: key) { _ in
+                    for _ in 0..<yields * 2 { await Task.yield() }
+                    try Task.checkCancellation()
+                    if fails { throw Failed(number: number) }
+                    return number
+                }
+            }
+            let isCancelled = Int.random(in: 0..<3, using: &generator) == 0
+            if isCancelled, Bool.random(using: &generator) { task.cancel() }
+            return (task, isCancelled)
+        }
+        for (task, isCancelled) in tasks where isCancelled {
+            await Task.yield()
+            task.cancel()
+        }
+        for (task, isCancelled) in tasks {
+            switch await task.result {
+            case .success(let number): #expect((0..<120).contains(number), "seed \(seed)")
+            case .failure(is Failed): break
+            case .failure(is CancellationError): #expect(isCancelled, "seed \(seed): nobody else is cancelled with it")
+            case .failure(let error): Issue.record("seed \(seed): \(error)")
+            }
+        }
+        for key in ["k0", "k1", "k2"] { #expect(coalescer.waiterCount(for: key) == 0, "seed \(seed)") }
+    }
+}
+
+/// A number that tests count with from any task.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    /// Adds one and returns the new number.
+    @discardableResult
+    func add() -> Int { count.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,220 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What a server may answer, and what becomes of it.
+@Suite struct ResponseTests {
+    private let engine: TestEngine
+    private static let picture = hollowPNG(width: 7, count: 400)
+    private static let large = hollowPNG(width: 8, count: 1 << 20)
+
+    private var picture: [UInt8] { Self.picture }
+    private var large: [UInt8] { Self.large }
+
+    init() throws { engine = try TestEngine() }
+
+    /// What one scripted answer leads to; nothing may be left on disk when it is an error.
+    private func failure(
+        _ script: Script, _ change: (inout ImageOptions) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> ImageError? {
+        let server = try LocalServer { _ in script }
+        defer { server.stop() }
+        let error = try await engine.failure(server.url("/a"), change)
+        if error != nil {
+            #expect(engine.blobs.isEmpty, sourceLocation: sourceLocation)
+            try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
+            let found = try engine.cache.cacheType(for: CacheKey(server.url("/a")), burst: 0, mayWait: true)
+            #expect(found == CacheType.none, sourceLocation: sourceLocation)
+        }
+        return error
+    }
+
+    private func isBadData(_ error: ImageError?) -> Bool {
+        if case .badData = error { true } else { false }
+    }
+
+    private func isConnectionFailed(_ error: ImageError?) -> Bool {
+        if case .connectionFailed = error { true } else { false }
+    }
+
+    private func limit(_ error: ImageError?) -> String? {
+        if case .limitExceeded(let limit, _, _) = error { limit } else { nil }
+    }
+
+    /// E2-29.
+    @Test(
+        arguments: [
+            (404, nil, false), (500, nil, false), (199, nil, false), (206, nil, false), (400, nil, false),
+            (200, nil, true),
+            (201, nil, true), (226, nil, true), (404, [404], true), (201, [200], false), (206, [206], true),
+            (200, [], false),
+            (304, [304], true),
+        ] as [(Int, Set<Int>?, Bool)])
+    func statusDecidesBeforeTheBody(_ status: Int, _ valid: Set<Int>?, _ isAccepted: Bool) async throws {
+        let server = try LocalServer { [picture] _ in .reply(status, [:], status == 304 ? [] : picture) }
+        defer { server.stop() }
+        let error = try await engine.failure(server.url("/a")) { $0.validStatusCodes = valid }
+        if status == 199 {
+            #expect(error != nil, "an answer that never becomes final")
+        } else if status == 304 {
+            #expect(isBadData(error), "accepted, but there is no body")
+        } else {
+            #expect(error == (isAccepted ? nil : .invalidStatusCode(status, url: server.url("/a"))))
+        }
+        #expect(engine.blobs.count == (isAccepted && status != 304 ? 1 : 0))
+    }
+
+    @Test func notModifiedWithoutAQuestionIsAnErrorOfItsOwn() async throws {
+        guard case .notModified = try await failure(.reply(304, [:], [])) else {
+            Issue.record("a 304 without a validator passed")
+            return
+        }
+    }
+
+    /// E2-30.
+    @Test func bodyThatIsNoPictureIsBadDataAndNotCached() async throws {
+        let bodies =
+            try ["broken/html-page.jpg", "broken/json-body.png", "broken/random.bin", "broken/empty.png"]
+            .map(Fixtures.bytes) + [Fixtures.bytes("broken/truncated.png"), zeros(1 << 20)]
+        for body in bodies {
+            let error = try await failure(.reply(200, ["Content-Type": "image/png"], body))
+            #expect(isBadData(error), "\(body.prefix(20)): \(String(describing: error))")
+        }
+    }
+
+    @Test func serverThatRecoversIsAskedAgain() async throws {
+        let count = Counter()
+        let server = try LocalServer { [picture] _ in
+            count.add() == 1 ? .reply(200, ["Content-Type": "text/html"], ascii("<html>")) : .reply(200, [:], picture)
+        }
+        defer { server.stop() }
+        let first = try await engine.failure(server.url("/a"))
+        #expect(isBadData(first))
+        #expect(first?.description.contains("text/html") == true, "it tells what the server called it")
+        #expect(try await engine.image(server.url("/a")).record.header.width == 7)
+    }
+
+    /// E2-37.
+    @Test func truncatedBodyIsAConnectionFailureAndLeavesNothing() async throws {
+        for body in [picture, large] {
+            let half = Array(body.prefix(body.count * 2 / 3))
+            for script in [
+                Script.head(200, length: body.count).raw(half).closing(),
+                Script.head(200, length: body.count).raw(half).resetting(),
+                Script.empty.raw(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(String(body.count, radix: 16))\r\n"
+                )
+                .raw(half).closing(),
+            ] {
+                let error = try await failure(script)
+                #expect(isConnectionFailed(error), "\(String(describing: error))")
+            }
+        }
+        #expect(isConnectionFailed(try await failure(Script.empty.closing())))
+        #expect(isConnectionFailed(try await failure(Script.empty.raw("HTTP/1.1 200 OK\r\nContent-").closing())))
+    }
+
+    /// A picture without a length ends with the connection; its own structure tells whether it is whole.
+    @Test func bodyWithoutALengthIsJudgedByItsStructure() async throws {
+        let cut = try await failure(Script.head(200, length: nil).raw(Array(picture.dropLast(5))).closing())
+        #expect(isBadData(cut))
+        #expect(try await failure(Script.head(200, length: nil).raw(picture).closing()) == nil)
+    }
+
+    /// E2-36.
+    @Test func bodyOverTheLimitIsRefusedByItsHeadAndWhileItStreams() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let byHead = try await failure(Script.head(200, length: 1001).raw(zeros(1)).waiting(for: gate)) {
+            $0.maxBytes = 1000
+        }
+        #expect(limit(byHead) == "maxBytes", "the body never came")
+        let streaming = try await failure(Script.head(200, length: nil).raw(large).waiting(for: gate)) {
+            $0.maxBytes = 1 << 19
+        }
+        #expect(limit(streaming) == "maxBytes")
+        #expect(
+            try await failure(.reply(200, [:], picture)) { $0.maxBytes = 400 } == nil, "the limit itself is allowed")
+    }
+
+    @Test func compressedAnswerThatNobodyAcceptedIsBadData() async throws {
+        for coding in ["gzip", "br", "GZIP", "deflate, gzip"] {
+            let error = try await failure(.reply(200, ["Content-Encoding": coding], picture))
+            #expect(isBadData(error), "\(coding)")
+        }
+        #expect(try await failure(.reply(200, ["Content-Encoding": "identity"], picture)) == nil)
+    }
+
+    @Test func endlessHeadersAreRefused() async throws {
+        let line = "X-Filler: " + String(repeating: "x", count: 1000) + "\r\n"
+        let head = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 400)
+        #expect(limit(try await failure(Script.empty.raw(head).closing())) == "headerBytes")
+    }
+
+    @Test(arguments: [false, true])
+    func largeBodyGoesThroughAFileAndNoneIsLeft(_ needsBytes: Bool) async throws {
+        let server = try LocalServer { [large] _ in .reply(200, ["ETag": "\"1\"", "Last-Modified": "then"], large) }
+        defer { server.stop() }
+        let result = try await engine.image(server.url("/a"), bytes: needsBytes)
+        #expect(result.bytes == (needsBytes ? large : nil))
+        let path = try #require(result.record.path)
+        #expect(try StorageFolder.read(path, followsLinks: false) == large)
+        #expect(result.record.etag == "\"1\"" && result.record.lastModified == "then")
+        #expect(engine.blobs.count == 1)
+        try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
+        #expect(try engine.cache.sizes().disk.bytes == large.count)
+        #expect(engine.manager.statistics.downloadedBytes == large.count)
+    }
+
+    /// E2-57.
+    @Test func cacheThatCannotBeWrittenFailsClearlyAndYetHandsOutWhatItCan() async throws {
+        let server = try LocalServer { [large, picture] request in
+            .reply(200, [:], request.path == "/large" ? large : picture)
+        }
+        defer { server.stop() }
+        let blocked = try TestEngine()
+        overwrite(blocked.folder.path + "/cache", [1])
+        for path in ["/small", "/large"] {
+            guard case .storageFailed(_, let hint) = try await blocked.failure(server.url(path)) else {
+                Issue.record("\(path) did not fail with storageFailed")
+                continue
+            }
+            #expect(!hint.isEmpty)
+        }
+        let result = try await blocked.image(server.url("/small"), bytes: true)
+        #expect(result.bytes == picture && result.record.path == nil, "the download was not in vain")
+        let memoryOnly = try await blocked.image(server.url("/other")) { $0.cacheMemoryOnly = true }
+        #expect(memoryOnly.record.path == nil)
+    }
+
+    @Test func silentServerTimesOut() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        for script in [
+            Script.empty.waiting(for: gate), Script.head(200, length: 400).waiting(for: gate),
+            Script.head(200, length: 400).raw(Array(picture.prefix(200))).waiting(for: gate),
+        ] {
+            guard case .timedOut(_, "timeout", 0.2) = try await failure(script, { $0.timeout = 0.2 }) else {
+                Issue.record("no timeout")
+                continue
+            }
+            let late = try await failure(script) { $0.deadline = 0.2 }
+            guard case .timedOut(_, "deadline", 0.2) = late else {
+                Issue.record("no deadline: \(String(describing: late))")
+                continue
+            }
+        }
+    }
+
+    @Test func serverThatIsNotThereIsAConnectionFailure() async throws {
+        let server = try LocalServer(routes: [:])
+        server.stop()
+        let url = server.url("/a")
+        try await eventually("the port is closed") { [engine] in
+            if case .connectionFailed = try await engine.failure(url) { true } else { false }
+        }
+        #expect(isConnectionFailed(try await engine.failure("http://no-such-host.invalid/a")))
+    }
+}
