@@ -84,6 +84,10 @@ final class CacheIndex: Sendable {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
             return missing
+        } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
+            // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
+            close(Self.lock(path))
+            return try readingOnce(or: missing, checksFile: checksFile, body)
         }
     }
 

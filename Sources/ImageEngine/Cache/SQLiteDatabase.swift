@@ -11,6 +11,9 @@ final class SQLiteDatabase {
         /// The file is no database, or a damaged one.
         var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) }
 
+        /// The file cannot be opened: it may not, or it has just gone.
+        var isUnopened: Bool { code & 0xFF == SQLITE_CANTOPEN }
+
         /// The file has not the tables or columns we know: another process is just making it, or was stopped while it
         /// did, or somebody else made it.
         var isForeign: Bool {
