@@ -75,7 +75,7 @@ extension ServerProcess {
 public func quoted(_ text: String) -> String { JSON.string(text).text }
 
 /// Waits on this thread until `condition` holds; the bound of 30 s only turns a hang into a failure.
-public func eventually(_ what: String, blocking condition: () throws -> Bool) throws {
+public func waitUntil(_ what: String, blocking condition: () throws -> Bool) throws {
     for _ in 0..<6000 {
         if try condition() { return }
         usleep(5000)
@@ -87,7 +87,7 @@ extension ServerProcess {
     /// Waits until the server has read everything that was sent.
     public func waitUntilRead() throws {
         let input = inputDescriptor
-        try eventually("reading all that was sent") {
+        try waitUntil("reading all that was sent") {
             var count: Int32 = 0
             return ioctl(input, UInt(FIONREAD), &count) == 0 && count == 0
         }

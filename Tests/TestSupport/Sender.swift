@@ -22,7 +22,7 @@ public final class Sender: Sendable {
     ///
     /// - Throws: What the work threw, or ``PatienceExhausted``.
     public func finish() throws {
-        try eventually("the end of the sending", blocking: { isDone })
+        try waitUntil("the end of the sending", blocking: { isDone })
         try outcome.withLock { $0 }?.get()
     }
 }
@@ -32,7 +32,7 @@ extension ServerProcess {
     public func waitUntilStalled(orDone isDone: () -> Bool) throws {
         var last = (work: -1, unread: Int32(-1))
         var quiet = 0
-        try eventually("the server coming to rest") {
+        try waitUntil("the server coming to rest") {
             var unread: Int32 = 0
             _ = ioctl(inputDescriptor, UInt(FIONREAD), &unread)
             let now = (work: processorTicks, unread: unread)

@@ -28,7 +28,7 @@ struct EndTests {
                 try server.request(id, "retrieve", #"{"url":\#(quoted(web.url("/held/\(id)")))}"#)
                 count += 1
             }
-            try eventually("the requests reaching the web server") { web.requests.count >= min(count, 4) }
+            try waitUntil("the requests reaching the web server") { web.requests.count >= min(count, 4) }
         }
     }
 
@@ -69,7 +69,7 @@ struct EndTests {
         #expect(replies.unexpected.map { $0[0]?["error"]?["code"]?.integer } == [-32802])
         #expect(server.exitCode() == 128 + signal)
         #expect(server.complaints().isEmpty)
-        try eventually("the transfers being dropped") { scene.web.droppedCount >= 4 }
+        try waitUntil("the transfers being dropped") { scene.web.droppedCount >= 4 }
     }
 
     @Test(arguments: [true, false])
@@ -112,7 +112,7 @@ struct EndTests {
         server.closeOutput()
         if case .socket = channel { server.closeInput() }
         #expect(server.exitCode() == 1)
-        try eventually("the transfers being dropped") { scene.web.droppedCount == 4 }
+        try waitUntil("the transfers being dropped") { scene.web.droppedCount == 4 }
         #expect(server.complaints().isEmpty)
     }
 
@@ -126,7 +126,7 @@ struct EndTests {
         editor.signal(SIGKILL)
         #expect(editor.exitCode() == -SIGKILL)
         #expect(server.exitCode() == 1)
-        try eventually("the transfers being dropped") { scene.web.droppedCount == 4 }
+        try waitUntil("the transfers being dropped") { scene.web.droppedCount == 4 }
     }
 
     @Test func processThatHasEndedAlreadyEndsTheServer() throws {
@@ -164,13 +164,13 @@ struct EndTests {
             words = ["python3", "-c", script, folder, ServerProcess.binary, request]
         }
         let parent = try Spawn.background(words)
-        try eventually("the request reaching the web server") { scene.web.requestCount("/held/1") == 1 }
+        try waitUntil("the request reaching the web server") { scene.web.requestCount("/held/1") == 1 }
         let text = try String(contentsOfFile: note, encoding: .utf8)
         let server = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
         #expect(Spawn.isRunning(server))
         kill(parent, SIGKILL)
         #expect(Spawn.wait(for: parent) == -SIGKILL)
-        try eventually("the end of the server") { !Spawn.isRunning(server) }
-        try eventually("the transfer being dropped") { scene.web.droppedCount == 1 }
+        try waitUntil("the end of the server") { !Spawn.isRunning(server) }
+        try waitUntil("the transfer being dropped") { scene.web.droppedCount == 1 }
     }
 }

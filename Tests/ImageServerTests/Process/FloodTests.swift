@@ -97,12 +97,12 @@ struct FloodTests {
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
         try server.request(1, "retrieve", #"{"url":\#(quoted(web.url("/held")))}"#)
-        try eventually("the request reaching the server", blocking: { web.requestCount("/held") == 1 })
+        try waitUntil("the request reaching the server", blocking: { web.requestCount("/held") == 1 })
         // Far more answers than a pipe and the server's own buffer hold, and fewer requests than make it stop reading.
         let document = Array((2..<400).map { (id: $0, method: "rpc.discover", params: "{}") })
         try server.requestAll(document)
         try server.notify("$/cancelRequest", #"{"id":1}"#)
-        try eventually("the transfer being dropped", blocking: { web.droppedCount == 1 })
+        try waitUntil("the transfer being dropped", blocking: { web.droppedCount == 1 })
         let replies = try server.replies(document.count + 1)
         #expect(replies.code(1) == -32800)
         #expect(replies.byID.count == document.count + 1)

@@ -115,14 +115,14 @@ struct MergingTests {
         let server = try ServerProcess(cache: folder)
         try server.requestAll([0, 1].map { ($0, "retrieve", params(web.url("/cat.png"))) })
         try server.stats("both callers waiting") { $0["merged"]?.integer == 1 }
-        try eventually("the request reaching the web server") { web.requestCount("/cat.png") == 1 }
+        try waitUntil("the request reaching the web server") { web.requestCount("/cat.png") == 1 }
         for id in [0, 1] {
             try server.notify("$/cancelRequest", #"{"id":\#(id)}"#)
             #expect(try server.next()?["error"]?["code"]?.integer == -32800)
         }
         try server.request(2, "retrieve", params(web.url("/cat.png")))
-        try eventually("the transfer being dropped") { web.droppedCount == 1 }
-        try eventually("the new request reaching the web server") { web.requestCount("/cat.png") == 2 }
+        try waitUntil("the transfer being dropped") { web.droppedCount == 1 }
+        try waitUntil("the new request reaching the web server") { web.requestCount("/cat.png") == 2 }
         gate.open()
         #expect(try server.next()?["result"]?["cacheType"]?.string == "none")
         #expect(server.finish() == 0)
@@ -135,7 +135,7 @@ struct MergingTests {
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
         try server.requestAll((0..<40).map { ($0, "retrieve", params(web.url("/\($0).png"))) })
-        try eventually("four requests reaching the web server") { web.requests.count == 4 }
+        try waitUntil("four requests reaching the web server") { web.requests.count == 4 }
         try server.stats("the others waiting") { $0["waitingDownloads"]?.integer == 36 }
         gate.open()
         #expect(try server.replies(40).byID.values.allSatisfy { $0["result"] != nil })
