@@ -194,7 +194,12 @@ public final class DiskStorage: Sendable {
                 do {
                     try writer.put(row)
                 } catch {
-                    if swapped { _ = try? self.folder.move(file.path, to: path, keepsOld: true) }
+                    // Back to where it was, also because this may be run once more with a new index.
+                    if swapped {
+                        _ = try? self.folder.move(file.path, to: path, keepsOld: true)
+                    } else {
+                        rename(path, file.path)
+                    }
                     throw error
                 }
                 // Last, so that a kill in between leaves the old image or the new one.

@@ -8,8 +8,8 @@ final class SQLiteDatabase {
         let code: Int32
         let message: String
 
-        /// The file is no database, or a damaged one.
-        var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) }
+        /// The file is no database, or a damaged one. What we write breaks no constraint unless what it meets is damaged.
+        var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(code & 0xFF) }
 
         /// The file cannot be opened: it may not, or it has just gone.
         var isUnopened: Bool { code & 0xFF == SQLITE_CANTOPEN }
