@@ -39,29 +39,29 @@ import Testing
     }
 
     /// A storage with two images whose index is a single file; closed, so that nothing of it is in memory.
-    private func closedFolder() throws -> TemporaryFolder {
+    private func closedFolder() async throws -> TemporaryFolder {
         let disk = try TestDisk()
         try disk.store(hollowPNG(width: 1), "1")
         try disk.store(hollowPNG(width: 2), "2")
+        try await eventually("nothing works on the index any more") { !disk.disk.index.isAdopting }
         execute("PRAGMA wal_checkpoint(TRUNCATE)", index(disk))
         return disk.folder
     }
 
-    @Test func damagedIndexIsBegunAnewAfterARestart() throws {
-        let folder = try closedFolder()
+    @Test(arguments: [0, 1, 15, 16, 100, 512, 4095, 4096, 4097, 8192, 12_288, 20_000])
+    func truncatedIndexIsBegunAnewAfterARestart(_ count: Int) async throws {
+        let folder = try await closedFolder()
         let path = folder.path + "/cache/index.sqlite"
-        let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-        for count in [0, 1, 15, 16, 100, 512, 4095, 4096, 4097, 8192, whole.count / 2, whole.count - 1] {
-            unlink(path + "-wal")
-            unlink(path + "-shm")
-            overwrite(path, Array(whole.prefix(count)))
-            try expectUsable(TestDisk(folder: folder), "cut to \(count) bytes")
-        }
+        #expect(FileStamp(path: path)?.size ?? 0 > count)
+        unlink(path + "-wal")
+        unlink(path + "-shm")
+        truncate(path, count)
+        try expectUsable(TestDisk(folder: folder), "cut to \(count) bytes")
     }
 
     @Test(arguments: 0..<12 as Range<UInt64>)
-    func randomlyDamagedIndexNeverFailsForEver(_ seed: UInt64) throws {
-        let folder = try closedFolder()
+    func randomlyDamagedIndexNeverFailsForEver(_ seed: UInt64) async throws {
+        let folder = try await closedFolder()
         let path = folder.path + "/cache/index.sqlite"
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         var generator = SeededGenerator(seed: seed)
@@ -78,18 +78,20 @@ import Testing
         try expectUsable(TestDisk(folder: folder), "seed \(seed)")
     }
 
-    @Test func indexDeletedUnderAnOpenStorageIsBegunAnew() throws {
+    @Test func indexDeletedUnderAnOpenStorageIsBegunAnew() async throws {
         let disk = try TestDisk()
         try disk.store(hollowPNG(width: 1), "1")
+        try await eventually("nothing works on the index") { !disk.disk.index.isAdopting }
         for suffix in ["", "-wal", "-shm"] { unlink(index(disk) + suffix) }
         try expectUsable(disk, "deleted")
     }
 
-    @Test func indexTruncatedUnderAnOpenStorageIsBegunAnew() throws {
+    @Test func indexTruncatedUnderAnOpenStorageIsBegunAnew() async throws {
         for count in [0, 100, 4096, 6000] {
             let disk = try TestDisk()
             try disk.store(hollowPNG(width: 1), "1")
             _ = try disk.record("1")
+            try await eventually("nothing works on the index") { !disk.disk.index.isAdopting }
             execute("PRAGMA wal_checkpoint(TRUNCATE)", index(disk))
             truncate(index(disk), count)
             try expectUsable(disk, "cut to \(count) bytes while open")
@@ -103,8 +105,8 @@ import Testing
         "UPDATE entries SET name = 'x'", "UPDATE entries SET name = NULL, key = NULL",
         "UPDATE entries SET bytes = 'many'",
     ])
-    func foreignIndexIsBegunAnew(_ sql: String) throws {
-        let folder = try closedFolder()
+    func foreignIndexIsBegunAnew(_ sql: String) async throws {
+        let folder = try await closedFolder()
         execute("PRAGMA ignore_check_constraints = 1;", folder.path + "/cache/index.sqlite")
         var database: OpaquePointer?
         sqlite3_open(folder.path + "/cache/index.sqlite", &database)
@@ -136,7 +138,7 @@ import Testing
         "checksum = NULL, modified = 1", "used = 9223372036854775807", "allocated = 9223372036854775807",
     ])
     func plantedRowsAreMissesAndNeverTrap(_ change: String) async throws {
-        let folder = try closedFolder()
+        let folder = try await closedFolder()
         overwrite(folder.path + "/victim", hollowPNG(width: 1))
         execute("DROP TRIGGER entry_changed; UPDATE entries SET \(change)", folder.path + "/cache/index.sqlite")
         let disk = try TestDisk(folder: folder)
