@@ -69,7 +69,8 @@ public final class Connection: Sendable {
     /// Reads until the input ends, the client asks to exit, or the stream cannot be followed any more; then waits for
     /// what was received to be answered.
     ///
-    /// - Returns: The exit code: 0 after the end of input, 2 when the stream was lost, or what `exit` asked for.
+    /// - Returns: The exit code: 0 after the end of input, 1 when the client could no longer be written to, 2 when the
+    ///   stream was lost, or what `exit` asked for.
     public func run() -> Int32 {
         writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
         if let framing { writer.use(framing) }
@@ -79,7 +80,7 @@ public final class Connection: Sendable {
         // After the end of input the client may take its time; after an exit it has none.
         writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
         writer.finish()
-        return code
+        return code == 0 && writer.isGone ? 1 : code
     }
 
     /// Answers everything open with −32802, writes what the client takes within `grace` nanoseconds, and takes

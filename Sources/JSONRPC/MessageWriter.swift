@@ -51,6 +51,9 @@ final class MessageWriter: Sendable {
     /// Bytes that the client has not taken yet.
     var unsentBytes: Int { state.withLock { $0.unsent } }
 
+    /// Whether the client can no longer be written to.
+    var isGone: Bool { state.withLock { $0.isGone } }
+
     /// Sets how frames are told apart; lines until then.
     func use(_ framing: MessageFraming) {
         state.withLock { $0.framing = framing }

@@ -37,14 +37,19 @@ final class CacheIndex: Sendable {
     private let writer = Mutex<Writer?>(nil)
 
     private let onAdopting: @Sendable () -> Void
+    private let hasImages: @Sendable () -> Bool
     private let adopting = Atomic(false)
 
     /// - Parameters:
     ///   - path: Of the index file, which is made at the first write.
+    ///   - hasImages: Whether a new index begins in a folder that has images already.
     ///   - onAdopting: Called when the index was begun in a folder that had images already, until
     ///     ``Writer/endAdopting()``. Must not wait.
-    init(path: String, onAdopting: @escaping @Sendable () -> Void) {
+    init(
+        path: String, hasImages: @escaping @Sendable () -> Bool, onAdopting: @escaping @Sendable () -> Void
+    ) {
         self.path = path
+        self.hasImages = hasImages
         self.onAdopting = onAdopting
     }
 
@@ -132,7 +137,7 @@ final class CacheIndex: Sendable {
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
             defer { close(lock) }
-            let fresh = try Writer(path: path)
+            let fresh = try Writer(path: path, hasImages: hasImages())
             slot = fresh
             if fresh.isAdopting {
                 adopting.store(true, ordering: .relaxed)
@@ -187,7 +192,7 @@ extension CacheIndex {
         CREATE INDEX IF NOT EXISTS entries_variants ON entries(key) WHERE identifier <> '';
         CREATE TABLE IF NOT EXISTS totals(
             count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, adopting INTEGER NOT NULL);
-        INSERT INTO totals SELECT 0, 0, 0, 1 WHERE NOT EXISTS (SELECT 1 FROM totals);
+        INSERT INTO totals SELECT 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals);
         CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entries BEGIN
             UPDATE totals SET count = count + 1, bytes = bytes + new.bytes, allocated = allocated + new.allocated;
         END;
@@ -245,7 +250,7 @@ extension CacheIndex {
         private let settle: SQLiteStatement
         private let database: SQLiteDatabase
 
-        fileprivate init(path: String) throws(SQLiteDatabase.Failure) {
+        fileprivate init(path: String, hasImages: Bool) throws(SQLiteDatabase.Failure) {
             database = try SQLiteDatabase(path: path, creates: true)
             chmod(path, 0o600)
             try database.execute(
@@ -256,11 +261,12 @@ extension CacheIndex {
             let found = version.integer(0)
             version.reset()
             guard found <= CacheIndex.version else {
-                throw SQLiteDatabase.Failure(
-                    code: 1, message: "it is of version \(found), made by a newer halcyon; this one knows \(CacheIndex.version)")
+                // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
+                throw SQLiteDatabase.Failure(code: 26, message: "it is of version \(found), made by a newer halcyon")
             }
             if found < CacheIndex.version {
-                try database.execute("BEGIN IMMEDIATE; \(CacheIndex.schema) COMMIT;")
+                let adopts = hasImages ? "UPDATE totals SET adopting = 1;" : ""
+                try database.execute("BEGIN IMMEDIATE; \(CacheIndex.schema) \(adopts) COMMIT;")
             }
             inode = CacheIndex.inode(path)
             let adopting = try database.prepare("SELECT adopting FROM totals")

@@ -26,7 +26,8 @@ extension DiskStorage {
                     try writer.settle(row.number, modified: found.modified)
                     return self.isExpired(row) ? nil : self.record(key, row, path, found)
                 }
-                if let restored = self.folder.restore(digest.hex, to: path, size: row.byteCount, modified: row.modified) {
+                if let restored = self.folder.restore(digest.hex, to: path, size: row.byteCount, modified: row.modified)
+                {
                     return self.isExpired(row) ? nil : self.record(key, row, path, restored)
                 }
                 unlink(path)
@@ -122,7 +123,9 @@ final class Adopter: Sendable {
     }
 
     func start() {
-        guard let storage = reference.withLock({ $0.storage }), !hasStarted.exchange(true, ordering: .relaxed) else { return }
+        guard let storage = reference.withLock({ $0.storage }), !hasStarted.exchange(true, ordering: .relaxed) else {
+            return
+        }
         startThread { storage.adoptAll() }
     }
 }

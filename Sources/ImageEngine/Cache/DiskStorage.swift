@@ -79,7 +79,10 @@ public final class DiskStorage: Sendable {
         self.now = now
         let adopter = Adopter()
         folder = StorageFolder(path: configuration.folder)
-        index = CacheIndex(path: configuration.folder + "/index.sqlite") { adopter.start() }
+        let files = folder
+        index = CacheIndex(
+            path: configuration.folder + "/index.sqlite", hasImages: { !files.shards.isEmpty },
+            onAdopting: { adopter.start() })
         touches = TouchLog(index: index)
         adopter.use(self)
     }

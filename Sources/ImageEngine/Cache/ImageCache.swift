@@ -102,7 +102,9 @@ public final class ImageCache: Sendable {
     /// Where the image for `key` is, or would be, and whether it is there.
     ///
     /// - Returns: nil when that takes waiting and `mayWait` is false.
-    public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (path: String, exists: Bool)? {
+    public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
+        path: String, exists: Bool
+    )? {
         if let record = memory.peek(key)?.record, let path = record.path, record.isIntact(burst: burst) {
             return (path, true)
         }
@@ -202,7 +204,9 @@ public final class ImageCache: Sendable {
         var removed = Removed()
         if fromMemory {
             removed.memory = memory.remove(key) != nil
-            if allVariants, memory.removeAll(where: { other, _ in ExactText(other.key) == ExactText(key.key) }) > 0 { removed.memory = true }
+            if allVariants, memory.removeAll(where: { other, _ in ExactText(other.key) == ExactText(key.key) }) > 0 {
+                removed.memory = true
+            }
         } else if fromDisk {
             detach(key)
         }

@@ -149,7 +149,9 @@ public final class ImageManager: Sendable {
     }
 
     /// The result with the bytes of its image, read now if need be.
-    public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws -> ImageResult {
+    public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
+        -> ImageResult
+    {
         if result.bytes != nil { return result }
         return try await pool.run {
             var loaded = result
@@ -159,7 +161,9 @@ public final class ImageManager: Sendable {
     }
 
     /// Looks in the cache, and writes the file that the answer needs.
-    private func cached(_ resource: Resource, in cache: ImageCache, _ options: ImageOptions) async throws -> ImageResult? {
+    private func cached(_ resource: Resource, in cache: ImageCache, _ options: ImageOptions) async throws
+        -> ImageResult?
+    {
         guard !options.forceRefresh else { return nil }
         return try await pool.run { [self] in
             let key = CacheKey(resource.cacheKey)

@@ -165,7 +165,9 @@ struct KeyOrder: Sendable {
     private mutating func settleSurveys(past ticket: Ticket) -> [Ticket] {
         var started: [Ticket] = []
         for index in surveys.indices where surveys[index].ticket > ticket { surveys[index].missing -= 1 }
-        while let index = surveys.firstIndex(where: { $0.missing <= 0 }) { started.append(surveys.remove(at: index).ticket) }
+        while let index = surveys.firstIndex(where: { $0.missing <= 0 }) {
+            started.append(surveys.remove(at: index).ticket)
+        }
         return started
     }
 }

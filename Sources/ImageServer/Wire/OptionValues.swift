@@ -66,7 +66,7 @@ extension Authorization: WireValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> Authorization {
         if view.kind == .object, view.count == 1 {
             if let token = view.member("bearer")?.string, isHeaderText(token) { return .bearer(token) }
-            if let basic = view.member("basic"), let user = basic.member("user")?.string,
+            if let basic = view.member("basic"), basic.count == 2, let user = basic.member("user")?.string,
                 let password = basic.member("password")?.string, isHeaderText(user), isHeaderText(password)
             {
                 return .basic(user: user, password: password)
@@ -99,9 +99,9 @@ extension RetryStrategy: WireValue {
         var strategy = RetryStrategy(maxRetries: 0, interval: .exponential(1))
         do { strategy.maxRetries = try wholeNumber(count, from: 0, to: 100) } catch { throw error.within("maxRetries") }
         if let interval = view.member("interval") {
-            if let seconds = interval.member("seconds")?.number, seconds >= 0 {
+            if interval.count == 1, let seconds = interval.member("seconds")?.number, seconds >= 0 {
                 strategy.interval = .seconds(seconds)
-            } else if let seconds = interval.member("exponential")?.number, seconds >= 0 {
+            } else if interval.count == 1, let seconds = interval.member("exponential")?.number, seconds >= 0 {
                 strategy.interval = .exponential(seconds)
             } else {
                 throw Mismatch.expected("{\"seconds\": n} or {\"exponential\": n}", interval).within("interval")
