@@ -30,6 +30,8 @@ extension DiskStorage {
                 {
                     return self.isExpired(row) ? nil : self.record(key, row, path, restored)
                 }
+                // Removed by hand is nobody's damage; anything else in the image's place is.
+                if found != nil || unlink(path) == 0 { self.report(row) }
                 unlink(path)
                 try writer.remove(row.number)
                 return nil
@@ -44,9 +46,18 @@ extension DiskStorage {
         let digest = Digest(of: record.key.computed)
         try index.write { writer in
             guard let row = try writer.row(digest.rowNumber), row.modified == record.stamp?.modified else { return }
+            self.report(row)
             _ = self.discard(row)
             try writer.remove(row.number)
         }
+    }
+
+    /// Counts an image whose file is not what was stored, and says so in the log; by its hash, for URLs are private.
+    private func report(_ row: CacheIndex.Row) {
+        damages.add(1, ordering: .relaxed)
+        logger.warning(
+            "a cached image was changed by another program and has been taken out",
+            metadata: ["image": "\(row.name.hex)", "folder": "\(configuration.folder)"])
     }
 
     private func isExpired(_ row: CacheIndex.Row) -> Bool {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Logging
 internal import Platform
 internal import Synchronization
 
@@ -70,6 +71,8 @@ public final class DiskStorage: Sendable {
     let touches: TouchLog
     let isPurging = Atomic(false)
     let evictions = Atomic(0)
+    let damages = Atomic(0)
+    let logger = Logger(label: "halcyon.cache")
 
     /// A storage; nothing is read or made yet.
     ///
@@ -128,7 +131,7 @@ public final class DiskStorage: Sendable {
         ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
             storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
-            checksum: row.checksum)
+            checksum: row.checksum, number: row.number)
     }
 
     /// Where the image for `key` is, or would be: a function of the key, and of the extension its name foretells.
@@ -178,8 +181,9 @@ public final class DiskStorage: Sendable {
         let lifetime = (expiration ?? configuration.expiration).lifetime(at: storedAt)
         do {
             let file = try folder.write(content, for: digest.hex, syncs: configuration.syncsToDisk)
-            // By then the draft is the old file, or a copy of what could not be stored.
-            defer { unlink(file.path) }
+            // What is left under the draft's name: the old file, or what could not be stored.
+            var isDraftLeft = true
+            defer { if isDraftLeft { unlink(file.path) } }
             if configuration.bytesLimit > 0, file.stamp.size > configuration.bytesLimit {
                 throw ImageError.limitExceeded(
                     limit: "disk-limit",
@@ -191,7 +195,7 @@ public final class DiskStorage: Sendable {
                 allocated: file.stamp.allocated, checksum: file.checksum, origin: origin, storedAt: storedAt,
                 expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime, modified: file.stamp.modified)
             let path = folder.blob(digest.hex, fileExtension)
-            let total = try index.write { writer in
+            let (total, isSwapped) = try index.write { writer in
                 let old = try writer.row(row.number)
                 let swapped = try self.folder.move(file.path, to: path, keepsOld: old != nil)
                 do {
@@ -207,13 +211,15 @@ public final class DiskStorage: Sendable {
                 }
                 // Last, so that a kill in between leaves the old image or the new one.
                 if let old, old.fileExtension != fileExtension { _ = self.discard(old) }
-                return try writer.totals().bytes
+                return (try writer.totals().bytes, swapped)
             }
+            isDraftLeft = isSwapped
             touches.note(row.number, at: storedAt)
             if configuration.bytesLimit > 0, total > configuration.bytesLimit { purge(sparing: row.number) }
             return ImageRecord(
                 key: key, header: header, byteCount: row.byteCount, path: path, origin: origin, storedAt: storedAt,
-                lifetime: lifetime, expiresAt: row.expiresAt, stamp: file.stamp, checksum: row.checksum)
+                lifetime: lifetime, expiresAt: row.expiresAt, stamp: file.stamp, checksum: row.checksum,
+                number: row.number)
         } catch {
             throw StorageFailure.error(error, folder: configuration.folder)
         }
@@ -276,6 +282,9 @@ public final class DiskStorage: Sendable {
         }
     }
 
+    /// How many entries this process took out because their files had been changed behind its back.
+    var damageCount: Int { damages.load(ordering: .relaxed) }
+
     /// How many entries this process evicted for their size.
     var evictionCount: Int { evictions.load(ordering: .relaxed) }
 
@@ -283,12 +292,11 @@ public final class DiskStorage: Sendable {
 
     /// Notes that the image was handed out, and writes its use down later, many at a time.
     func touch(_ record: ImageRecord) {
-        guard !record.isLocalFile, record.path != nil, let stamp = record.stamp else { return }
+        guard let number = record.number, let stamp = record.stamp else { return }
         let now = now()
         let isNoted = record.needsNote(at: now)
         let isWritten = record.needsTouch(at: now)
         guard isNoted || isWritten else { return }
-        let number = Digest(of: record.key.computed).rowNumber
         if isNoted { touches.note(number, at: now) }
         if isWritten { touches.add(number, modified: stamp.modified, expiresAt: record.expiresAt) }
     }

@@ -25,6 +25,8 @@ public final class ImageRecord: Sendable {
     /// How many seconds it lives after being stored or used; nil for ever.
     let lifetime: Int?
     let stamp: FileStamp?
+    /// The row of the index; nil when the image has none.
+    let number: Int64?
     let checksum: Digest?
 
     /// A place for a front end to keep what it derived from the record and cannot change: it lives as long.
@@ -38,7 +40,8 @@ public final class ImageRecord: Sendable {
 
     init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
-        origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?
+        origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?,
+        number: Int64? = nil
     ) {
         self.key = key
         self.header = header
@@ -51,6 +54,7 @@ public final class ImageRecord: Sendable {
         self.storedAt = storedAt
         self.lifetime = lifetime
         self.stamp = stamp
+        self.number = number
         self.checksum = checksum
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)

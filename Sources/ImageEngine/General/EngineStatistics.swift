@@ -20,4 +20,6 @@ public struct EngineStatistics: Sendable, Equatable {
     public let waitingDownloads: Int
     /// Images evicted from disk for their size.
     public let evictions: Int
+    /// Images taken out because their files had been changed behind our back.
+    public let damagedFiles: Int
 }

@@ -341,6 +341,7 @@ public final class ImageManager: Sendable {
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
             downloads: counts.finished, failedDownloads: counts.failed, downloadedBytes: counts.bytes,
             runningDownloads: load.running, waitingDownloads: load.waiting,
-            evictions: caches.reduce(0) { $0 + $1.disk.evictionCount })
+            evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
+            damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount })
     }
 }

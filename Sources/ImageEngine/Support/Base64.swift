@@ -32,6 +32,25 @@ public enum Base64 {
     /// The bytes that `text` stands for; nil if it is not base64. White space is skipped, padding may be missing, and
     /// the URL-safe alphabet is understood.
     public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        decodeWhole(text) ?? decodeLoose(text)
+    }
+
+    /// Text as most write it: the standard alphabet, padded, without white space.
+    private static func decodeWhole(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard text.count % 4 == 0, text.count < Int(Int32.max), let last = text.last, last > 0x20, text[0] > 0x20,
+            let start = text.assumingMemoryBound(to: UInt8.self).baseAddress
+        else { return nil }
+        let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
+        // Padding elsewhere than at the end would count as zeros.
+        guard text.firstIndex(of: UInt8(ascii: "=")) ?? text.count == text.count - padding else { return nil }
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { buffer, count in
+            let decoded = EVP_DecodeBlock(buffer.baseAddress, start, Int32(text.count))
+            count = max(Int(decoded) - padding, 0)
+        }
+        return bytes.count == text.count / 4 * 3 - padding ? bytes : nil
+    }
+
+    private static func decodeLoose(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var clean: [UInt8] = []
         clean.reserveCapacity(text.count + 4)
         for byte in text {

@@ -9,10 +9,17 @@ public struct Digest: Hashable, Sendable {
     ///
     /// - Complexity: O(*n*): 0.7 ns a byte with the processor's SHA extensions.
     public init(of data: UnsafeRawBufferPointer) {
-        var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        SHA256(data.assumingMemoryBound(to: UInt8.self).baseAddress, data.count, &bytes)
-        self.bytes = bytes
+        bytes = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
+            EVP_Digest(data.baseAddress, data.count, buffer.baseAddress, nil, Self.algorithm, nil)
+            count = Int(SHA256_DIGEST_LENGTH)
+        }
     }
+
+    /// SHA-256, looked up once and kept as a number: left to itself libcrypto looks it up for every digest, which costs
+    /// more than that of a key. EVP_sha256 stands in should it be missing from the providers.
+    private static var algorithm: OpaquePointer? { OpaquePointer(bitPattern: fetchedAlgorithm) ?? EVP_sha256() }
+
+    private static let fetchedAlgorithm = UInt(bitPattern: EVP_MD_fetch(nil, "SHA256", nil))
 
     /// The digest of the UTF-8 of `text`.
     public init(of text: String) {

@@ -72,6 +72,12 @@ struct ImageReply: WireObject {
 
     /// Writes the result; what does not change between two results of one record is written once and kept with it.
     func write(to writer: inout JSONWriter) {
+        guard image.cacheType == .memory else {
+            // Only an image that is asked for again is worth the memory to keep its text.
+            return writer.object { writer in
+                for field in Self.fields { field.write(self, &writer) }
+            }
+        }
         let runs = StableRuns.of(self)
         writer.object { writer in
             for (index, run) in runs.texts.enumerated() {
@@ -102,10 +108,9 @@ private struct StableRuns: Sendable {
         self.texts = texts + [run.bytes]
     }
 
-    /// The fields of a reply. Only an image that is asked for again is worth the memory to keep them.
+    /// The fields of a reply, kept with its record.
     static func of(_ reply: ImageReply) -> StableRuns {
-        guard reply.image.cacheType == .memory else { return StableRuns(reply) }
-        return reply.image.record.memo.withLock { memo in
+        reply.image.record.memo.withLock { memo in
             if let kept = memo as? StableRuns, kept.cache == reply.image.cache { return kept }
             let made = StableRuns(reply)
             memo = made

@@ -124,6 +124,9 @@ struct StatsReply: WireObject {
         counter("runningDownloads", "Downloads under way.", \.runningDownloads),
         counter("waitingDownloads", "Downloads waiting for their turn.", \.waitingDownloads),
         counter("evictions", "Images evicted from disk for their size.", \.evictions),
+        counter(
+            "damagedFiles", "Images taken out because their files had been changed by another program.",
+            \.damagedFiles),
         WireField("requestsInFlight", "Requests being worked on.", countSchema) {
             $1.field("requestsInFlight", $0.requestsInFlight)
         },
