@@ -64,6 +64,8 @@ import Testing
         #expect(try disk.record("a") == nil)
         #expect(try disk.record("a") == nil, "and again")
         #expect(try disk.bytes("a") == nil)
+        let isReported = ![.deleted, .folder, .fullFolder].contains(damage)
+        #expect(disk.disk.damageCount == (isReported ? 1 : 0), "a change is reported once")
         try disk.store(picture, "a")
         #expect(try disk.bytes("a") == picture)
         #expect(try disk.reopened().bytes("a") == picture)

@@ -25,6 +25,19 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    /// E2-68: without waiting there is no path yet, and the file comes behind the answer.
+    @Test func imageNobodyWaitsForIsCachedBehindTheAnswer() async throws {
+        let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
+        defer { server.stop() }
+        let url = server.url("/a")
+        let options = ImageOptions { $0.waitForCache = false }
+        let image = try await engine.manager.image(Resource(url: url), in: engine.cache, options: options, needs: [])
+        #expect(image.record.path == nil && image.record.header.width == 7)
+        try await eventually("the file behind the answer") { [engine] in engine.blobs.count == 1 }
+        #expect(try await engine.image(url).record.path != nil, "a result that has a path waits")
+        #expect(server.requestCount("/a") == 1)
+    }
+
     /// E2-63.
     @Test func forceRefreshDownloadsAndOverwrites() async throws {
         let count = Counter()

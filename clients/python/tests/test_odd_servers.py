@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import threading
 import unittest
 from typing import Any, List
@@ -18,6 +19,18 @@ from halcyon import (
 )
 
 from .support import PATIENCE, Case
+
+_before: Any = None
+
+
+def setUpModule() -> None:
+    """A shell starts what runs in the background with Ctrl-C ignored; these tests are about Ctrl-C."""
+    global _before
+    _before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def tearDownModule() -> None:
+    signal.signal(signal.SIGINT, _before)
 
 
 class SyncClient(Case):
