@@ -150,12 +150,6 @@ public struct JSONWriter: Sendable {
         depth = 0
     }
 
-    /// Ends a line of NDJSON: a newline, after which a new value may be written.
-    mutating func endLine() {
-        bytes.append(UInt8(ascii: "\n"))
-        needsComma = false
-    }
-
     // MARK: Inside
 
     private mutating func open(_ bracket: UInt8) {
