@@ -33,10 +33,10 @@ struct ServeSession {
         }
 
         var configuration = ImageManager.Configuration(cacheRoot: root)
-        configuration.memory.costLimit = options.memoryLimit
-        configuration.memory.preferredCost = options.memoryLimit / 5 * 3
-        configuration.diskBytesLimit = options.diskLimit
-        configuration.syncsToDisk = options.durability == "disk"
+        configuration.defaults.memory.costLimit = options.memoryLimit
+        configuration.defaults.memory.preferredCost = options.memoryLimit / 5 * 3
+        configuration.defaults.disk.bytesLimit = options.diskLimit
+        configuration.defaults.disk.syncsToDisk = options.durability == "disk"
         configuration.downloader.maxDownloadsPerHost = options.maxDownloadsPerHost
         configuration.downloader.maxConcurrentDownloads = options.maxConcurrentDownloads
         configuration.downloader.userAgent = "halcyon/\(ImageServer.version)"

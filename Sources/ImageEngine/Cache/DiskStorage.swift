@@ -13,21 +13,6 @@ internal import Synchronization
 ///
 /// Callable from any thread. ``record(for:)`` takes microseconds; everything else may wait for the disk.
 public final class DiskStorage: Sendable {
-    /// The settings of a storage.
-    public struct Configuration: Sendable {
-        /// The folder; made with mode 0700 at the first store.
-        public var folder: String
-        /// The most the files may take, in bytes; 2 GiB by default, 0 for no limit. A purge goes down to half.
-        public var bytesLimit = 2 << 30
-        /// How long an entry lives after its last use; 7 days by default.
-        public var expiration = StorageExpiration.days(7)
-        /// Whether a store waits until the bytes have reached the disk and not only the system's memory.
-        public var syncsToDisk = false
-
-        /// The default settings for a folder.
-        public init(folder: String) { self.folder = folder }
-    }
-
     /// The bytes to be stored.
     enum Content: Sendable {
         case bytes([UInt8])

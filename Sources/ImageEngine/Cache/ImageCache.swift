@@ -7,7 +7,7 @@ internal import Platform
 /// the file is the recorded one: what another process replaced or removed is not served.
 public final class ImageCache: Sendable {
     /// The settings of a cache.
-    public struct Configuration: Sendable {
+    public struct Configuration: Sendable, Equatable {
         /// The memory tier's limits.
         public var memory = MemoryStorage<CacheKey, MemoryEntry>.Configuration()
         /// The disk tier's settings.

@@ -10,15 +10,23 @@ internal import Synchronization
 /// Callable from any thread. Every call takes one lock, does no I/O and never suspends.
 public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The limits of a storage.
-    public struct Configuration: Sendable {
-        /// The most the storage may hold, in bytes; 100 MiB by default.
+    public struct Configuration: Sendable, Equatable {
+        /// Whether anything is held at all; true by default.
+        public var isEnabled = true
+        /// The most the storage may hold, in bytes; 100 MiB by default, 0 for nothing.
         public var costLimit = 100 << 20
         /// What a purge leaves, in bytes; 60 MiB by default.
         public var preferredCost = 60 << 20
         /// The most values; 0 (the default) for no limit.
         public var countLimit = 0
+        /// The most one value may cost, in bytes; nil, the default, for a tenth of ``costLimit``.
+        public var entryCostLimit: Int?
         /// How long a value lives; 300 s by default.
         public var expiration = StorageExpiration.seconds(300)
+        /// What an access does to that: begins it anew by default (sliding); `none` is absolute.
+        public var extending = ExpirationExtension.cacheTime
+        /// Whether a purged value is found again as long as somebody in the process still holds it; true by default.
+        public var isWeaklyRetaining = true
 
         /// The default limits.
         public init() {}

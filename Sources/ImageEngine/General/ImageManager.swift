@@ -11,12 +11,11 @@ public final class ImageManager: Sendable {
     public struct Configuration: Sendable {
         /// The folder under which every cache has its own.
         public var cacheRoot: String
-        /// The memory tier of every cache.
-        public var memory = MemoryStorage<CacheKey, ImageCache.MemoryEntry>.Configuration()
-        /// The most each disk tier may take, in bytes; 0 for no limit.
-        public var diskBytesLimit = 2 << 30
-        /// Whether a store waits until the bytes have reached the disk.
-        public var syncsToDisk = false
+        /// The settings of every cache that has none of its own; the folder in it does not count.
+        public var defaults = ImageCache.Configuration(folder: "")
+        /// The settings of single caches, by name. An empty folder is the one called like the cache, under
+        /// ``cacheRoot``.
+        public var caches: [String: ImageCache.Configuration] = [:]
         /// The downloader.
         public var downloader = ImageDownloader.Configuration()
         /// The clocks.
@@ -66,10 +65,8 @@ public final class ImageManager: Sendable {
         caches.withLock { caches in
             if let cache = caches[name] { return cache }
             guard Self.isCacheName(name) else { return nil }
-            var settings = ImageCache.Configuration(folder: configuration.cacheRoot + "/" + name)
-            settings.memory = configuration.memory
-            settings.disk.bytesLimit = configuration.diskBytesLimit
-            settings.disk.syncsToDisk = configuration.syncsToDisk
+            var settings = configuration.caches[name] ?? configuration.defaults
+            if settings.disk.folder.isEmpty { settings.disk.folder = configuration.cacheRoot + "/" + name }
             let cache = ImageCache(name: name, configuration: settings, clock: configuration.clock)
             caches[name] = cache
             return cache

@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func bytesTooLargeForMemoryLeaveTheRecordThere() throws {
-        let small = try TestEngine { $0.memory.costLimit = 2000 }
+        let small = try TestEngine { $0.defaults.memory.costLimit = 2000 }
         let large = hollowPNG(width: 9, count: 5000)
         try store(large, in: small.cache, keepsBytes: true)
         let hit = try #require(try small.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true))
