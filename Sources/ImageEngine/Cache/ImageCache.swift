@@ -46,10 +46,17 @@ public final class ImageCache: Sendable {
     public let name: String
     let memory: MemoryStorage<CacheKey, MemoryEntry>
     let disk: DiskStorage
+    /// Hears what cleaning takes out of the disk tier, from any thread.
+    let onClean: @Sendable (CleaningReport) -> Void
     private let wallClock: @Sendable () -> Int
 
-    init(name: String, configuration: Configuration, clock: EngineClock) {
+    /// - Parameter onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
+    init(
+        name: String, configuration: Configuration, clock: EngineClock,
+        onClean: @escaping @Sendable (CleaningReport) -> Void = { _ in }
+    ) {
         self.name = name
+        self.onClean = onClean
         wallClock = clock.wall
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(configuration.disk, now: clock.wall)

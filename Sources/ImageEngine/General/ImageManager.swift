@@ -39,6 +39,7 @@ public final class ImageManager: Sendable {
     /// The downloader of all caches.
     public let downloader: ImageDownloader
     private let caches = Mutex<[String: ImageCache]>([:])
+    private let cleaning = CleaningHook()
     private let wishes = Coalescer<Wish, ImageResult>()
     private let pool = BlockingPool(threads: 4)
     private let memoryHits = Atomic(0)
@@ -67,7 +68,9 @@ public final class ImageManager: Sendable {
             guard Self.isCacheName(name) else { return nil }
             var settings = configuration.caches[name] ?? configuration.defaults
             if settings.disk.folder.isEmpty { settings.disk.folder = configuration.cacheRoot + "/" + name }
-            let cache = ImageCache(name: name, configuration: settings, clock: configuration.clock)
+            let cache = ImageCache(
+                name: name, configuration: settings, clock: configuration.clock,
+                onClean: { [cleaning] report in cleaning.report(report) })
             caches[name] = cache
             return cache
         }
@@ -83,6 +86,9 @@ public final class ImageManager: Sendable {
                 }
             }
     }
+
+    /// Sets who hears, from any thread, what cleaning takes out of the caches; nil for nobody.
+    public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
 
     /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
     public func flush() {
