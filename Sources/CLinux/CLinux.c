@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,4 +27,21 @@ int hl_start_writeback(int descriptor) { return sync_file_range(descriptor, 0, 0
 
 int hl_exchange(const char *one, const char *other) {
     return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+void *hl_map(int descriptor, size_t count) {
+    int flags = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, flags, descriptor, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+void hl_unmap(void *base, size_t count) { munmap(base, count); }
+
+uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+void hl_raise(uint32_t *place, uint32_t value) {
+    uint32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+    while (seen < value &&
+           !__atomic_compare_exchange_n(place, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
 }

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
@@ -20,5 +21,14 @@ int hl_pidfd_open(pid_t process);
 int hl_start_writeback(int descriptor);
 /// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
 int hl_exchange(const char *one, const char *other);
+
+/// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps memory of our own.
+void *hl_map(int descriptor, size_t count);
+/// Ends a mapping.
+void hl_unmap(void *base, size_t count);
+/// The number at `place`, which other processes may be changing.
+uint32_t hl_load(const uint32_t *place);
+/// Raises the number at `place` to `value` unless it is as high already.
+void hl_raise(uint32_t *place, uint32_t value);
 
 #endif

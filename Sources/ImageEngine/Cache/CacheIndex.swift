@@ -7,48 +7,37 @@ internal import Synchronization
 /// reading and one for writing, so that a lookup never waits for a store. Totals are kept by triggers, hence O(1).
 /// Order of use is a running number, not a time.
 final class CacheIndex: Sendable {
-    /// One entry as the index knows it.
-    struct Row: Sendable {
-        /// The digest of the computed key, which names the file.
-        var name: Digest
-        var number: Int64 { name.rowNumber }
-        var key: String
-        var identifier: String
-        var fileExtension: String
-        var header: ImageHeader
-        var byteCount: Int
-        var allocated: Int
-        var checksum: Digest?
-        var origin: ImageOrigin
-        var storedAt: Int
-        var expiresAt: Int?
-        var lifetime: Int?
-        var modified: Int
-    }
-
     struct Totals: Equatable, Sendable {
         var count = 0
         var bytes = 0
         var allocated = 0
+        /// Bytes of files that have no entry any more and are kept for a lease.
+        var lent = 0
     }
 
     private let path: String
+    let clock: CacheClock
     private let reader = Mutex<Reader?>(nil)
     private let writer = Mutex<Writer?>(nil)
+    private let survey = Mutex<Survey?>(nil)
 
     private let onAdopting: @Sendable () -> Void
     private let hasImages: @Sendable () -> Bool
     private let adopting = Atomic(false)
+    private let openings = Atomic(0)
 
     /// - Parameters:
     ///   - path: Of the index file, which is made at the first write.
+    ///   - clock: Goes by what the index remembers as soon as it is opened.
     ///   - hasImages: Whether a new index begins in a folder that has images already.
     ///   - onAdopting: Called when the index was begun in a folder that had images already, until
     ///     ``Writer/endAdopting()``. Must not wait.
     init(
-        path: String, hasImages: @escaping @Sendable () -> Bool, onAdopting: @escaping @Sendable () -> Void
+        path: String, clock: CacheClock, hasImages: @escaping @Sendable () -> Bool,
+        onAdopting: @escaping @Sendable () -> Void
     ) {
         self.path = path
+        self.clock = clock
         self.hasImages = hasImages
         self.onAdopting = onAdopting
     }
@@ -62,6 +51,9 @@ final class CacheIndex: Sendable {
         adopting.store(false, ordering: .relaxed)
     }
 
+    /// How often a connection was opened: as long as it stays, the folder has not been replaced.
+    var generation: Int { openings.load(ordering: .relaxed) }
+
     /// Whether there is an index at all.
     var exists: Bool { Self.inode(path) != nil }
 
@@ -72,6 +64,16 @@ final class CacheIndex: Sendable {
     /// - Complexity: One B-tree lookup, O(log *n*).
     func row(_ number: Int64) throws -> Row? {
         try reading(or: nil) { try $0.row(number) }
+    }
+
+    /// The entry with `number` and all that is known of it, or nil.
+    func details(_ number: Int64) throws -> Details? {
+        try reading(or: nil) { try $0.details(number) }
+    }
+
+    /// Up to four entries with the content that `content` numbers.
+    func twins(_ content: Int64) throws -> [Row] {
+        try reading(or: []) { try $0.twins(content) }
     }
 
     /// Sums over all entries, in O(1).
@@ -89,6 +91,10 @@ final class CacheIndex: Sendable {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
             return missing
+        } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
+            // Opening it for writing makes it one of this version.
+            try write { _ in }
+            return try readingOnce(or: missing, checksFile: checksFile, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
             // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
             close(Self.lock(path))
@@ -108,9 +114,10 @@ final class CacheIndex: Sendable {
                 slot = nil
             }
             guard Self.inode(path) != nil else { return missing }
-            let fresh = try Reader(path: path)
+            let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
             slot = fresh
+            openings.add(1, ordering: .relaxed)
             return value ?? missing
         }
     }
@@ -118,34 +125,58 @@ final class CacheIndex: Sendable {
     // MARK: Writing
 
     /// Runs `body` in one transaction that excludes every other writer of every process.
-    func write<Value: Sendable>(_ body: @Sendable (Writer) throws -> Value) throws -> Value {
+    ///
+    /// - Parameter syncs: Waits until the transaction has reached the disk.
+    func write<Value: Sendable>(
+        syncs: Bool = false, _ body: @Sendable (Writer) throws -> Value
+    ) throws -> Value {
         let damaged = Self.inode(path)
         do {
-            return try writeOnce(body)
+            return try writeOnce(syncs, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             writer.withLock { $0 = nil }
             reader.withLock { $0 = nil }
             putAside(damaged)
-            return try writeOnce(body)
+            survey.withLock { $0 = nil }
+            return try writeOnce(syncs, body)
         }
     }
 
-    private func writeOnce<Value: Sendable>(_ body: @Sendable (Writer) throws -> Value) throws -> Value {
+    private func writeOnce<Value: Sendable>(_ syncs: Bool, _ body: @Sendable (Writer) throws -> Value) throws -> Value {
         try writer.withLock { slot in
-            if let open = slot, open.inode == Self.inode(path) { return try open.transaction(body) }
+            if let open = slot, open.inode == Self.inode(path) { return try open.transaction(syncs: syncs, body) }
             slot = nil
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
             defer { close(lock) }
-            let fresh = try Writer(path: path, hasImages: hasImages())
+            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages())
             slot = fresh
+            openings.add(1, ordering: .relaxed)
             if fresh.isAdopting {
                 adopting.store(true, ordering: .relaxed)
                 onAdopting()
             }
-            return try fresh.transaction(body)
+            return try fresh.transaction(syncs: syncs, body)
         }
     }
+
+    // MARK: Surveys
+
+    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index.
+    func surveying<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
+        try survey.withLock { slot in
+            let inode = Self.inode(path)
+            if let open = slot, open.inode == inode { return try body(open) }
+            slot = nil
+            guard inode != nil else { return nil }
+            let fresh = try Survey(path: path)
+            slot = fresh
+            return try body(fresh)
+        }
+    }
+
+    /// Copies the log of changes into the index, as far as nobody reads; readers and writers go on meanwhile.
+    func checkpoint() { _ = try? surveying { try $0.checkpoint() } }
 
     /// Moves a damaged index out of the way, so that a new one can be begun.
     ///

@@ -31,11 +31,26 @@ public struct CacheKey: Hashable, Sendable {
     var indexed: String { key.utf8.count <= 2048 ? key : "sha256:" + Digest(of: key).hex }
 
     /// The picture format that the key's extension foretells, before the bytes are known.
-    var foretoldExtension: String {
+    var foretoldExtension: String { ImageFormat(fileExtension: rawExtension)?.fileExtension ?? "" }
+
+    /// The extension that the key itself has: 1…16 letters and digits; empty for none or anything else.
+    var ownExtension: String {
+        let text = rawExtension
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: false
+            }
+        }
+        return isPlain && text.utf8.count <= 16 ? text : ""
+    }
+
+    /// What follows the last dot of the last part of the key's path; neither query nor fragment counts.
+    private var rawExtension: String {
         var path = key[...]
         if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }), path.contains("://") { path = path[..<end] }
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
-        return ImageFormat(fileExtension: String(name[name.index(after: dot)...]))?.fileExtension ?? ""
+        return String(name[name.index(after: dot)...])
     }
 }

@@ -11,13 +11,26 @@ extension DiskStorage {
     /// the two names, and the old file waits beside; the index was lost; the file was changed or removed behind our
     /// back, which is a miss.
     func settle(_ key: CacheKey) throws(ImageError) -> ImageRecord? {
-        let digest = Digest(of: key.computed)
+        switch try lookIntoIndex(key) {
+        case .found(let record): record
+        case .missing: readOnlyRecord(for: key)
+        case .unsettled: try repair(key) ?? readOnlyRecord(for: key)
+        }
+    }
+
+    private func repair(_ key: CacheKey) throws(ImageError) -> ImageRecord? {
+        let digest = name(of: key)
         do {
             return try index.write { writer in
-                guard let row = try writer.row(digest.rowNumber), row.name == digest else {
+                guard var row = try writer.row(digest.rowNumber), row.name == digest else {
                     return try self.adopt(key, digest, writer)
                 }
-                let path = self.folder.blob(digest.hex, row.fileExtension)
+                if row.key.isEmpty {
+                    // Adopted by its file alone: now somebody says what it is called.
+                    try writer.name(row.number, key)
+                    (row.key, row.identifier) = (key.indexed, key.identifier)
+                }
+                let path = self.folder.blob(row.fileName)
                 let found = FileStamp(path: path)
                 if let found, found.modified == row.modified, found.size == row.byteCount {
                     return self.isExpired(row) ? nil : self.record(key, row, path, found)
@@ -37,62 +50,70 @@ extension DiskStorage {
                 return nil
             }
         } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
+            throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
     /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
     func forget(_ record: ImageRecord) throws {
-        let digest = Digest(of: record.key.computed)
+        let digest = name(of: record.key)
         try index.write { writer in
             guard let row = try writer.row(digest.rowNumber), row.modified == record.stamp?.modified else { return }
             self.report(row)
-            _ = self.discard(row)
+            unlink(self.folder.blob(row.fileName))
             try writer.remove(row.number)
         }
     }
 
     /// Counts an image whose file is not what was stored, and says so in the log; by its hash, for URLs are private.
-    private func report(_ row: CacheIndex.Row) {
+    func report(_ row: CacheIndex.Row) {
         damages.add(1, ordering: .relaxed)
         logger.warning(
             "a cached image was changed by another program and has been taken out",
-            metadata: ["image": "\(row.name.hex)", "folder": "\(configuration.folder)"])
-    }
-
-    private func isExpired(_ row: CacheIndex.Row) -> Bool {
-        row.expiresAt.map { $0 <= now() } ?? false
+            metadata: ["image": "\(row.name.hex)", "folder": "\(folder.path)"])
     }
 
     /// Takes a file of the folder that the index does not know into the index.
     private func adopt(_ key: CacheKey, _ digest: Digest, _ writer: CacheIndex.Writer) throws -> ImageRecord? {
         guard writer.isAdopting else { return nil }
-        for fileExtension in ImageFormat.allCases.map(\.fileExtension) + [""] {
+        let likely = [fileExtension(for: key, nil), key.ownExtension, ""]
+        for fileExtension in likely + ImageFormat.allCases.map(\.fileExtension) {
             let path = folder.blob(digest.hex, fileExtension)
             guard let (row, stamp) = adoptedRow(digest, key: key, path: path, fileExtension) else { continue }
-            try writer.put(row)
+            try enter(row, stamp, writer)
             return record(key, row, path, stamp)
         }
         return nil
     }
 
     /// A row for a file of which only the name is known; its life begins now.
-    private func adoptedRow(
+    func adoptedRow(
         _ digest: Digest, key: CacheKey?, path: String, _ fileExtension: String
     ) -> (CacheIndex.Row, FileStamp)? {
         guard let stamp = FileStamp(path: path), let checksum = try? folder.checksum(of: path) else { return nil }
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        defer { Glibc.close(descriptor) }
         guard let header = try? ImageHeader(descriptor: descriptor, count: stamp.size) else { return nil }
-        let storedAt = now()
-        let lifetime = configuration.expiration.lifetime(at: storedAt)
+        let storedAt = clock.now
+        let lifetime = configuration.expiration.lifetime(at: clock.wallNow)
         let row = CacheIndex.Row(
             name: digest, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
             header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
             origin: ImageOrigin(), storedAt: storedAt, expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime,
-            modified: stamp.modified)
+            modified: stamp.modified, content: checksum.rowNumber)
         return (row, stamp)
+    }
+
+    /// Adds a row for a file that is at its place already.
+    func enter(_ row: CacheIndex.Row, _ stamp: FileStamp, _ writer: CacheIndex.Writer) throws {
+        var row = row
+        if let twin = try writer.twin(row.content, besides: row.number),
+            FileStamp(path: folder.blob(twin.fileName))?.inode != stamp.inode
+        {
+            row.content = row.number
+        }
+        try writer.put(row)
     }
 
     /// Takes every file of the folder into an index that was lost, a few at a time.
@@ -118,8 +139,8 @@ extension DiskStorage {
         if let row = try writer.row(digest.rowNumber), row.name == digest { return }
         let fileExtension = parts.count > 1 ? String(parts[1]) : ""
         let path = folder.blob(String(hex), fileExtension)
-        guard let (row, _) = adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
-        try writer.put(row)
+        guard let (row, stamp) = adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
+        try enter(row, stamp, writer)
     }
 }
 

@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Logging
-internal import Platform
 internal import Synchronization
 
 /// The disk tier of one cache: whole files named by the hash of their key, and an index that all processes share.
 ///
-/// A file is written beside, then renamed into place within the index's write transaction; so another process sees
-/// the old image or the new one, never a part, and never an index that contradicts the folder for long. A file that
-/// was changed behind our back is a miss.
+/// A file is written beside, then named within the index's write transaction; so another process sees the old image
+/// or the new one, never a part, and never an index that contradicts the folder for long. A file that was changed
+/// behind our back is a miss.
 ///
-/// Layout: `blobs/<2 hex>/<64 hex>.<ext>`, `partial/` for what is being written, `index.sqlite`, `CACHEDIR.TAG`.
+/// Layout: `blobs/<2 hex>/<hash>.<ext>`, `partial/` for what is being written, `leases/` for what is lent out and by
+/// whom is written, `index.sqlite`, `CACHEDIR.TAG`.
 ///
-/// Callable from any thread. ``record(for:)`` takes microseconds; everything else may wait for the disk.
+/// Callable from any thread. ``lookUp(_:)`` takes microseconds; everything else may wait for the disk.
 public final class DiskStorage: Sendable {
     /// The bytes to be stored.
     enum Content: Sendable {
@@ -26,7 +26,8 @@ public final class DiskStorage: Sendable {
     enum Lookup: Sendable {
         case found(ImageRecord)
         case missing
-        /// The index and the folder do not agree; ``DiskStorage/settle(_:)`` finds out, and may wait.
+        /// The index and the folder do not agree, or other folders must be searched; ``DiskStorage/settle(_:)`` finds
+        /// out, and may wait.
         case unsettled
     }
 
@@ -36,43 +37,106 @@ public final class DiskStorage: Sendable {
         public var count = 0
         /// Bytes of their files.
         public var bytes = 0
+        /// How many of them were lent out.
+        public var leased = 0
 
         /// So many entries of so many bytes.
-        public init(count: Int = 0, bytes: Int = 0) {
+        public init(count: Int = 0, bytes: Int = 0, leased: Int = 0) {
             self.count = count
             self.bytes = bytes
+            self.leased = leased
         }
     }
 
-    /// An image handed out this long ago or less, in seconds, is not evicted. A minute is promised; notes are up to
-    /// ten seconds old.
-    static let handOutGrace = 70
+    /// An entry that cleaning took out.
+    struct Cleaned: Sendable, Equatable {
+        let hash: String
+        /// nil where the index does not know it.
+        let key: String?
+        let bytes: Int
+    }
 
-    /// The settings.
-    public let configuration: Configuration
+    private let settings: Mutex<Configuration>
     let folder: StorageFolder
     let index: CacheIndex
-    let now: @Sendable () -> Int
+    let clock: CacheClock
     let touches: TouchLog
+    let lending: Lending
     let isPurging = Atomic(false)
     let evictions = Atomic(0)
     let damages = Atomic(0)
+    let hasCollected = Atomic(false)
+    let scrubbed = Atomic<Int64>(0)
     let logger = Logger(label: "halcyon.cache")
+    private let usesMD5 = Atomic(false)
+    private let hasReadOnlyPaths = Atomic(false)
+    /// Runs work that nobody waits for.
+    let background: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let onClean: @Sendable ([Cleaned], CleaningReport.Reason) -> Void
 
     /// A storage; nothing is read or made yet.
     ///
-    /// - Parameter now: Seconds since 1970.
-    init(_ configuration: Configuration, now: @escaping @Sendable () -> Int) {
-        self.configuration = configuration
-        self.now = now
+    /// - Parameters:
+    ///   - folder: The folder, if the process uses it already for something else; it must be the configured one.
+    ///   - background: Runs work that nobody waits for, on a thread that may wait for the disk.
+    ///   - onClean: Hears what was taken out for its age or for its size; must not wait.
+    init(
+        _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
+        background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = startDetached,
+        onClean: @escaping @Sendable ([Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
+    ) {
+        settings = Mutex(configuration)
+        self.background = background
+        self.onClean = onClean
         let adopter = Adopter()
-        folder = StorageFolder(path: configuration.folder)
-        let files = folder
+        let files = folder ?? StorageFolder(path: configuration.folder)
+        self.folder = files
+        let clock = CacheClock(clock)
+        self.clock = clock
         index = CacheIndex(
-            path: configuration.folder + "/index.sqlite", hasImages: { !files.shards.isEmpty },
+            path: configuration.folder + "/index.sqlite", clock: clock, hasImages: { !files.shards.isEmpty },
             onAdopting: { adopter.start() })
         touches = TouchLog(index: index)
+        lending = Lending(folder: files, index: index, clock: clock)
+        noteConfiguration(configuration)
         adopter.use(self)
+    }
+
+    // MARK: Settings
+
+    /// The settings.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the settings at once; a lower limit removes what is too much before long. The folder stays.
+    public func configure(_ configuration: Configuration) {
+        var configuration = configuration
+        settings.withLock { settings in
+            configuration.folder = settings.folder
+            settings = configuration
+        }
+        noteConfiguration(configuration)
+        if configuration.bytesLimit > 0, let totals = try? index.totals(), totals.bytes > configuration.bytesLimit {
+            background { [self] in purge() }
+        }
+    }
+
+    /// Adds a folder to search after the others.
+    public func addReadOnlyPath(_ path: String) {
+        let configuration = settings.withLock { settings in
+            if !settings.readOnlyPaths.contains(path) { settings.readOnlyPaths.append(path) }
+            return settings
+        }
+        noteConfiguration(configuration)
+    }
+
+    private func noteConfiguration(_ configuration: Configuration) {
+        usesMD5.store(configuration.fileNames == .md5, ordering: .relaxed)
+        hasReadOnlyPaths.store(!configuration.readOnlyPaths.isEmpty, ordering: .relaxed)
+    }
+
+    /// The name of the file for a key.
+    func name(of key: CacheKey) -> Digest {
+        usesMD5.load(ordering: .relaxed) ? Digest(md5Of: key.computed) : Digest(of: key.computed)
     }
 
     // MARK: Looking up
@@ -81,13 +145,20 @@ public final class DiskStorage: Sendable {
     ///
     /// - Complexity: One index lookup and one `lstat`; never waits.
     func lookUp(_ key: CacheKey) throws(ImageError) -> Lookup {
-        let digest = Digest(of: key.computed)
+        let found = try lookIntoIndex(key)
+        if case .missing = found, hasReadOnlyPaths.load(ordering: .relaxed) { return .unsettled }
+        return found
+    }
+
+    /// What the index says, without other folders.
+    func lookIntoIndex(_ key: CacheKey) throws(ImageError) -> Lookup {
+        let digest = name(of: key)
         do {
             guard let row = try index.row(digest.rowNumber), row.name == digest else {
                 return index.isAdopting || !index.exists && folder.hasBlobs ? .unsettled : .missing
             }
-            if let expiry = row.expiresAt, expiry <= now() { return .missing }
-            let path = folder.blob(digest.hex, row.fileExtension)
+            if isExpired(row) { return .missing }
+            let path = folder.blob(row.fileName)
             guard let stamp = FileStamp(path: path) else {
                 var status = stat()
                 // What cannot be looked at is an error, and no reason to forget it.
@@ -96,10 +167,12 @@ public final class DiskStorage: Sendable {
                 }
                 return .unsettled
             }
-            guard stamp.modified == row.modified, stamp.size == row.byteCount else { return .unsettled }
+            guard stamp.modified == row.modified, stamp.size == row.byteCount, !row.key.isEmpty else {
+                return .unsettled
+            }
             return .found(record(key, row, path, stamp))
         } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
+            throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
@@ -116,12 +189,26 @@ public final class DiskStorage: Sendable {
         ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
             storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
-            checksum: row.checksum, number: row.number)
+            checksum: row.checksum, number: row.number, clock: clock)
     }
 
+    func isExpired(_ row: CacheIndex.Row) -> Bool { row.expiresAt.map { $0 <= clock.now } ?? false }
+
     /// Where the image for `key` is, or would be: a function of the key, and of the extension its name foretells.
-    func path(for key: CacheKey, fileExtension: String? = nil) -> String {
-        folder.blob(Digest(of: key.computed).hex, fileExtension ?? key.foretoldExtension)
+    func path(for key: CacheKey) -> String {
+        folder.blob(name(of: key).hex, fileExtension(for: key, nil))
+    }
+
+    /// The extension of the file for a key.
+    ///
+    /// - Parameter format: That of the bytes; nil as long as there are none.
+    func fileExtension(for key: CacheKey, _ format: ImageFormat?) -> String {
+        switch configuration.pathExtension {
+        case .sniffed: format?.fileExtension ?? key.foretoldExtension
+        case .fromKey: key.ownExtension
+        case .none: ""
+        case .fixed(let text): text
+        }
     }
 
     /// The bytes of a stored image.
@@ -144,79 +231,17 @@ public final class DiskStorage: Sendable {
         } catch let failure as StorageFailure where failure.code == ENOENT {
             throw .notCached(key: record.key.key)
         } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
-        }
-    }
-
-    // MARK: Storing
-
-    /// Stores an image and returns its record once the file is at its place and the index knows it.
-    func store(
-        _ content: Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
-        expiration: StorageExpiration? = nil, fileExtension: String? = nil
-    ) throws(ImageError) -> ImageRecord {
-        let digest = Digest(of: key.computed)
-        let fileExtension = fileExtension ?? header.format.fileExtension
-        guard StorageFolder.isExtension(fileExtension) else {
-            throw .storageFailed(
-                reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
-                hint: "Use letters and digits.")
-        }
-        let storedAt = now()
-        let lifetime = (expiration ?? configuration.expiration).lifetime(at: storedAt)
-        do {
-            let file = try folder.write(content, for: digest.hex, syncs: configuration.syncsToDisk)
-            // What is left under the draft's name: the old file, or what could not be stored.
-            var isDraftLeft = true
-            defer { if isDraftLeft { unlink(file.path) } }
-            if configuration.bytesLimit > 0, file.stamp.size > configuration.bytesLimit {
-                throw ImageError.limitExceeded(
-                    limit: "disk-limit",
-                    reason: "its \(file.stamp.size) bytes are more than the disk tier may hold in all", source: key.key)
-            }
-            let row = CacheIndex.Row(
-                name: digest, key: key.indexed, identifier: key.identifier,
-                fileExtension: fileExtension, header: header, byteCount: file.stamp.size,
-                allocated: file.stamp.allocated, checksum: file.checksum, origin: origin, storedAt: storedAt,
-                expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime, modified: file.stamp.modified)
-            let path = folder.blob(digest.hex, fileExtension)
-            let (total, isSwapped) = try index.write { writer in
-                let old = try writer.row(row.number)
-                let swapped = try self.folder.move(file.path, to: path, keepsOld: old != nil)
-                do {
-                    try writer.put(row)
-                } catch {
-                    // Back to where it was, also because this may be run once more with a new index.
-                    if swapped {
-                        _ = try? self.folder.move(file.path, to: path, keepsOld: true)
-                    } else {
-                        rename(path, file.path)
-                    }
-                    throw error
-                }
-                // Last, so that a kill in between leaves the old image or the new one.
-                if let old, old.fileExtension != fileExtension { _ = self.discard(old) }
-                return (try writer.totals().bytes, swapped)
-            }
-            isDraftLeft = isSwapped
-            touches.note(row.number, at: storedAt)
-            if configuration.bytesLimit > 0, total > configuration.bytesLimit { purge(sparing: row.number) }
-            return ImageRecord(
-                key: key, header: header, byteCount: row.byteCount, path: path, origin: origin, storedAt: storedAt,
-                lifetime: lifetime, expiresAt: row.expiresAt, stamp: file.stamp, checksum: row.checksum,
-                number: row.number)
-        } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
+            throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
     // MARK: Removing
 
-    /// Removes an image.
+    /// Removes an image, lent out or not.
     ///
     /// - Returns: What was there.
     func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
-        let digest = Digest(of: key.computed)
+        let digest = name(of: key)
         guard folder.exists else { return Removal() }
         do {
             return try index.write { writer in
@@ -225,46 +250,47 @@ public final class DiskStorage: Sendable {
                 if allVariants { rows += try writer.variants(of: key.indexed).filter { $0.name != digest } }
                 var removal = Removal()
                 for row in rows {
-                    if self.discard(row) {
+                    if self.lending.isLent(row.number) { removal.leased += 1 }
+                    if unlink(self.folder.blob(row.fileName)) == 0 {
                         removal.count += 1
                         removal.bytes += row.byteCount
                     }
                     try writer.remove(row.number)
                 }
+                for file in try writer.lent(of: digest.hex) {
+                    if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
+                    try writer.takeBack(file)
+                }
                 return removal
             }
         } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
+            throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
-    /// Removes everything.
+    /// Removes everything, lent out or not.
     ///
     /// - Returns: What was there, by the index.
     func removeAll() throws(ImageError) -> Removal {
         touches.forget()
         guard folder.exists else { return Removal() }
         do {
-            defer { folder.removeLeftovers(olderThan: nil) }
+            defer { folder.removeTrash() }
             return try index.write { writer in
                 let totals = try writer.totals()
                 try writer.removeAll()
                 try self.folder.setBlobsAside()
-                return Removal(count: totals.count, bytes: totals.bytes)
+                return Removal(
+                    count: totals.count, bytes: totals.bytes, leased: min(self.lending.count, totals.count))
             }
         } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
+            throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
     /// Counts and sizes, in O(1).
-    func totals() throws(ImageError) -> (count: Int, bytes: Int, allocated: Int) {
-        do {
-            let totals = try index.totals()
-            return (totals.count, totals.bytes, totals.allocated)
-        } catch {
-            throw StorageFailure.error(error, folder: configuration.folder)
-        }
+    func totals() throws(ImageError) -> CacheIndex.Totals {
+        do { return try index.totals() } catch { throw StorageFailure.error(error, folder: folder.path) }
     }
 
     /// How many entries this process took out because their files had been changed behind its back.
@@ -275,17 +301,24 @@ public final class DiskStorage: Sendable {
 
     // MARK: Use
 
-    /// Notes that the image was handed out, and writes its use down later, many at a time.
-    func touch(_ record: ImageRecord) {
+    /// Notes that the image was handed out: writes its use down later, many at a time, and keeps its file in place.
+    ///
+    /// - Parameter lease: For how many seconds.
+    func touch(_ record: ImageRecord, lease: Double) {
         guard let number = record.number, let stamp = record.stamp else { return }
-        let now = now()
-        let isNoted = record.needsNote(at: now)
-        let isWritten = record.needsTouch(at: now)
-        guard isNoted || isWritten else { return }
-        if isNoted { touches.note(number, at: now) }
-        if isWritten { touches.add(number, modified: stamp.modified, expiresAt: record.expiresAt) }
+        if lease > 0 { lending.lend(number, for: lease) }
+        guard record.needsTouch(at: clock.now) else { return }
+        touches.add(
+            number,
+            TouchLog.Touch(modified: stamp.modified, storedAt: record.storedAt, expiresAt: record.expiryTime))
     }
 
     /// Writes down the uses noted so far.
     func flushTouches() { touches.flush() }
+
+    /// Takes back what marks this process as a writer; called before it ends.
+    func close() {
+        flushTouches()
+        folder.session.end()
+    }
 }

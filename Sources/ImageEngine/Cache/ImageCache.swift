@@ -48,18 +48,25 @@ public final class ImageCache: Sendable {
     let disk: DiskStorage
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
-    private let wallClock: @Sendable () -> Int
 
-    /// - Parameter onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
+    /// - Parameters:
+    ///   - folder: The folder of the disk tier, if the process uses it already for something else.
+    ///   - onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
     init(
-        name: String, configuration: Configuration, clock: EngineClock,
+        name: String, configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
         onClean: @escaping @Sendable (CleaningReport) -> Void = { _ in }
     ) {
         self.name = name
         self.onClean = onClean
-        wallClock = clock.wall
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
-        disk = DiskStorage(configuration.disk, now: clock.wall)
+        disk = DiskStorage(
+            configuration.disk, clock: clock, folder: folder,
+            onClean: { removed, reason in
+                onClean(
+                    CleaningReport(
+                        cache: name, hashes: removed.map(\.hash), keys: removed.map(\.key),
+                        bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason))
+            })
     }
 
     // MARK: Looking up
@@ -134,9 +141,11 @@ public final class ImageCache: Sendable {
         }
     }
 
+    private static let lease = 60.0
+
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
-        record.extend(options.diskCacheAccessExtendingExpiration, at: wallClock())
-        disk.touch(record)
+        record.extend(options.diskCacheAccessExtendingExpiration, at: disk.clock.now, wall: disk.clock.wallNow)
+        disk.touch(record, lease: Self.lease)
     }
 
     // MARK: Storing
@@ -150,9 +159,8 @@ public final class ImageCache: Sendable {
     ) throws(ImageError) -> ImageRecord {
         if options.cacheMemoryOnly {
             let bytes = try Self.bytes(of: content)
-            let now = wallClock()
             let record = ImageRecord(
-                key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: now,
+                key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
             guard keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) else {
                 throw .limitExceeded(
@@ -161,9 +169,10 @@ public final class ImageCache: Sendable {
             }
             return record
         }
-        let record = try disk.store(
-            content, for: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
+        let order = DiskStorage.Order(
+            key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension)
+        let record = try disk.store(content, order).record
         let bytes = keepsBytes ? try Self.bytes(of: content) : nil
         keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
         return record

@@ -20,8 +20,8 @@ public final class ImageRecord: Sendable {
     public let etag: String?
     /// The server's date of last change, as sent.
     public let lastModified: String?
-    /// Seconds since 1970 when it was stored.
-    public let storedAt: Int
+    /// When it was stored, by the cache's time.
+    let storedAt: Int
     /// How many seconds it lives after being stored or used; nil for ever.
     let lifetime: Int?
     let stamp: FileStamp?
@@ -32,16 +32,17 @@ public final class ImageRecord: Sendable {
     /// A place for a front end to keep what it derived from the record and cannot change: it lives as long.
     public let memo = Mutex<(any Sendable)?>(nil)
 
+    /// The time that ``storedAt`` and the expiry are told in; nil for seconds since 1970.
+    private let clock: CacheClock?
     private let expiry: Atomic<Int>
     private let verifiedAt = Atomic<UInt64>(0)
     private let touchedAt: Atomic<Int>
     private let writtenExpiry: Atomic<Int>
-    private let notedAt = Atomic(0)
 
     init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
         origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?,
-        number: Int64? = nil
+        number: Int64? = nil, clock: CacheClock? = nil
     ) {
         self.key = key
         self.header = header
@@ -55,6 +56,7 @@ public final class ImageRecord: Sendable {
         self.lifetime = lifetime
         self.stamp = stamp
         self.number = number
+        self.clock = clock
         self.checksum = checksum
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
@@ -62,13 +64,22 @@ public final class ImageRecord: Sendable {
     }
 
     /// Seconds since 1970 when the disk's entry expires; nil for never.
-    public var expiresAt: Int? {
+    public var expiresAt: Int? { expiry(at: clock) }
+
+    /// When the disk's entry expires, by the cache's time; nil for never.
+    var expiryTime: Int? { expiry(at: nil) }
+
+    private func expiry(at clock: CacheClock?) -> Int? {
         let value = expiry.load(ordering: .relaxed)
-        return value == .max ? nil : value
+        return value == .max ? nil : clock?.wall(value) ?? value
     }
 
     /// Prolongs the entry's life as `extending` says.
-    func extend(_ extending: ExpirationExtension, at now: Int) {
+    ///
+    /// - Parameters:
+    ///   - now: The cache's time.
+    ///   - wall: Seconds since 1970, which dates are told in; `now` when nil.
+    func extend(_ extending: ExpirationExtension, at now: Int, wall: Int? = nil) {
         switch extending {
         case .none: return
         case .cacheTime:
@@ -76,16 +87,8 @@ public final class ImageRecord: Sendable {
             let end = lifetime.map { now + $0 } ?? .max
             if end > expiry.load(ordering: .relaxed) { expiry.store(end, ordering: .relaxed) }
         case .expiration(let expiration):
-            expiry.store(expiration.lifetime(at: now).map { now + $0 } ?? .max, ordering: .relaxed)
+            expiry.store(expiration.lifetime(at: wall ?? now).map { now + $0 } ?? .max, ordering: .relaxed)
         }
-    }
-
-    /// Whether the use now should be remembered, so that the file is not evicted under its reader: at most every 10 s.
-    func needsNote(at now: Int) -> Bool {
-        let last = notedAt.load(ordering: .relaxed)
-        guard now - last >= 10 || now < last else { return false }
-        notedAt.store(now, ordering: .relaxed)
-        return true
     }
 
     /// Whether the last use should be written down: at most every 30 s for one entry, but always when the access has

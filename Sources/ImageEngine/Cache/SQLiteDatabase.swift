@@ -14,10 +14,25 @@ final class SQLiteDatabase {
         /// The file cannot be opened: it may not, or it has just gone.
         var isUnopened: Bool { code & 0xFF == SQLITE_CANTOPEN }
 
+        /// The index is of a version that this program does not write.
+        static func ofVersion(_ version: Int) -> Failure {
+            // An older one is made new; a newer one is put aside like a damaged one.
+            guard (0..<CacheIndex.version).contains(version) else {
+                return Failure(code: SQLITE_NOTADB, message: "it is of version \(version), made by a newer halcyon")
+            }
+            let message = version == 0 ? "no such table yet" : "it is of version \(version)"
+            return Failure(code: SQLITE_SCHEMA, message: message)
+        }
+
+        /// The index was made by an older halcyon.
+        var isOlder: Bool { code == SQLITE_SCHEMA && message.hasPrefix("it is of version") }
+
         /// The file has not the tables or columns we know: another process is just making it, or was stopped while it
         /// did, or somebody else made it.
         var isForeign: Bool {
-            code & 0xFF == SQLITE_ERROR && (message.hasPrefix("no such") || message.contains(" has no column named "))
+            guard [SQLITE_ERROR, SQLITE_SCHEMA].contains(code & 0xFF) else { return false }
+            return ["no such", "duplicate column name"].contains { message.hasPrefix($0) }
+                || message.contains(" has no column named ")
         }
     }
 
@@ -55,6 +70,12 @@ final class SQLiteDatabase {
         try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
         guard let statement else { throw Failure(code: SQLITE_MISUSE, message: "empty statement") }
         return SQLiteStatement(statement)
+    }
+
+    /// The number that a statement returns in its first row; 0 if there is none.
+    func number(_ sql: String) throws(Failure) -> Int {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : 0
     }
 
     private func check(_ code: Int32) throws(Failure) {

@@ -13,22 +13,31 @@ final class StorageFolder: Sendable {
         let checksum: Digest
     }
 
-    /// A leftover of a writer is removed when it is this old, in seconds.
+    /// A leftover that bears no session's name is removed when it is this old, in seconds.
     static let leftoverAge = 3600
 
     let path: String
+    let session: WriterSession
     private let serial = Atomic<UInt64>(0)
-    private let isPrepared = Atomic(false)
 
-    init(path: String) { self.path = path }
+    init(path: String) {
+        self.path = path
+        session = WriterSession(folder: path + "/leases")
+    }
 
     /// Whether the folder is there.
     var exists: Bool { access(path, F_OK) == 0 }
 
     /// The path of a blob.
     func blob(_ hex: String, _ fileExtension: String) -> String {
-        fileExtension.isEmpty
-            ? "\(path)/blobs/\(hex.prefix(2))/\(hex)" : "\(path)/blobs/\(hex.prefix(2))/\(hex).\(fileExtension)"
+        blob(Self.fileName(hex, fileExtension))
+    }
+
+    /// The path of a blob by its file name.
+    func blob(_ fileName: String) -> String { "\(path)/blobs/\(fileName.prefix(2))/\(fileName)" }
+
+    static func fileName(_ hex: String, _ fileExtension: String) -> String {
+        fileExtension.isEmpty ? hex : "\(hex).\(fileExtension)"
     }
 
     /// Whether any image was ever stored here.
@@ -41,35 +50,41 @@ final class StorageFolder: Sendable {
 
     /// A new path for a file that is being written.
     ///
-    /// - Parameter hex: The name the file will get, which the path begins with.
-    func partialPath(_ hex: String = "body") throws -> String {
-        if !isPrepared.load(ordering: .relaxed) || access(path + "/partial", F_OK) != 0 { try prepare() }
+    /// - Parameter fileName: The name the file will get, which the path begins with.
+    func partialPath(_ fileName: String = "body") throws -> String {
         let number = serial.add(1, ordering: .relaxed).newValue
-        return "\(path)/partial/\(hex)-\(getpid())-\(number)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        return "\(path)/partial/\(fileName)~\(try sessionName())~\(number)"
+    }
+
+    private func sessionName() throws -> String {
+        if let name = try session.name(begins: false), access(path + "/partial", F_OK) == 0 { return name }
+        try prepare()
+        guard let name = try session.name(begins: true) else { throw StorageFailure(ENOENT, "use the folder", path) }
+        return name
     }
 
     /// Writes the content to a new file beside the blobs and returns it complete, hashed and on its way to the disk.
     ///
     /// - Parameter syncs: Waits until the bytes are on the disk; otherwise writing is only begun.
-    func write(_ content: DiskStorage.Content, for hex: String, syncs: Bool) throws -> Draft {
+    func write(_ content: DiskStorage.Content, for fileName: String, syncs: Bool) throws -> Draft {
         switch content {
-        case .bytes(let bytes): return try write(bytes, hex, syncs: syncs)
-        case .file(let source): return try copy(source, hex, syncs: syncs)
+        case .bytes(let bytes): return try write(bytes, fileName, syncs: syncs)
+        case .file(let source): return try copy(source, fileName, syncs: syncs)
         case .body(let body):
             switch body.storage {
-            case .memory(let bytes): return try write(bytes, hex, syncs: syncs)
+            case .memory(let bytes): return try write(bytes, fileName, syncs: syncs)
             case .file(let source, _):
-                let target = try partialPath(hex)
+                let target = try partialPath(fileName)
                 // The body may have other takers and keeps its own name. Not every file system has links.
-                guard link(source, target) == 0 else { return try copy(source, hex, syncs: syncs) }
+                guard link(source, target) == 0 else { return try copy(source, fileName, syncs: syncs) }
                 return try draft(target, syncs: syncs)
             }
         }
     }
 
-    private func write(_ bytes: [UInt8], _ hex: String, syncs: Bool) throws -> Draft {
+    private func write(_ bytes: [UInt8], _ fileName: String, syncs: Bool) throws -> Draft {
         let checksum = bytes.withUnsafeBytes { Digest(of: $0) }
-        let path = try partialPath(hex)
+        let path = try partialPath(fileName)
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
         do {
@@ -82,11 +97,11 @@ final class StorageFolder: Sendable {
     }
 
     /// Copies a file piece by piece, whatever its size.
-    private func copy(_ source: String, _ hex: String, syncs: Bool) throws -> Draft {
+    private func copy(_ source: String, _ fileName: String, syncs: Bool) throws -> Draft {
         let input = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard input >= 0 else { throw StorageFailure(errno, "open", source) }
         defer { close(input) }
-        let path = try partialPath(hex)
+        let path = try partialPath(fileName)
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
         do {
@@ -140,34 +155,85 @@ final class StorageFolder: Sendable {
         }
     }
 
-    /// Gives a finished file its name.
+    /// How a finished file came to its name.
+    enum Placement: Sendable {
+        /// It has the draft's name as well.
+        case linked
+        /// The draft's name is now that of the file that was there.
+        case swapped
+        /// It has left the draft's name. What was there is gone.
+        case renamed
+    }
+
+    /// Gives a finished file its name, such that a kill at any moment leaves a trace under the draft's name by which
+    /// ``DiskStorage/collectLeftovers()`` can tell what happened. Not every file system can.
     ///
-    /// - Parameter keepsOld: Leaves what had the name under `source`, so that it can be brought back by
-    ///   ``restore(_:to:size:modified:)`` until it is removed. Not every file system can; then it is replaced.
-    /// - Returns: Whether `source` now is the old file.
-    @discardableResult
-    func move(_ source: String, to target: String, keepsOld: Bool) throws -> Bool {
+    /// - Parameter replaces: Whether a file is expected to be there.
+    func place(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
         let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
         try clearWay(for: path + "/blobs", kind: S_IFDIR)
         try clearWay(for: shard, kind: S_IFDIR)
         try clearWay(for: target, kind: S_IFREG)
-        if keepsOld, hl_exchange(source, target) == 0 { return true }
-        if rename(source, target) == 0 { return false }
+        if let placement = Self.attempt(draft, target, replaces: replaces) { return placement }
         if errno == ENOENT {
             try Self.makeFolder(path + "/blobs")
             try Self.makeFolder(shard)
-            if rename(source, target) == 0 { return false }
+            if let placement = Self.attempt(draft, target, replaces: false) { return placement }
         }
         throw StorageFailure(errno, "name", target)
     }
 
-    /// Moves out of the way what is not of the expected kind: a link would lead out of the cache.
-    private func clearWay(for entry: String, kind: mode_t) throws {
-        var status = stat()
-        guard lstat(entry, &status) == 0, status.st_mode & S_IFMT != kind else { return }
-        let target = try partialPath() + ".cleared"
-        guard rename(entry, target) == 0 || errno == ENOENT else { throw StorageFailure(errno, "move", entry) }
-        removeLeftovers(olderThan: nil)
+    private static func attempt(_ draft: String, _ target: String, replaces: Bool) -> Placement? {
+        if replaces, hl_exchange(draft, target) == 0 { return .swapped }
+        if link(draft, target) == 0 { return .linked }
+        if errno == EEXIST, hl_exchange(draft, target) == 0 { return .swapped }
+        if errno == ENOENT { return nil }
+        return rename(draft, target) == 0 ? .renamed : nil
+    }
+
+    /// Takes back what ``place(_:at:replaces:)`` did.
+    func takeBack(_ placement: Placement, _ draft: Draft, from target: String) {
+        // Another process may have stored there since.
+        guard FileStamp(path: target)?.inode == draft.stamp.inode else { return }
+        switch placement {
+        case .linked: unlink(target)
+        case .swapped: _ = hl_exchange(draft.path, target)
+        case .renamed: rename(target, draft.path)
+        }
+    }
+
+    /// The bytes that storing will take on the disk, beyond what is there.
+    static func size(of content: DiskStorage.Content) -> Int {
+        switch content {
+        case .bytes(let bytes): return bytes.count
+        case .body(let body):
+            if case .file = body.storage { return 0 }
+            return body.count
+        case .file(let path):
+            var status = stat()
+            return stat(path, &status) == 0 ? Int(status.st_size) : 0
+        }
+    }
+
+    /// Another name for a file of ours, for a draft that is to have the same bytes; nil where that cannot be.
+    func linkedDraft(of source: String, _ fileName: String) throws -> Draft? {
+        let path = try partialPath(fileName)
+        guard link(source, path) == 0 else { return nil }
+        // A link to a link is not followed, so what is no regular file shows itself here.
+        guard let stamp = FileStamp(path: path), let checksum = try? checksum(of: path) else {
+            unlink(path)
+            return nil
+        }
+        return Draft(path: path, stamp: stamp, checksum: checksum)
+    }
+
+    /// Waits until the names in the folder of `target` have reached the disk.
+    func syncNames(of target: String) throws {
+        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
+        let descriptor = open(shard, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StorageFailure(errno, "open", shard) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw StorageFailure(errno, "sync", shard) }
     }
 
     /// Gives the file back its name that a killed store had taken from it: the one of that size and time of change.
@@ -227,88 +293,5 @@ final class StorageFolder: Sendable {
                 try take(piece)
             }
         }
-    }
-
-    // MARK: Folders
-
-    private func prepare() throws {
-        var parent = ""
-        for part in path.split(separator: "/").dropLast() {
-            parent += "/" + part
-            // Only what is missing is made; what is there stays as its owner made it.
-            if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
-                throw StorageFailure(errno, "make the folder", parent)
-            }
-        }
-        try Self.makeFolder(path)
-        try Self.makeFolder(path + "/partial")
-        try Self.makeFolder(path + "/blobs")
-        writeTag()
-        if !isPrepared.exchange(true, ordering: .relaxed) { removeLeftovers(olderThan: Self.leftoverAge) }
-    }
-
-    private static func makeFolder(_ path: String) throws {
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StorageFailure(errno, "make the folder", path) }
-    }
-
-    /// Tells backup programs to pass the folder by (bford.info/cachedir).
-    private func writeTag() {
-        guard let descriptor = try? Self.create(path + "/CACHEDIR.TAG") else { return }
-        let text =
-            "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
-        _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
-    }
-
-    /// Moves all blobs out of sight at once; ``removeLeftovers(olderThan:)`` deletes them.
-    func setBlobsAside() throws {
-        let target = try partialPath() + ".cleared"
-        guard rename(path + "/blobs", target) == 0 || errno == ENOENT else {
-            throw StorageFailure(errno, "move", path + "/blobs")
-        }
-    }
-
-    /// Removes what dead writers left in `partial/`: files of `age` seconds or more, and folders set aside.
-    ///
-    /// - Parameter age: nil to remove only folders set aside.
-    func removeLeftovers(olderThan age: Int?) {
-        for name in Self.names(in: path + "/partial") {
-            let entry = "\(path)/partial/\(name)"
-            if name.hasSuffix(".cleared") {
-                if unlink(entry) != 0 { Self.removeTree(entry) }
-            } else if let age, let stamp = FileStamp(path: entry) {
-                var time = timespec()
-                clock_gettime(CLOCK_REALTIME, &time)
-                if time.tv_sec - stamp.modified / 1_000_000_000 >= age { unlink(entry) }
-            }
-        }
-    }
-
-    private static func removeTree(_ path: String) {
-        for name in names(in: path) {
-            let entry = "\(path)/\(name)"
-            if unlink(entry) != 0 { removeTree(entry) }
-        }
-        rmdir(path)
-    }
-
-    /// The folders that blobs are spread over.
-    var shards: [String] { Self.names(in: path + "/blobs") }
-
-    /// The names of the blobs in a shard.
-    func blobNames(in shard: String) -> [String] { Self.names(in: "\(path)/blobs/\(shard)") }
-
-    private static func names(in path: String) -> [String] {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0, let folder = fdopendir(descriptor) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 }

@@ -5,15 +5,17 @@ internal import Synchronization
 /// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or
 /// when many have come. What a killed process did not write is only an order of eviction a second old.
 final class TouchLog: Sendable {
-    private struct Touch {
+    /// One use.
+    struct Touch: Sendable {
+        /// The time of change of its file, and when it was stored: an entry that was replaced meanwhile is left alone.
         let modified: Int
+        let storedAt: Int
+        /// Until when the entry lives now; nil for ever.
         let expiresAt: Int?
     }
 
     private struct State {
         var pending: [Int64: Touch] = [:]
-        var lastUse: [Int64: Int] = [:]
-        var lastPrune = 0
         var isScheduled = false
     }
 
@@ -24,23 +26,10 @@ final class TouchLog: Sendable {
 
     init(index: CacheIndex) { self.index = index }
 
-    /// Notes that the entry `number` was handed out at `now`, in seconds since 1970.
-    func note(_ number: Int64, at now: Int) {
-        state.withLock { state in
-            state.lastUse[number] = now
-            if state.lastUse.count > 8 * Self.batch, now != state.lastPrune {
-                state.lastPrune = now
-                state.lastUse = state.lastUse.filter { $0.value >= now - DiskStorage.handOutGrace }
-            }
-        }
-    }
-
-    /// Notes a use of the entry `number`, which now lives until `expiresAt`, to be written down.
-    ///
-    /// - Parameter modified: The time of change of its file: an entry that was replaced meanwhile is left alone.
-    func add(_ number: Int64, modified: Int, expiresAt: Int?) {
+    /// Notes a use of the entry `number`, to be written down.
+    func add(_ number: Int64, _ touch: Touch) {
         let (isFull, schedules) = state.withLock { state in
-            state.pending[number] = Touch(modified: modified, expiresAt: expiresAt)
+            state.pending[number] = touch
             defer { state.isScheduled = true }
             return (state.pending.count == Self.batch, !state.isScheduled)
         }
@@ -54,31 +43,29 @@ final class TouchLog: Sendable {
 
     /// Writes down what has gathered. A failure loses nothing but order.
     func flush() {
+        guard state.withLock({ !$0.pending.isEmpty }) else { return }
+        try? index.write { writer in
+            try self.flush(into: writer)
+            try writer.setAnchor(self.index.clock.anchor)
+        }
+    }
+
+    /// Writes down what has gathered, within a transaction.
+    func flush(into writer: CacheIndex.Writer) throws {
         let pending = state.withLock { state in
             defer {
                 state.pending = [:]
                 state.isScheduled = false
             }
-            return state.pending.map { ($0.key, $0.value.modified, $0.value.expiresAt) }
+            return state.pending
         }
-        guard !pending.isEmpty else { return }
-        try? index.write { writer in
-            for (number, modified, expiresAt) in pending {
-                try writer.touch(number, modified: modified, expiresAt: expiresAt)
-            }
-        }
+        let now = index.clock.now
+        for (number, touch) in pending { try writer.touch(number, touch, at: now) }
     }
 
-    /// The entries used at or after `moment`.
-    func recent(since moment: Int) -> Set<Int64> {
-        state.withLock { Set($0.lastUse.filter { $0.value >= moment }.keys) }
-    }
+    /// Forgets the entry `number`: it is gone.
+    func forget(_ number: Int64) { state.withLock { $0.pending[number] = nil } }
 
     /// Forgets everything: the entries are gone.
-    func forget() {
-        state.withLock { state in
-            state.pending = [:]
-            state.lastUse = [:]
-        }
-    }
+    func forget() { state.withLock { $0.pending = [:] } }
 }

@@ -42,6 +42,8 @@ public final class ImageManager: Sendable {
     private let cleaning = CleaningHook()
     private let wishes = Coalescer<Wish, ImageResult>()
     private let pool = BlockingPool(threads: 4)
+    /// The folder of the default cache, where large bodies are gathered.
+    private let spool: StorageFolder
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
@@ -50,7 +52,10 @@ public final class ImageManager: Sendable {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         let root = configuration.cacheRoot
-        let spool = StorageFolder(path: root + "/" + Self.defaultCacheName)
+        let settings = configuration.caches[Self.defaultCacheName] ?? configuration.defaults
+        let spool = StorageFolder(
+            path: settings.disk.folder.isEmpty ? root + "/" + Self.defaultCacheName : settings.disk.folder)
+        self.spool = spool
         downloader = ImageDownloader(configuration.downloader) { try spool.partialPath() }
     }
 
@@ -70,6 +75,7 @@ public final class ImageManager: Sendable {
             if settings.disk.folder.isEmpty { settings.disk.folder = configuration.cacheRoot + "/" + name }
             let cache = ImageCache(
                 name: name, configuration: settings, clock: configuration.clock,
+                folder: name == Self.defaultCacheName ? spool : nil,
                 onClean: { [cleaning] report in cleaning.report(report) })
             caches[name] = cache
             return cache
@@ -92,7 +98,8 @@ public final class ImageManager: Sendable {
 
     /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
     public func flush() {
-        for cache in caches.withLock({ Array($0.values) }) { cache.disk.flushTouches() }
+        for cache in caches.withLock({ Array($0.values) }) { cache.disk.close() }
+        spool.session.end()
     }
 
     // MARK: Answering at once

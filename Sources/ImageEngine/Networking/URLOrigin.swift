@@ -16,6 +16,21 @@ struct URLOrigin: Hashable, Sendable {
     }
 }
 
+extension URLOrigin {
+    /// The host that a URL names, in small letters and without its port; nil for anything else.
+    static func host(of url: String) -> String? {
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://"),
+            ["http", "https"].contains(url[..<colon].lowercased())
+        else { return nil }
+        var authority = url[colon...].dropFirst(3).prefix { !"/?#\\".contains($0) }
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+            authority = authority[..<colon]
+        }
+        return authority.isEmpty ? nil : authority.lowercased()
+    }
+}
+
 extension ImageOptions {
     /// The options for loading `url` instead of `original`: credentials stay with the origin they were given for.
     func scoped(from original: String, to url: String) -> ImageOptions {

@@ -1,8 +1,8 @@
 internal import CCrypto
 
-/// A SHA-256 digest, by libcrypto.
+/// A SHA-256 or MD5 digest, by libcrypto.
 public struct Digest: Hashable, Sendable {
-    /// The 32 bytes.
+    /// The 32 bytes of SHA-256, or the 16 of MD5.
     public let bytes: [UInt8]
 
     /// The digest of `data`.
@@ -27,16 +27,27 @@ public struct Digest: Hashable, Sendable {
         self = text.withUTF8 { Digest(of: UnsafeRawBufferPointer($0)) }
     }
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
-
-    /// The digest written as 64 hexadecimal digits; nil for any other text.
-    init?(hex: Substring) {
-        let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
-        guard digits.count == 64, hex.utf8.count == 64 else { return nil }
-        bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    /// The MD5 digest of the UTF-8 of `text`: a name for files, as the caches of others have it, and no proof of anything.
+    init(md5Of text: String) {
+        var text = text
+        bytes = text.withUTF8 { text in
+            [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+                EVP_Digest(text.baseAddress, text.count, buffer.baseAddress, nil, EVP_md5(), nil)
+                count = 16
+            }
+        }
     }
 
-    /// 64 lower-case hexadecimal digits.
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The digest written as 64 or 32 hexadecimal digits; nil for any other text.
+    init?(hex: Substring) {
+        let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue.map(UInt8.init) }
+        guard digits.count == 64 || digits.count == 32, hex.utf8.count == digits.count else { return nil }
+        bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    /// 64 lower-case hexadecimal digits, or 32.
     public var hex: String {
         String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
             for (index, byte) in bytes.enumerated() {

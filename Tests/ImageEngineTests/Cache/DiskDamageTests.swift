@@ -84,7 +84,7 @@ import Testing
         try inflict(damage, on: path, disk.folder)
         _ = try disk.disk.remove(CacheKey("a"))
         #expect(try disk.record("a") == nil)
-        #expect(try disk.disk.totals() == (0, 0, 0))
+        #expect(try disk.disk.totals() == CacheIndex.Totals())
         if damage == .link { #expect(FileStamp(path: disk.folder.path + "/victim") != nil) }
     }
 
@@ -140,11 +140,11 @@ import Testing
     /// E2-54, E2-55.
     @Test func folderDeletedUnderItIsMadeAnew() throws {
         let disk = try TestDisk()
-        #expect(try disk.disk.totals() == (0, 0, 0))
+        #expect(try disk.disk.totals() == CacheIndex.Totals())
         for number in 1...5 { try disk.store(hollowPNG(width: number), "\(number)") }
         #expect(try disk.disk.totals().count == 5)
         try FileManager.default.removeItem(atPath: disk.root)
-        #expect(try disk.disk.totals() == (0, 0, 0))
+        #expect(try disk.disk.totals() == CacheIndex.Totals())
         #expect(try disk.record("1") == nil)
         #expect(try disk.disk.remove(CacheKey("1")).count == 0)
         #expect(try disk.disk.removeAll().count == 0)

@@ -26,7 +26,8 @@ import Testing
         let disk = try TestDisk()
         let origin = ImageOrigin(url: "http://h/é?\u{0}", etag: "", lastModified: "yesterday")
         _ = try disk.disk.store(
-            .bytes(picture), for: CacheKey("a"), header: try ImageHeader(.png, 7, 1), origin: origin)
+            .bytes(picture),
+            DiskStorage.Order(key: CacheKey("a"), header: try ImageHeader(.png, 7, 1), origin: origin))
         let record = try #require(try disk.reopened().record("a"))
         #expect(record.url == origin.url)
         #expect(record.etag == "")
@@ -67,7 +68,7 @@ import Testing
         #expect(try disk.record("short") == nil)
         let record = try #require(try disk.record("used"))
         record.extend(.cacheTime, at: disk.clock.seconds)
-        disk.disk.touch(record)
+        disk.disk.touch(record, lease: 60)
         disk.disk.flushTouches()
         disk.clock.advance(seconds: 60)
         #expect(try disk.record("unused") == nil)
@@ -112,7 +113,7 @@ import Testing
         for number in 0..<10 { try disk.store(hollowPNG(width: number + 1, count: 1000), "\(number)") }
         #expect(try disk.disk.totals().bytes == 10_000, "the limit itself is allowed")
         disk.clock.advance(seconds: 1000)
-        for key in ["0", "3"] { disk.disk.touch(try #require(try disk.record(key))) }
+        for key in ["0", "3"] { disk.disk.touch(try #require(try disk.record(key)), lease: 60) }
         disk.clock.advance(seconds: 1000)
         try disk.store(hollowPNG(width: 99, count: 1000), "new")
         let left = try (0..<10).map(String.init).filter { try disk.record($0) != nil }
@@ -128,7 +129,7 @@ import Testing
         let disk = try TestDisk { $0.bytesLimit = 10_000 }
         for number in 0..<10 { try disk.store(hollowPNG(width: number + 1, count: 1000), "\(number)") }
         disk.clock.advance(seconds: 100)
-        for number in 0..<8 { disk.disk.touch(try #require(try disk.record("\(number)"))) }
+        for number in 0..<8 { disk.disk.touch(try #require(try disk.record("\(number)")), lease: 60) }
         try disk.store(hollowPNG(width: 99, count: 1000), "new")
         let left = try (0..<10).map(String.init).filter { try disk.record($0) != nil }
         #expect(left == (0..<8).map(String.init))
@@ -180,7 +181,7 @@ import Testing
         #expect(try other.record("a") == nil)
         #expect(try other.disk.removeAll().count == 1)
         #expect(try one.record("b") == nil)
-        #expect(try one.disk.totals() == (0, 0, 0))
+        #expect(try one.disk.totals() == CacheIndex.Totals())
         try one.store(picture, "b")
         #expect(try other.bytes("b") == picture)
         #expect(one.folder.files.filter { $0.contains("cleared") }.isEmpty)

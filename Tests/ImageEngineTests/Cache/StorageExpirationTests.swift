@@ -44,15 +44,4 @@ import Testing
         record.extend(extending, at: 1050)
         #expect(record.expiresAt == expiry)
     }
-
-    @Test func useIsNotedAtOnceAndThenEveryTenSeconds() throws {
-        let record = ImageRecord(
-            key: CacheKey("a"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil, origin: ImageOrigin(),
-            storedAt: 1000, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-        #expect(record.needsNote(at: 1000), "handed out as soon as it was stored")
-        #expect(!record.needsNote(at: 1009))
-        #expect(record.needsNote(at: 1010))
-        #expect(record.needsNote(at: 900), "the clock went back")
-        #expect(!record.needsNote(at: 901))
-    }
 }

@@ -20,7 +20,10 @@ final class TestDisk: Sendable {
         self.clock = clock
         var configuration = DiskStorage.Configuration(folder: folder.path + "/cache")
         configure(&configuration)
-        disk = DiskStorage(configuration) { clock.seconds }
+        // Work that nobody waits for is done at once, so that tests see its end.
+        disk = DiskStorage(
+            configuration, clock: EngineClock(monotonic: { clock.now }, wall: { clock.seconds }),
+            background: { $0() })
     }
 
     /// Another storage on the same folder, as after a restart or in another process.
@@ -35,8 +38,11 @@ final class TestDisk: Sendable {
     ) throws -> ImageRecord {
         let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
         return try disk.store(
-            .bytes(bytes), for: CacheKey(key, identifier: identifier), header: header, origin: ImageOrigin(),
-            expiration: expiration, fileExtension: fileExtension)
+            .bytes(bytes),
+            DiskStorage.Order(
+                key: CacheKey(key, identifier: identifier), header: header, expiration: expiration,
+                fileExtension: fileExtension)
+        ).record
     }
 
     func record(_ key: String, identifier: String = "") throws -> ImageRecord? {

@@ -1,0 +1,329 @@
+internal import Glibc
+
+/// The writing connection.
+extension CacheIndex {
+    /// The writing connection with its statements; its methods are called within ``CacheIndex/write(_:)``.
+    ///
+    /// Statements are prepared when they are first needed: opening takes part in the first store of every process.
+    final class Writer {
+        let inode: UInt64?
+        /// Whether the folder may hold images that the index does not know.
+        private(set) var isAdopting: Bool
+        private let database: SQLiteDatabase
+        private var statements: [Statement: SQLiteStatement] = [:]
+        private var isSynced = false
+
+        init(path: String, clock: CacheClock, hasImages: Bool) throws(SQLiteDatabase.Failure) {
+            database = try SQLiteDatabase(path: path, creates: true)
+            chmod(path, 0o600)
+            try database.execute(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 8388608;"
+                    + "PRAGMA wal_autocheckpoint = 2000;")
+            let found = try database.number("PRAGMA user_version")
+            // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
+            guard (0...CacheIndex.version).contains(found) else { throw .ofVersion(found) }
+            if found < CacheIndex.version {
+                let adopts = hasImages && found == 0 ? "UPDATE totals SET adopting = 1;" : ""
+                do {
+                    try database.execute("BEGIN IMMEDIATE; \(CacheIndex.statements(from: found)) \(adopts) COMMIT;")
+                } catch {
+                    try? database.execute("ROLLBACK")
+                    throw error
+                }
+            }
+            inode = CacheIndex.inode(path)
+            isAdopting = try database.number("SELECT adopting FROM totals") != 0
+            if let anchor = try CacheIndex.anchor(database) { clock.follow(anchor) }
+            try setAnchor(clock.anchor)
+        }
+
+        /// The statement for `sql`, prepared once.
+        private func statement(_ sql: Statement) throws(SQLiteDatabase.Failure) -> SQLiteStatement {
+            if let kept = statements[sql] { return kept }
+            let made = try database.prepare(sql.text)
+            statements[sql] = made
+            return made
+        }
+
+        func transaction<Value>(syncs: Bool, _ body: (Writer) throws -> Value) throws -> Value {
+            if syncs != isSynced {
+                try database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
+                isSynced = syncs
+            }
+            try statement(.begin).run()
+            do {
+                let value = try body(self)
+                try statement(.commit).run()
+                return value
+            } catch {
+                try? database.execute("ROLLBACK")
+                throw error
+            }
+        }
+
+        // MARK: Entries
+
+        func row(_ number: Int64) throws(SQLiteDatabase.Failure) -> Row? {
+            let find = try statement(.find)
+            find.bind(1, number)
+            guard try find.step() else { return nil }
+            defer { find.reset() }
+            return Row(find)
+        }
+
+        /// Adds or replaces an entry, the most recently used from now on.
+        func put(_ row: Row, metadata: String? = nil) throws(SQLiteDatabase.Failure) {
+            let upsert = try statement(.upsert)
+            upsert.bind(1, row.number)
+            upsert.bind(2, row.name.bytes)
+            upsert.bind(3, row.key)
+            upsert.bind(4, row.identifier)
+            upsert.bind(5, row.fileExtension)
+            upsert.bind(6, row.header.format.rawValue)
+            upsert.bind(7, row.header.width)
+            upsert.bind(8, row.header.height)
+            upsert.bind(9, row.header.frameCount)
+            upsert.bind(10, row.byteCount)
+            upsert.bind(11, row.allocated)
+            upsert.bind(12, row.checksum?.bytes)
+            upsert.bind(13, row.origin.url)
+            upsert.bind(14, row.origin.etag)
+            upsert.bind(15, row.origin.lastModified)
+            upsert.bind(16, row.storedAt)
+            upsert.bind(17, row.expiresAt)
+            upsert.bind(18, row.lifetime)
+            upsert.bind(19, row.modified)
+            upsert.bind(20, row.content)
+            upsert.bind(21, URLOrigin.host(of: row.origin.url ?? row.key))
+            upsert.bind(22, metadata)
+            upsert.bind(23, row.storedAt)
+            try upsert.run()
+            let keep = try statement(.keepLent)
+            keep.bind(1, row.fileName)
+            try keep.run()
+        }
+
+        func remove(_ number: Int64) throws(SQLiteDatabase.Failure) {
+            let delete = try statement(.delete)
+            delete.bind(1, number)
+            try delete.run()
+        }
+
+        /// Another entry with the content that `content` numbers.
+        func twin(_ content: Int64, besides number: Int64) throws(SQLiteDatabase.Failure) -> Row? {
+            let twin = try statement(.twin)
+            twin.bind(1, content)
+            twin.bind(2, number)
+            guard try twin.step() else { return nil }
+            defer { twin.reset() }
+            return Row(twin)
+        }
+
+        /// Gives the entry a content of its own, or one that it shares.
+        func setContent(_ content: Int64, of number: Int64) throws(SQLiteDatabase.Failure) {
+            let statement = try statement(.setContent)
+            statement.bind(1, number)
+            statement.bind(2, content)
+            try statement.run()
+        }
+
+        func totals() throws(SQLiteDatabase.Failure) -> Totals {
+            let sum = try statement(.sum)
+            guard try sum.step() else { return Totals() }
+            defer { sum.reset() }
+            return Totals(sum)
+        }
+
+        /// The entries made from `key` by processors.
+        func variants(of key: String) throws(SQLiteDatabase.Failure) -> [Row] {
+            let variants = try statement(.variants)
+            variants.bind(1, key)
+            return try variants.rows()
+        }
+
+        func removeAll() throws(SQLiteDatabase.Failure) {
+            try database.execute(CacheIndex.emptying)
+            isAdopting = false
+        }
+
+        // MARK: Use and life
+
+        /// Up to `limit` entries that were last used after the use numbered `use`, the longest unused first.
+        func leastRecentlyUsed(_ limit: Int, after use: Int64 = .min) throws(SQLiteDatabase.Failure) -> [Used] {
+            let oldest = try statement(.oldest)
+            oldest.bind(1, limit)
+            oldest.bind(2, use)
+            var used: [Used] = []
+            while try oldest.step() {
+                let number = Int64(oldest.integer(0))
+                used.append(Used(number: number, row: Row(oldest), use: Int64(oldest.integer(20))))
+            }
+            return used
+        }
+
+        /// An entry in the order of use; without a row when it says what no version of ours would write.
+        struct Used {
+            let number: Int64
+            let row: Row?
+            let use: Int64
+        }
+
+        /// The number of the latest use.
+        func latestUse() throws(SQLiteDatabase.Failure) -> Int64 {
+            let latest = try statement(.latest)
+            guard try latest.step() else { return 0 }
+            defer { latest.reset() }
+            return Int64(latest.integer(0))
+        }
+
+        /// Up to `limit` entries that have expired at `moment`.
+        func expired(at moment: Int, _ limit: Int) throws(SQLiteDatabase.Failure) -> [Used] {
+            let expired = try statement(.expired)
+            expired.bind(1, moment)
+            expired.bind(2, limit)
+            var used: [Used] = []
+            while try expired.step() {
+                used.append(Used(number: Int64(expired.integer(0)), row: Row(expired), use: 0))
+            }
+            return used
+        }
+
+        /// Makes the entry the most recently used, living until `expiresAt`; unless it was stored anew meanwhile.
+        func touch(_ number: Int64, _ touch: TouchLog.Touch, at moment: Int) throws(SQLiteDatabase.Failure) {
+            let statement = try statement(.touch)
+            statement.bind(1, number)
+            statement.bind(2, touch.expiresAt)
+            statement.bind(3, touch.modified)
+            statement.bind(4, touch.storedAt)
+            statement.bind(5, moment)
+            try statement.run()
+        }
+
+        /// Takes note of another time of change for the same content.
+        func settle(_ number: Int64, modified: Int) throws(SQLiteDatabase.Failure) {
+            let settle = try statement(.settle)
+            settle.bind(1, number)
+            settle.bind(2, modified)
+            try settle.run()
+        }
+
+        /// Takes note of the key of an entry that was adopted by its file alone.
+        func name(_ number: Int64, _ key: CacheKey) throws(SQLiteDatabase.Failure) {
+            let name = try statement(.name)
+            name.bind(1, number)
+            name.bind(2, key.indexed)
+            name.bind(3, key.identifier)
+            name.bind(4, URLOrigin.host(of: key.key))
+            try name.run()
+        }
+
+        /// Every image in the folder is known from now on.
+        func endAdopting() throws(SQLiteDatabase.Failure) {
+            try database.execute("UPDATE totals SET adopting = 0")
+            isAdopting = false
+        }
+
+        /// Writes down the moment, so that the cache's time goes on from it after a restart of the machine.
+        func setAnchor(_ anchor: CacheClock.Anchor) throws(SQLiteDatabase.Failure) {
+            let set = try statement(.setAnchor)
+            set.bind(1, anchor.bootNumber)
+            set.bind(2, anchor.boot)
+            set.bind(3, anchor.wall)
+            set.bind(4, anchor.time)
+            try set.run()
+        }
+
+        // MARK: Files that are lent out
+
+        /// Keeps a file without an entry until its lease has ended.
+        func lend(_ fileName: String, bytes: Int, until moment: Int) throws(SQLiteDatabase.Failure) {
+            let lend = try statement(.lend)
+            lend.bind(1, fileName)
+            lend.bind(2, bytes)
+            lend.bind(3, moment)
+            try lend.run()
+        }
+
+        /// Up to `limit` files whose leases have ended at `moment`; and those whose end is too far away to be true.
+        func returned(at moment: Int, _ limit: Int) throws(SQLiteDatabase.Failure) -> [String] {
+            let returned = try statement(.returned)
+            returned.bind(1, moment)
+            returned.bind(2, limit)
+            var names: [String] = []
+            while try returned.step() {
+                if let name = returned.text(0) { names.append(name) }
+            }
+            return names
+        }
+
+        /// The files kept for leases whose names begin with `hex`.
+        func lent(of hex: String) throws(SQLiteDatabase.Failure) -> [String] {
+            let lent = try statement(.lent)
+            lent.bind(1, hex)
+            lent.bind(2, hex + "g")
+            var names: [String] = []
+            while try lent.step() {
+                if let name = lent.text(0) { names.append(name) }
+            }
+            return names
+        }
+
+        /// The file is no longer kept for a lease.
+        func takeBack(_ fileName: String) throws(SQLiteDatabase.Failure) {
+            let keep = try statement(.keepLent)
+            keep.bind(1, fileName)
+            try keep.run()
+        }
+
+        /// Makes the sums true again.
+        func sumUp() throws(SQLiteDatabase.Failure) { try database.execute(CacheIndex.summing) }
+    }
+
+    /// The statements of the writing connection.
+    enum Statement: Hashable {
+        case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch
+        case settle, name, setAnchor, lend, keepLent, returned, lent
+
+        var text: String {
+            let select = "SELECT \(CacheIndex.columns)"
+            let next = "(SELECT coalesce(max(used), 0) + 1 FROM entries)"
+            return switch self {
+            case .begin: "BEGIN IMMEDIATE"
+            case .commit: "COMMIT"
+            case .find: "\(select) FROM entries WHERE id = ?1"
+            case .upsert: CacheIndex.upsert(next)
+            case .delete: "DELETE FROM entries WHERE id = ?1"
+            case .twin: "\(select) FROM entries WHERE content = ?1 AND id <> ?2 LIMIT 1"
+            case .setContent: "UPDATE entries SET content = ?2 WHERE id = ?1"
+            case .sum: "SELECT count, bytes, allocated, lent FROM totals"
+            case .variants: "\(select) FROM entries WHERE key = ?1 AND identifier <> ''"
+            case .oldest: "\(select), used FROM entries WHERE used > ?2 ORDER BY used LIMIT ?1"
+            case .latest: "SELECT coalesce(max(used), 0) FROM entries"
+            case .expired: "\(select) FROM entries WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
+            case .touch:
+                """
+                UPDATE entries SET used = \(next), expires_at = ?2, used_at = ?5
+                WHERE id = ?1 AND modified = ?3 AND stored_at = ?4
+                """
+            case .settle: "UPDATE entries SET modified = ?2 WHERE id = ?1"
+            case .name: "UPDATE entries SET key = ?2, identifier = ?3, host = ?4 WHERE id = ?1"
+            case .setAnchor:
+                "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
+            case .lend: "INSERT OR REPLACE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
+            case .keepLent: "DELETE FROM lent WHERE file = ?1"
+            case .lent: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
+            case .returned: "SELECT file FROM lent WHERE until <= ?1 LIMIT ?2"
+            }
+        }
+    }
+
+    private static func upsert(_ next: String) -> String {
+        let names = "\(columns), \(moreColumns)"
+        let places = (1...23).map { "?\($0)" }.joined(separator: ", ")
+        let changes = names.split(separator: ", ").dropFirst().map { "\($0) = excluded.\($0)" }
+        return """
+            INSERT INTO entries(\(names), used) VALUES(\(places), \(next))
+            ON CONFLICT(id) DO UPDATE SET \(changes.joined(separator: ", ")), used = excluded.used
+            """
+    }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+internal import Synchronization
+
+/// Taking out what is over, a few entries at a time.
+extension DiskStorage {
+    /// Removes every entry whose time is over; files that are lent out stay until their leases end.
+    ///
+    /// - Parameter isCancelled: Asked between two slices.
+    /// - Returns: What was removed.
+    func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> [Cleaned] {
+        guard index.exists else { return [] }
+        var removed: [Cleaned] = []
+        do {
+            flushTouches()
+            while !isCancelled() {
+                let slice = try index.write { writer in
+                    try writer.expired(at: self.clock.now, 64).map { ($0.row, try self.takeOut($0, writer)) }
+                }
+                let cleaned = slice.compactMap(\.1)
+                if !cleaned.isEmpty { onClean(cleaned, .expired) }
+                removed += cleaned
+                if slice.count < 64 { break }
+                usleep(200)
+            }
+        } catch {
+            throw StorageFailure.error(error, folder: folder.path)
+        }
+        return removed
+    }
+
+    /// Removes files that outlived their entries for a lease that has ended.
+    func removeReturned() throws {
+        guard try index.totals().lent > 0 else { return }
+        var isOver = false
+        while !isOver {
+            isOver = try index.write { writer in
+                let files = try writer.returned(at: self.clock.now, 64)
+                for file in files {
+                    unlink(self.folder.blob(file))
+                    try writer.takeBack(file)
+                }
+                return files.count < 64
+            }
+        }
+    }
+
+    /// One round of cleaning: expired entries, ended leases, what dead writers left, a sample of checksums, and the
+    /// index's own log.
+    func clean(isCancelled: () -> Bool = { false }) {
+        guard index.exists else { return }
+        _ = try? removeExpired(isCancelled: isCancelled)
+        try? removeReturned()
+        collectLeftovers()
+        if !isCancelled() { try? scrub() }
+        // So that the cache's time goes on from here should the machine be started anew.
+        try? index.write { try $0.setAnchor(self.clock.anchor) }
+        index.checkpoint()
+    }
+
+    /// Reads the next few images through and takes out those that are not what was stored (D-03).
+    private func scrub() throws {
+        var filter = CacheIndex.Filter()
+        filter.after = scrubbed.load(ordering: .relaxed)
+        filter.limit = 16
+        let entries = try index.surveying { [filter] in try $0.entries(filter) } ?? []
+        scrubbed.store(entries.count < filter.limit ? 0 : entries.last?.row.number ?? 0, ordering: .relaxed)
+        var verification = Verification()
+        for entry in entries { try check(entry.row, repairs: true, &verification) }
+    }
+}

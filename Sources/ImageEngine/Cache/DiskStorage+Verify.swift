@@ -1,0 +1,191 @@
+internal import Glibc
+
+/// The full check of a cache: every file against the index, and the index against every file.
+extension DiskStorage {
+    /// What a check found; with repair, what it put right.
+    public struct Verification: Sendable, Equatable {
+        /// Entries that were looked at.
+        public var checked = 0
+        /// Bytes that were read.
+        public var bytes = 0
+        /// Files that are not what was stored; their entries are taken out.
+        public var damaged = 0
+        /// Entries without files; they are taken out.
+        public var missing = 0
+        /// Images without entries; they are taken in.
+        public var adopted = 0
+        /// Files that dead writers left, or that no entry names and that are no images; they are removed.
+        public var leftovers = 0
+        /// Sums and notes of the index that were wrong.
+        public var corrected = 0
+
+        /// Whether nothing was wrong.
+        public var isClean: Bool { damaged + missing + adopted + leftovers + corrected == 0 }
+    }
+
+    /// Checks every entry and every file, a few at a time, so that nobody waits for it.
+    ///
+    /// - Parameters:
+    ///   - repairs: Whether what is wrong is put right.
+    ///   - report: Hears now and then how many entries of how many have been checked.
+    ///   - isCancelled: Asked between two slices.
+    func verify(
+        repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
+    ) throws(ImageError) -> Verification {
+        var found = Verification()
+        guard folder.exists else { return found }
+        do {
+            flushTouches()
+            if repairs { found.leftovers += collectLeftovers() }
+            if try index.surveying({ _ in true }) == nil, folder.hasBlobs, repairs { try index.write { _ in } }
+            let total = try index.totals().count
+            var filter = CacheIndex.Filter()
+            filter.limit = 64
+            while !isCancelled() {
+                let page = try index.surveying { [filter] in try $0.entries(filter) } ?? []
+                for entry in page { try check(entry.row, repairs: repairs, &found) }
+                report(found.checked, max(total, found.checked))
+                guard let last = page.last, page.count == filter.limit else { break }
+                filter.after = last.row.number
+            }
+            try removeUnreadable(repairs: repairs, &found)
+            for shard in folder.shards where !isCancelled() { try check(shard: shard, repairs: repairs, &found) }
+            if try index.surveying({ try $0.sumsAreRight() }) == false {
+                found.corrected += 1
+                if repairs { try index.write { try $0.sumUp() } }
+            }
+            if repairs, index.isAdopting, !isCancelled() { try index.endAdopting() }
+        } catch {
+            throw StorageFailure.error(error, folder: folder.path)
+        }
+        return found
+    }
+
+    /// Checks the file of one entry.
+    func check(_ row: CacheIndex.Row, repairs: Bool, _ found: inout Verification) throws {
+        found.checked += 1
+        let path = folder.blob(row.fileName)
+        let stamp = FileStamp(path: path)
+        if let stamp, stamp.size == row.byteCount {
+            found.bytes += stamp.size
+            if let checksum = try? folder.checksum(of: path), row.checksum == nil || checksum == row.checksum {
+                return try checkNotes(row, stamp, repairs: repairs, &found)
+            }
+        }
+        // Another process may have stored or removed it meanwhile: within a transaction nobody does.
+        let verdict = try index.write { writer -> Verdict in
+            guard let current = try writer.row(row.number), current.name == row.name else { return .fine }
+            let path = self.folder.blob(current.fileName)
+            if FileStamp(path: path)?.size == current.byteCount,
+                let checksum = try? self.folder.checksum(of: path), current.checksum.map({ $0 == checksum }) ?? true
+            {
+                return .fine
+            }
+            var status = stat()
+            let isGone = lstat(path, &status) != 0
+            // What cannot be read now may be read again some day.
+            if isGone, ![ENOENT, ENOTDIR].contains(errno) { return .fine }
+            if repairs {
+                if !isGone {
+                    self.report(current)
+                    try self.folder.clearWay(for: path, kind: S_IFREG)
+                    unlink(path)
+                }
+                try writer.remove(current.number)
+            }
+            return isGone ? .missing : .damaged
+        }
+        switch verdict {
+        case .fine: break
+        case .missing: found.missing += 1
+        case .damaged: found.damaged += 1
+        }
+    }
+
+    private enum Verdict { case fine, missing, damaged }
+
+    /// Checks what the index notes about a whole file: its time of change, and whose bytes it shares.
+    private func checkNotes(
+        _ row: CacheIndex.Row, _ stamp: FileStamp, repairs: Bool, _ found: inout Verification
+    ) throws {
+        let isShared = try index.twins(row.content).contains { twin in
+            twin.name != row.name && FileStamp(path: folder.blob(twin.fileName))?.inode != stamp.inode
+        }
+        let isMoved = stamp.modified != row.modified
+        guard isShared || isMoved else { return }
+        let isWrong = try index.write { writer in
+            guard let current = try writer.row(row.number), current.modified == row.modified,
+                let stamp = FileStamp(path: self.folder.blob(current.fileName))
+            else { return false }
+            var isWrong = false
+            if stamp.modified != current.modified {
+                if repairs { try writer.settle(current.number, modified: stamp.modified) }
+                isWrong = true
+            }
+            if let twin = try writer.twin(current.content, besides: current.number),
+                let other = FileStamp(path: self.folder.blob(twin.fileName)), other.inode != stamp.inode
+            {
+                if repairs { try writer.setContent(current.number, of: current.number) }
+                isWrong = true
+            }
+            return isWrong
+        }
+        if isWrong { found.corrected += 1 }
+    }
+
+    private func removeUnreadable(repairs: Bool, _ found: inout Verification) throws {
+        let numbers = try index.surveying { try $0.unreadable() } ?? []
+        found.damaged += numbers.count
+        guard repairs, !numbers.isEmpty else { return }
+        try index.write { writer in for number in numbers { try writer.remove(number) } }
+    }
+
+    /// Finds the files of a folder that no entry names.
+    private func check(shard: String, repairs: Bool, _ found: inout Verification) throws {
+        var names = folder.blobNames(in: shard)[...]
+        while !names.isEmpty {
+            let slice = names.prefix(64)
+            names = names.dropFirst(64)
+            // Looked at with the reading connection first: nearly all of them are known.
+            let strangers = try slice.filter { name in
+                guard let digest = Digest(hex: name.prefix { $0 != "." }) else { return true }
+                return try index.row(digest.rowNumber).map { $0.name != digest || $0.fileName != name } ?? true
+            }
+            guard !strangers.isEmpty else { continue }
+            let (adopted, leftovers) = try index.write { writer in
+                var counts = (adopted: 0, leftovers: 0)
+                for name in strangers {
+                    switch try self.judge(name, in: shard, writer, repairs: repairs) {
+                    case .fine: break
+                    case .damaged: counts.leftovers += 1
+                    case .missing: counts.adopted += 1
+                    }
+                }
+                return (counts.adopted, counts.leftovers)
+            }
+            found.adopted += adopted
+            found.leftovers += leftovers
+        }
+    }
+
+    /// Adopts a file without an entry, or removes it when it is no image of ours.
+    private func judge(
+        _ name: String, in shard: String, _ writer: CacheIndex.Writer, repairs: Bool
+    ) throws -> Verdict {
+        let hex = name.prefix { $0 != "." }
+        let path = "\(folder.path)/blobs/\(shard)/\(name)"
+        if let digest = Digest(hex: hex), hex.hasPrefix(shard) {
+            if try writer.lent(of: String(hex)).contains(name) { return .fine }
+            if let row = try writer.row(digest.rowNumber), row.name == digest {
+                if row.fileName == name { return .fine }
+            } else if let (row, stamp) = adoptedRow(
+                digest, key: nil, path: path, name.contains(".") ? String(name.dropFirst(hex.count + 1)) : "")
+            {
+                if repairs { try enter(row, stamp, writer) }
+                return .missing
+            }
+        }
+        if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
+        return .damaged
+    }
+}

@@ -1,0 +1,131 @@
+internal import Glibc
+
+/// The folders inside a cache's folder: how they are made, moved out of the way and emptied.
+extension StorageFolder {
+    /// Makes the folders for writing.
+    ///
+    /// - Throws: ``StorageFailure``; also when the folder is another user's, whose files we would mix with ours.
+    func prepare() throws {
+        var parent = ""
+        for part in path.split(separator: "/").dropLast() {
+            parent += "/" + part
+            // Only what is missing is made; what is there stays as its owner made it.
+            if mkdir(parent, 0o700) != 0, errno != EEXIST, access(parent, F_OK) != 0 {
+                throw StorageFailure(errno, "make the folder", parent)
+            }
+        }
+        try Self.makeFolder(path)
+        try claim()
+        for name in ["partial", "blobs", "leases"] {
+            // A link would lead out of the cache.
+            if !Self.isFolder("\(path)/\(name)"), access("\(path)/\(name)", F_OK) == 0 {
+                try moveAside("\(path)/\(name)", to: "\(path)/\(name).moved-\(getpid())")
+            }
+            try Self.makeFolder("\(path)/\(name)")
+        }
+        writeTag()
+    }
+
+    /// Sees to it that the folder is ours and nobody else's.
+    private func claim() throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let user = geteuid()
+        guard status.st_uid == user || user == 0 else {
+            throw StorageFailure(EACCES, "use another user's folder", path)
+        }
+        if status.st_uid == user, status.st_mode & 0o077 != 0 { chmod(path, 0o700) }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private func moveAside(_ entry: String, to target: String) throws {
+        guard rename(entry, target) == 0 || errno == ENOENT else { throw StorageFailure(errno, "move", entry) }
+    }
+
+    static func makeFolder(_ path: String) throws {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw StorageFailure(errno, "make the folder", path) }
+    }
+
+    /// Moves out of the way what is not of the expected kind: a link would lead out of the cache.
+    func clearWay(for entry: String, kind: mode_t) throws {
+        var status = stat()
+        guard lstat(entry, &status) == 0, status.st_mode & S_IFMT != kind else { return }
+        try moveAside(entry, to: partialPath() + ".cleared")
+        removeTrash()
+    }
+
+    /// Removes whatever is at a place inside the folder.
+    func clearAway(_ entry: String) throws {
+        try moveAside(entry, to: partialPath() + ".cleared")
+        removeTrash()
+    }
+
+    /// Tells backup programs to pass the folder by (bford.info/cachedir).
+    private func writeTag() {
+        guard let descriptor = try? Self.create(path + "/CACHEDIR.TAG") else { return }
+        let text =
+            "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds a cache of images made by halcyon.\n"
+        _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+    }
+
+    /// Moves all blobs out of sight at once; ``removeTrash()`` deletes them.
+    func setBlobsAside() throws {
+        try moveAside(path + "/blobs", to: partialPath() + ".cleared")
+    }
+
+    /// Deletes what was moved out of sight, whoever did.
+    func removeTrash() {
+        for name in partialNames where name.hasSuffix(".cleared") {
+            let entry = "\(path)/partial/\(name)"
+            if unlink(entry) != 0 { Self.removeTree(entry) }
+        }
+    }
+
+    private static func removeTree(_ path: String) {
+        for name in names(in: path) {
+            let entry = "\(path)/\(name)"
+            if unlink(entry) != 0 { removeTree(entry) }
+        }
+        rmdir(path)
+    }
+
+    /// The names of what is being written, or was left.
+    var partialNames: [String] { Self.names(in: path + "/partial") }
+
+    /// The folders that blobs are spread over.
+    var shards: [String] { Self.names(in: path + "/blobs") }
+
+    /// The names of the blobs in a shard.
+    func blobNames(in shard: String) -> [String] { Self.names(in: "\(path)/blobs/\(shard)") }
+
+    /// What is in a folder that is no link; nothing if it cannot be read.
+    static func names(in path: String) -> [String] {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0, let folder = fdopendir(descriptor) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Bytes that the file system of the folder can still take, and its size; nil if it does not tell.
+    var freeSpace: (available: Int, total: Int)? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+        let block = Int(clamping: status.f_frsize)
+        return (
+            Int(clamping: status.f_bavail).multipliedReportingOverflow(by: block).partialValue,
+            Int(clamping: status.f_blocks).multipliedReportingOverflow(by: block).partialValue
+        )
+    }
+}

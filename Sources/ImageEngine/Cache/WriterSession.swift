@@ -1,0 +1,98 @@
+internal import Glibc
+internal import Synchronization
+
+/// The mark of a process that writes into a cache folder: a file that it keeps locked as long as it lives.
+///
+/// What it is writing bears the session's name; so others can tell what a dead process left, also when its number is
+/// another's by now or was given in another container.
+final class WriterSession: Sendable {
+    private struct Mark {
+        let name: String
+        let descriptor: Int32
+        let inode: UInt64
+    }
+
+    private let folder: String
+    private let mark = Mutex<Mark?>(nil)
+
+    /// - Parameter folder: Where the locked files of all processes are.
+    init(folder: String) { self.folder = folder }
+
+    deinit { end() }
+
+    /// The session's name, begun if need be; nil when its file is gone or cannot be made.
+    func name(begins: Bool) throws -> String? {
+        try mark.withLock { mark in
+            if let open = mark {
+                if FileStamp(path: path(open.name))?.inode == open.inode { return open.name }
+                close(open.descriptor)
+                mark = nil
+            }
+            guard begins else { return nil }
+            let fresh = try begin()
+            mark = fresh
+            return fresh.name
+        }
+    }
+
+    private func begin() throws -> Mark {
+        while true {
+            let name = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+            let descriptor = try StorageFolder.create(path(name))
+            // Somebody may have taken it for a dead one's before it was locked, and removed it.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let stamp = FileStamp(descriptor: descriptor),
+                FileStamp(path: path(name))?.inode == stamp.inode
+            else {
+                close(descriptor)
+                continue
+            }
+            return Mark(name: name, descriptor: descriptor, inode: stamp.inode)
+        }
+    }
+
+    /// Ends the session: its file goes.
+    func end() {
+        mark.withLock { mark in
+            guard let open = mark else { return }
+            if FileStamp(path: path(open.name))?.inode == open.inode { unlink(path(open.name)) }
+            close(open.descriptor)
+            mark = nil
+        }
+    }
+
+    /// The sessions whose processes are dead, each with its open and locked file; to be given to ``bury(_:)``.
+    func dead() -> [Dead] {
+        let own = mark.withLock { $0?.name }
+        return StorageFolder.names(in: folder).compactMap { entry in
+            guard entry.hasSuffix(Self.suffix) else { return nil }
+            let name = String(entry.dropLast(Self.suffix.count))
+            if name == own { return nil }
+            let descriptor = open(path(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            guard descriptor >= 0 else { return nil }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                return nil
+            }
+            return Dead(name: name, descriptor: descriptor)
+        }
+    }
+
+    /// A session whose process is dead.
+    struct Dead: Sendable {
+        let name: String
+        fileprivate let descriptor: Int32
+    }
+
+    /// Removes the mark of a dead session, whose files are gone.
+    func bury(_ session: Dead) {
+        unlink(path(session.name))
+        close(session.descriptor)
+    }
+
+    /// Whether a session of that name is marked, living or dead.
+    func isMarked(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
+
+    private static let suffix = ".session"
+
+    private func path(_ name: String) -> String { "\(folder)/\(name)\(Self.suffix)" }
+}
