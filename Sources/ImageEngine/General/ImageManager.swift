@@ -110,7 +110,8 @@ public final class ImageManager: Sendable {
 
     private func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
         let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
-        return ImageResult(record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes)
+        return ImageResult(
+            record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
     }
 
     private func count(_ type: CacheType) {
@@ -152,7 +153,8 @@ public final class ImageManager: Sendable {
         if result.bytes != nil { return result }
         return try await pool.run {
             var loaded = result
-            loaded.bytes = try cache.bytes(of: result.record, options: options)
+            let (bytes, kept) = try cache.loadBytes(of: result.record, options: options)
+            (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
             return loaded
         }
     }
@@ -169,13 +171,14 @@ public final class ImageManager: Sendable {
             var result = result(hit, in: cache, options)
             if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
                 let record = hit.record
-                result.record = try cache.store(
+                let kept = try cache.store(
                     .bytes(bytes), for: record.key, header: record.header,
                     origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
                     options: options, keepsBytes: true)
+                (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
             } else if options.queryDataWhenInMemory {
                 // A reader to come finds them in memory; that they cannot be read now is its business.
-                _ = try? cache.bytes(of: hit.record, options: options)
+                result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
             }
             return result
         }
@@ -264,11 +267,23 @@ public final class ImageManager: Sendable {
             return result
         }
         return try await pool.run {
-            do { return try store.run() } catch ImageError.storageFailed where store.needs.contains(.bytes) {
+            do {
+                let result = try store.run()
+                return store.needs.contains(.bytes) ? result : try Self.checked(result)
+            } catch ImageError.storageFailed where store.needs.contains(.bytes) {
                 // The disk is no reason to keep from the caller what has been loaded.
                 return try store.withoutFile()
             }
         }
+    }
+
+    /// The result, unless neither tier nor the caller has the image.
+    private static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
+        guard result.record.path == nil, let admission = result.admission, let setting = admission.setting,
+            let reason = admission.reason
+        else { return result }
+        throw .limitExceeded(
+            limit: setting, reason: "it was to be kept in memory only: \(reason)", source: result.record.key.key)
     }
 
     /// The image that stands in for one that could not be had.
@@ -304,7 +319,7 @@ public final class ImageManager: Sendable {
         let store = Storing(
             content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: [.file, .bytes])
-        return try await pool.run { try store.run().stored }
+        return try await pool.run { try Self.checked(store.run()).stored }
     }
 
     /// Stores the content of a file under a key. A large file is copied piece by piece.
@@ -319,7 +334,7 @@ public final class ImageManager: Sendable {
             let store = Storing(
                 content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
                 needs: isSmall ? [.file, .bytes] : [.file])
-            return try store.run().stored
+            return try Self.checked(store.run()).stored
         }
     }
 
