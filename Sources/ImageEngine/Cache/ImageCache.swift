@@ -60,6 +60,7 @@ public final class ImageCache: Sendable {
     public let name: String
     let memory: MemoryStorage<CacheKey, MemoryEntry>
     let disk: DiskStorage
+    let flights: FlightLock
     private let wallClock: @Sendable () -> Int
 
     init(name: String, configuration: Configuration, clock: EngineClock) {
@@ -67,6 +68,7 @@ public final class ImageCache: Sendable {
         wallClock = clock.wall
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(configuration.disk, now: clock.wall)
+        flights = FlightLock(folder: disk.folder)
     }
 
     // MARK: Looking up

@@ -40,10 +40,14 @@ public final class ImageManager: Sendable {
     public let downloader: ImageDownloader
     private let caches = Mutex<[String: ImageCache]>([:])
     private let wishes = Coalescer<Wish, ImageResult>()
-    private let pool = BlockingPool(threads: 4)
+    let pool = BlockingPool(threads: 4)
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
+    /// Answers that another process had downloaded meanwhile.
+    let sharedDownloads = Atomic(0)
+    /// Downloads that wait for another process.
+    let waitingFlights = Atomic(0)
 
     /// An engine; nothing is read, made or started until it is asked for something.
     public init(_ configuration: Configuration) {
@@ -190,13 +194,14 @@ public final class ImageManager: Sendable {
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         var failure: ImageError?
+        let started = configuration.clock.monotonic()
         for url in [resource.url] + options.alternativeSources {
             let options = options.scoped(from: resource.url, to: url)
             var attempt = 0
             while true {
                 do {
                     let source = try ImageSource(url: url)
-                    return try await load(source, resource, in: cache, options, needs, report)
+                    return try await load(source, resource, in: cache, options, needs, started: started, report)
                 } catch let error as ImageError {
                     // The first source's failure is the one to tell: the others only stood by.
                     failure = failure ?? error
@@ -211,7 +216,7 @@ public final class ImageManager: Sendable {
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, _ report: (@Sendable (DownloadProgress) -> Void)?
+        _ needs: ImageNeeds, started: Int, _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
@@ -222,8 +227,12 @@ public final class ImageManager: Sendable {
             let priority = options.downloadPriority
             downloader.raise(request, to: priority)
             return try await wishes.value(for: wish, report: report) { [self] report in
+                let boarding = try await board(request, key, in: cache, options, started: started)
+                defer { withExtendedLifetime(boarding.flight) {} }
                 // Another flight may have landed between the look into the cache and this one's start.
-                if let hit = try cacheHit(key, in: cache, options) { return result(hit, in: cache, options) }
+                if let hit = try await landed(key, in: cache, options, boarding) {
+                    return result(hit, in: cache, options)
+                }
                 let download = try await downloader.download(request, priority: priority, report: report)
                 try Task.checkCancellation()
                 let origin = ImageOrigin(
@@ -232,7 +241,7 @@ public final class ImageManager: Sendable {
                 let store = Storing(
                     content: .body(download.body), key: key, cache: cache, source: url, origin: origin,
                     options: wish.options, needs: needs, contentType: download.response.contentType)
-                return try await keep(store)
+                return try await keep(store, boarding.flight)
             }
         case .data(let bytes):
             guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
@@ -247,23 +256,22 @@ public final class ImageManager: Sendable {
         }
     }
 
-    private func cacheHit(_ key: CacheKey, in cache: ImageCache, _ options: ImageOptions) throws -> ImageCache.Hit? {
-        guard !options.forceRefresh else { return nil }
-        let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: false)
-        return hit?.record.path == nil && !options.cacheMemoryOnly ? nil : hit
-    }
-
     static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
         .limitExceeded(
             limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
     }
 
     /// Validates what was loaded and stores it, so that the answer may go out.
-    private func keep(_ store: Storing) async throws -> ImageResult {
+    ///
+    /// - Parameter flight: Is given back when the image is stored.
+    private func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
-            Task { try await pool.run { try store.run() } }
+            Task {
+                defer { withExtendedLifetime(flight) {} }
+                _ = try await pool.run { try store.run() }
+            }
             return result
         }
         return try await pool.run {
@@ -351,8 +359,10 @@ public final class ImageManager: Sendable {
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
-            downloads: counts.finished, failedDownloads: counts.failed, downloadedBytes: counts.bytes,
-            runningDownloads: load.running, waitingDownloads: load.waiting,
+            downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
+            failedDownloads: counts.failed, downloadedBytes: counts.bytes,
+            runningDownloads: load.running,
+            waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount })
     }
