@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -45,3 +46,13 @@ void hl_raise(uint32_t *place, uint32_t value) {
            !__atomic_compare_exchange_n(place, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
+
+static int lock_byte(int descriptor, off_t offset, short type) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0) return 0;
+    return errno == EAGAIN || errno == EACCES ? 1 : -1;
+}
+
+int hl_lock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_WRLCK); }
+
+int hl_unlock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_UNLCK); }

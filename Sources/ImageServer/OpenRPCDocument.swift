@@ -54,7 +54,8 @@ public enum OpenRPCDocument {
     private static var schemas: [(String, JSONLiteral)] {
         [
             ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
-            (ImageReply.name, ImageReply.definition), (RemoveReply.name, RemoveReply.definition),
+            (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
+            (RemoveReply.name, RemoveReply.definition),
             (IsCachedReply.name, IsCachedReply.definition), (CachePathReply.name, CachePathReply.definition),
             (SizeReply.name, SizeReply.definition), (ClearReply.name, ClearReply.definition),
             (StatsReply.name, StatsReply.definition), (InitializeReply.name, InitializeReply.definition),

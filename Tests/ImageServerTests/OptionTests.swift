@@ -19,7 +19,10 @@ import Testing
         ("diskCacheExpiration", "\"expired\"", { $0.diskCacheExpiration == .expired }),
         ("diskCacheExpiration", "{\"days\":2}", { $0.diskCacheExpiration == .seconds(172_800) }),
         ("diskCacheExpiration", "{\"date\":\"1970-01-02T00:00:00Z\"}", { $0.diskCacheExpiration == .date(86_400) }),
-        ("memoryCacheAccessExtendingExpiration", "\"none\"", { $0.memoryCacheAccessExtendingExpiration == .none }),
+        (
+            "memoryCacheAccessExtendingExpiration", "\"none\"",
+            { $0.memoryCacheAccessExtendingExpiration == ExpirationExtension.none }
+        ),
         (
             "diskCacheAccessExtendingExpiration", "{\"seconds\":5}",
             { $0.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }

@@ -21,6 +21,11 @@ int hl_pidfd_open(pid_t process);
 int hl_start_writeback(int descriptor);
 /// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
 int hl_exchange(const char *one, const char *other);
+/// Locks the byte at `offset` for this open file, without waiting: 0 when it is ours, 1 when another has it, −1 on failure.
+/// The lock goes with the open file (F_OFD_SETLK), and so with the process.
+int hl_lock_byte(int descriptor, off_t offset);
+/// Gives the byte at `offset` back.
+int hl_unlock_byte(int descriptor, off_t offset);
 
 /// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps memory of our own.
 void *hl_map(int descriptor, size_t count);

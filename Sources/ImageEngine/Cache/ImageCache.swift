@@ -17,12 +17,17 @@ public final class ImageCache: Sendable {
         public init(folder: String) { disk = DiskStorage.Configuration(folder: folder) }
     }
 
-    /// What the memory tier holds of one image.
-    public struct MemoryEntry: Sendable {
+    /// What the memory tier holds of one image; a purged one is found again as long as a result holds it.
+    public final class MemoryEntry: Sendable {
         /// What is known of it.
         public let record: ImageRecord
         /// Its bytes, if held.
         public let bytes: [UInt8]?
+
+        init(record: ImageRecord, bytes: [UInt8]?) {
+            self.record = record
+            self.bytes = bytes
+        }
 
         /// What the entry costs: its bytes, or about so much for the record alone; and long keys, which stand in it
         /// three times.
@@ -34,18 +39,28 @@ public final class ImageCache: Sendable {
 
     /// An image found in a cache.
     public struct Hit: Sendable {
-        /// What is known of it.
-        public let record: ImageRecord
+        let entry: MemoryEntry
         /// The tier that answered.
         public let cacheType: CacheType
+        /// What is known of it.
+        public var record: ImageRecord { entry.record }
         /// Its bytes, if memory held them.
-        public let bytes: [UInt8]?
+        public var bytes: [UInt8]? { entry.bytes }
+    }
+
+    /// An image that memory was to keep.
+    struct Kept {
+        /// What memory holds of it, or would hold.
+        let entry: MemoryEntry
+        /// What became of it: of its bytes, when those were to be kept.
+        let admission: MemoryAdmission
     }
 
     /// The name, unique among the caches of a process.
     public let name: String
     let memory: MemoryStorage<CacheKey, MemoryEntry>
     let disk: DiskStorage
+    let flights: FlightLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
 
@@ -67,6 +82,7 @@ public final class ImageCache: Sendable {
                         cache: name, hashes: removed.map(\.hash), keys: removed.map(\.key),
                         bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason))
             })
+        flights = FlightLock(folder: disk.folder)
     }
 
     // MARK: Looking up
@@ -82,15 +98,15 @@ public final class ImageCache: Sendable {
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             if entry.record.isIntact(burst: burst) {
                 noteUse(of: entry.record, options)
-                return Hit(record: entry.record, cacheType: .memory, bytes: entry.bytes)
+                return Hit(entry: entry, cacheType: .memory)
             }
             memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return nil }
         guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
-        keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
-        return Hit(record: record, cacheType: .disk, bytes: nil)
+        let kept = keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
+        return Hit(entry: kept.entry, cacheType: .disk)
     }
 
     /// Whether memory holds the bytes of the image for `key`; its order is not changed.
@@ -130,11 +146,17 @@ public final class ImageCache: Sendable {
     ///
     /// - Throws: ``ImageError/notCached(key:)`` if the file is gone or is not what was stored.
     func bytes(of record: ImageRecord, options: ImageOptions) throws(ImageError) -> [UInt8] {
-        if let entry = memory.peek(record.key), entry.record === record, let bytes = entry.bytes { return bytes }
+        try loadBytes(of: record, options: options).bytes
+    }
+
+    /// The same, with what memory made of them.
+    func loadBytes(of record: ImageRecord, options: ImageOptions) throws(ImageError) -> (bytes: [UInt8], kept: Kept) {
+        if let entry = memory.peek(record.key), entry.record === record, let bytes = entry.bytes {
+            return (bytes, Kept(entry: entry, admission: .kept))
+        }
         do {
             let bytes = try disk.data(of: record)
-            keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
-            return bytes
+            return (bytes, keep(record, bytes: bytes, expiration: options.memoryCacheExpiration))
         } catch {
             memory.remove(record.key)
             throw error
@@ -152,43 +174,38 @@ public final class ImageCache: Sendable {
 
     /// Stores an image in both tiers, or in memory only.
     ///
-    /// - Returns: Its record once the file is at its place.
+    /// - Returns: What memory made of it, once the file is at its place.
     func store(
         _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
         options: ImageOptions, keepsBytes: Bool
-    ) throws(ImageError) -> ImageRecord {
+    ) throws(ImageError) -> Kept {
         if options.cacheMemoryOnly {
             let bytes = try Self.bytes(of: content)
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-            guard keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) else {
-                throw .limitExceeded(
-                    limit: "memory-limit", reason: "its \(bytes.count) bytes are not kept by the memory tier",
-                    source: key.key)
-            }
-            return record
+            return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
         }
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension)
         let record = try disk.store(content, order).record
         let bytes = keepsBytes ? try Self.bytes(of: content) : nil
-        keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
-        return record
+        return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
     }
 
-    /// Remembers an image.
-    ///
-    /// - Returns: Whether memory keeps it, at least its record.
+    /// Remembers an image; of one whose bytes are too large for memory, the record alone.
     @discardableResult
-    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Bool {
+    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Kept {
         let entry = MemoryEntry(record: record, bytes: bytes)
-        if memory.store(entry, for: record.key, cost: entry.cost, expiration: expiration) { return true }
-        guard bytes != nil, record.path != nil else { return false }
-        // Too large to hold the bytes; the record alone is small.
+        let admission = memory.store(
+            entry, for: record.key, cost: entry.cost, expiration: expiration, isExempt: bytes == nil)
+        guard case .tooLarge = admission, bytes != nil, record.path != nil else {
+            return Kept(entry: entry, admission: admission)
+        }
         let small = MemoryEntry(record: record, bytes: nil)
-        return memory.store(small, for: record.key, cost: small.cost, expiration: expiration)
+        memory.store(small, for: record.key, cost: small.cost, expiration: expiration, isExempt: true)
+        return Kept(entry: small, admission: admission)
     }
 
     static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {
@@ -253,9 +270,11 @@ public final class ImageCache: Sendable {
 
     /// Empties the disk tier; the memory tier keeps its images, the most recently used first, as far as its limit goes.
     public func clearDisk() throws(ImageError) -> DiskStorage.Removal {
+        let limits = memory.configuration
         var room = memory.costLimit
         for key in memory.keys {
             guard let entry = memory.peek(key), room >= entry.record.byteCount else { break }
+            guard limits.admission(cost: entry.record.byteCount, isExempt: false) == .kept else { continue }
             room -= entry.record.byteCount
             detach(key)
         }

@@ -2,7 +2,7 @@
 ///
 /// The nodes lie in one array and are linked by index; freed nodes are used again.
 struct LRUList<Key: Hashable, Value> {
-    private struct Node {
+    fileprivate struct Node {
         var key: Key
         var value: Value?
         var cost: Int
@@ -74,14 +74,31 @@ struct LRUList<Key: Hashable, Value> {
     }
 
     /// Removes the least recently used value.
-    mutating func removeOldest() -> (key: Key, value: Value)? {
+    mutating func removeOldest() -> (key: Key, value: Value, cost: Int)? {
         guard oldest != Self.none else { return nil }
-        let key = nodes[oldest].key
-        return remove(key).map { (key, $0) }
+        let (key, cost) = (nodes[oldest].key, nodes[oldest].cost)
+        return remove(key).map { (key, $0, cost) }
     }
 
     mutating func removeAll() {
         self = LRUList()
+    }
+
+    /// How many places there are to look at with ``removeAll(at:where:)``: at least ``count``, and never fewer until
+    /// all values are removed.
+    var placeCount: Int { nodes.count }
+
+    /// Removes the values that match among some of the places, and returns them.
+    ///
+    /// - Complexity: O(*places*), so that a long list can be gone through in slices.
+    mutating func removeAll(at places: Range<Int>, where matches: (Key, Value) -> Bool) -> [Value] {
+        var removed: [Value] = []
+        for place in places.clamped(to: nodes.indices) {
+            guard let value = nodes[place].value, matches(nodes[place].key, value) else { continue }
+            remove(nodes[place].key)
+            removed.append(value)
+        }
+        return removed
     }
 
     /// The keys from the most to the least recently used.
@@ -108,3 +125,6 @@ struct LRUList<Key: Hashable, Value> {
         newest = place
     }
 }
+
+extension LRUList: Sendable where Key: Sendable, Value: Sendable {}
+extension LRUList.Node: Sendable where Key: Sendable, Value: Sendable {}

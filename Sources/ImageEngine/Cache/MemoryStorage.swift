@@ -3,72 +3,65 @@ internal import Synchronization
 
 /// A bounded, least-recently-used store of values held in memory.
 ///
-/// Costs are in bytes. When a value passes ``Configuration/costLimit``, the least recently used values go until
-/// ``Configuration/preferredCost`` is reached, so that a full storage does not purge at every store; a value costlier
-/// than the whole limit is not kept. An expired value is a miss and goes when it is met.
+/// Costs are in bytes. When the sum passes ``Configuration/costLimit``, the least recently used values go until
+/// ``Configuration/preferredCost`` is reached, so that a full storage does not purge at every store; the value used last
+/// stays as long as it fits. A value costlier than one may be is not kept. An expired value is a miss and goes when it
+/// is met.
+///
+/// What a purge takes while somebody else still holds it is remembered by a weak reference, and is back at the next
+/// look-up (SDWebImage's `shouldUseWeakMemoryCache`).
 ///
 /// Callable from any thread. Every call takes one lock, does no I/O and never suspends.
-public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The limits of a storage.
-    public struct Configuration: Sendable, Equatable {
-        /// Whether anything is held at all; true by default.
-        public var isEnabled = true
-        /// The most the storage may hold, in bytes; 100 MiB by default, 0 for nothing.
-        public var costLimit = 100 << 20
-        /// What a purge leaves, in bytes; 60 MiB by default.
-        public var preferredCost = 60 << 20
-        /// The most values; 0 (the default) for no limit.
-        public var countLimit = 0
-        /// The most one value may cost, in bytes; nil, the default, for a tenth of ``costLimit``.
-        public var entryCostLimit: Int?
-        /// How long a value lives; 300 s by default.
-        public var expiration = StorageExpiration.seconds(300)
-        /// What an access does to that: begins it anew by default (sliding); `none` is absolute.
-        public var extending = ExpirationExtension.cacheTime
-        /// Whether a purged value is found again as long as somebody in the process still holds it; true by default.
-        public var isWeaklyRetaining = true
+public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
+    private typealias Shelf = MemoryShelf<Key, Value>
 
-        /// The default limits.
-        public init() {}
-    }
-
-    private struct Entry: Sendable {
-        var value: Value
-        var expires: Int
-        let lifetime: Int
-    }
-
-    private let configuration: Configuration
     private let now: @Sendable () -> Int
-    private let entries = Mutex(LRUList<Key, Entry>())
+    private let state: Mutex<Shelf>
 
     /// An empty storage.
     ///
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     public init(_ configuration: Configuration = Configuration(), now: @escaping @Sendable () -> Int) {
-        self.configuration = configuration
+        state = Mutex(Shelf(configuration: configuration))
         self.now = now
     }
 
+    /// The settings in force.
+    public var configuration: Configuration { state.withLock { $0.configuration } }
+
+    /// Changes the settings. What they leave no room for goes at once, the least recently used first; lives that have
+    /// begun keep their length.
+    public func configure(_ configuration: Configuration) {
+        // Here, as everywhere below, what goes is let go outside the lock.
+        _ = state.withLock { state -> (LRUList<Key, Shelf.Entry>, [Value]) in
+            state.configuration = configuration
+            if !configuration.isWeaklyRetaining { state.evicted = [:] }
+            if configuration.holdsAnything { return (LRUList(), state.shrink()) }
+            return (state.removeAll(), [])
+        }
+    }
+
+    // MARK: Looking up
+
     /// Returns the value for `key` and marks it most recently used.
     ///
-    /// - Parameter extending: What the access does to the value's life.
-    /// - Returns: `nil` if the value was never stored, has expired, or was evicted.
+    /// - Parameter extending: What the access does to the value's life; the storage's own setting when nil.
+    /// - Returns: `nil` if the value was never stored, has expired, or was evicted and is held by nobody.
     /// - Complexity: O(1).
-    public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
+    public func value(for key: Key, extending: ExpirationExtension? = nil) -> Value? {
         let now = now()
-        return entries.withLock { entries in
-            guard let entry = entries.use(key) else { return nil }
+        return state.withLock { state in
+            guard let entry = state.entries.use(key) ?? state.revive(key, now) else { return nil }
             guard entry.expires > now else {
-                entries.remove(key)
+                state.entries.remove(key)
                 return nil
             }
-            switch extending {
+            switch extending ?? state.configuration.extending {
             case .none: break
             case .cacheTime:
-                if entry.lifetime != .max { entries.modify(key) { $0.expires = now &+ entry.lifetime } }
+                if entry.lifetime != .max { state.entries.modify(key) { $0.expires = now &+ entry.lifetime } }
             case .expiration(let expiration):
-                entries.modify(key) { $0.expires = Self.end(now, Self.nanoseconds(expiration)) }
+                state.entries.modify(key) { $0.expires = Self.end(now, Self.nanoseconds(expiration)) }
             }
             return entry.value
         }
@@ -77,47 +70,52 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sen
     /// Returns the value for `key` without counting as a use.
     public func peek(_ key: Key) -> Value? {
         let now = now()
-        return entries.withLock { entries in
-            guard let entry = entries.peek(key), entry.expires > now else { return nil }
-            return entry.value
+        return state.withLock { state in
+            if let entry = state.entries.peek(key) { return entry.expires > now ? entry.value : nil }
+            return state.evicted.isEmpty ? nil : state.evicted[key].flatMap { $0.expires > now ? $0.value : nil }
         }
     }
 
-    /// Stores `value`, replacing any earlier value for `key`.
+    // MARK: Storing
+
+    /// Stores `value`, replacing any earlier value for `key`, which is gone even when the new one is not kept.
     ///
     /// - Parameters:
     ///   - cost: The size of `value`, in bytes.
     ///   - expiration: How long it lives; the storage's own setting when nil.
-    /// - Returns: false if it was not kept, because it is costlier than the limit or expired from the start.
+    ///   - isExempt: Only the limit of the whole storage counts, not that of a single value.
     /// - Complexity: O(1), and O(*n*) in the number of values that a purge removes.
     @discardableResult
     public func store(
-        _ value: Value, for key: Key, cost: Int, expiration: StorageExpiration? = nil
-    ) -> Bool {
-        let lifetime = Self.nanoseconds(expiration ?? configuration.expiration)
+        _ value: Value, for key: Key, cost: Int, expiration: StorageExpiration? = nil, isExempt: Bool = false
+    ) -> MemoryAdmission {
         let now = now()
-        let entry = Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
-        return entries.withLock { entries in
-            guard cost <= configuration.costLimit, lifetime > 0 else {
-                entries.remove(key)
-                return false
+        return state.withLock { state -> (MemoryAdmission, [Value]) in
+            if !state.evicted.isEmpty { state.evicted[key] = nil }
+            let lifetime = Self.nanoseconds(expiration ?? state.configuration.expiration)
+            var admission = state.configuration.admission(cost: cost, isExempt: isExempt)
+            if admission == .kept, lifetime <= 0 { admission = .expired }
+            guard admission == .kept else {
+                state.entries.remove(key)
+                return (admission, [])
             }
-            entries.insert(entry, for: key, cost: cost)
-            if entries.totalCost > configuration.costLimit {
-                let goal = max(min(configuration.preferredCost, configuration.costLimit), cost)
-                while entries.totalCost > goal, entries.removeOldest() != nil {}
-            }
-            if configuration.countLimit > 0 {
-                while entries.count > configuration.countLimit, entries.removeOldest() != nil {}
-            }
-            return true
-        }
+            let entry = Shelf.Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
+            state.entries.insert(entry, for: key, cost: cost)
+            return (.kept, state.shrink())
+        }.0
     }
+
+    // MARK: Removing
 
     /// Removes the value for `key` and returns it.
     @discardableResult
     public func remove(_ key: Key) -> Value? {
-        entries.withLock { $0.remove(key)?.value }
+        let now = now()
+        return state.withLock { state in
+            let evicted = state.evicted.isEmpty ? nil : state.evicted.removeValue(forKey: key)
+            if let entry = state.entries.remove(key) { return entry.value }
+            return evicted.flatMap { $0.expires > now ? $0.value : nil }
+        }
     }
 
     /// Removes the values whose keys match, and returns how many there were.
@@ -125,30 +123,65 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sen
     /// - Complexity: O(*n*).
     @discardableResult
     public func removeAll(where matches: @Sendable (Key, Value) -> Bool) -> Int {
-        entries.withLock { entries in
-            let keys = entries.keys.filter { key in entries.peek(key).map { matches(key, $0.value) } ?? false }
-            for key in keys { entries.remove(key) }
-            return keys.count
-        }
+        let now = now()
+        return state.withLock { state -> (Int, [Shelf.Entry]) in
+            let places = 0..<state.entries.placeCount
+            let removed = state.entries.removeAll(at: places) { key, entry in matches(key, entry.value) }
+            let evicted = state.evicted
+            var count = removed.count
+            for (key, entry) in evicted {
+                guard let value = entry.value, matches(key, value) else { continue }
+                state.evicted[key] = nil
+                if entry.expires > now { count += 1 }
+            }
+            return (count, removed)
+        }.0
     }
 
     /// Removes everything and returns what there was.
     @discardableResult
     public func removeAll() -> (count: Int, cost: Int) {
-        entries.withLock { entries in
-            defer { entries.removeAll() }
-            return (entries.count, entries.totalCost)
-        }
+        let removed = state.withLock { $0.removeAll() }
+        return (removed.count, removed.totalCost)
     }
 
-    /// How many values are held and what they cost, in bytes.
-    public var totals: (count: Int, cost: Int) { entries.withLock { ($0.count, $0.totalCost) } }
+    /// Removes what has expired and returns how many values that were.
+    ///
+    /// - Parameter limit: How many values are looked at under one lock, so that a sweep is in nobody's way.
+    /// - Complexity: O(*n*).
+    @discardableResult
+    public func removeExpired(limit: Int = 1000) -> Int {
+        let step = max(limit, 1)
+        var (count, place, isOver) = (0, 0, false)
+        while !isOver {
+            let now = now()
+            let (removed, places) = state.withLock { state in
+                let removed = state.entries.removeAll(at: place..<(place + step)) { $1.expires <= now }
+                return (removed, state.entries.placeCount)
+            }
+            count += removed.count
+            place += step
+            isOver = place >= places
+        }
+        state.withLock { $0.prune() }
+        return count
+    }
 
-    /// The most the storage may hold, in bytes.
-    public var costLimit: Int { configuration.costLimit }
+    // MARK: Inspecting
+
+    /// How many values are held and what they cost, in bytes.
+    public var totals: (count: Int, cost: Int) { state.withLock { ($0.entries.count, $0.entries.totalCost) } }
+
+    /// The most the storage may hold, in bytes; 0 when it is to hold nothing.
+    public var costLimit: Int {
+        state.withLock { $0.configuration.holdsAnything ? $0.configuration.costLimit : 0 }
+    }
 
     /// The keys from the most to the least recently used; O(*n*), for tests and inspection.
-    public var keys: [Key] { entries.withLock { $0.keys } }
+    public var keys: [Key] { state.withLock { $0.entries.keys } }
+
+    /// How many weak references there are, dead ones included.
+    var weakCount: Int { state.withLock { $0.evicted.count } }
 
     private static func nanoseconds(_ expiration: StorageExpiration) -> Int {
         expiration.lifetime(at: wallSeconds()).map { $0 * 1_000_000_000 } ?? .max

@@ -10,13 +10,15 @@ public struct EngineStatistics: Sendable, Equatable {
     public let merged: Int
     /// Downloads that ended well.
     public let downloads: Int
+    /// Images that another process had downloaded while this one waited for it.
+    public let sharedDownloads: Int
     /// Downloads that failed or were cancelled.
     public let failedDownloads: Int
     /// Bytes of bodies received.
     public let downloadedBytes: Int
     /// Downloads under way.
     public let runningDownloads: Int
-    /// Downloads waiting for their turn.
+    /// Downloads waiting for their turn, or for another process that downloads the same.
     public let waitingDownloads: Int
     /// Images evicted from disk for their size.
     public let evictions: Int

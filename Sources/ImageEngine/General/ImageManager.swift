@@ -41,12 +41,16 @@ public final class ImageManager: Sendable {
     private let caches = Mutex<[String: ImageCache]>([:])
     private let cleaning = CleaningHook()
     private let wishes = Coalescer<Wish, ImageResult>()
-    private let pool = BlockingPool(threads: 4)
+    let pool = BlockingPool(threads: 4)
     /// The folder of the default cache, where large bodies are gathered.
     private let spool: StorageFolder
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
+    /// Answers that another process had downloaded meanwhile.
+    let sharedDownloads = Atomic(0)
+    /// Downloads that wait for another process.
+    let waitingFlights = Atomic(0)
 
     /// An engine; nothing is read, made or started until it is asked for something.
     public init(_ configuration: Configuration) {
@@ -123,7 +127,8 @@ public final class ImageManager: Sendable {
 
     private func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
         let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
-        return ImageResult(record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes)
+        return ImageResult(
+            record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
     }
 
     private func count(_ type: CacheType) {
@@ -165,7 +170,8 @@ public final class ImageManager: Sendable {
         if result.bytes != nil { return result }
         return try await pool.run {
             var loaded = result
-            loaded.bytes = try cache.bytes(of: result.record, options: options)
+            let (bytes, kept) = try cache.loadBytes(of: result.record, options: options)
+            (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
             return loaded
         }
     }
@@ -182,13 +188,14 @@ public final class ImageManager: Sendable {
             var result = result(hit, in: cache, options)
             if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
                 let record = hit.record
-                result.record = try cache.store(
+                let kept = try cache.store(
                     .bytes(bytes), for: record.key, header: record.header,
                     origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
                     options: options, keepsBytes: true)
+                (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
             } else if options.queryDataWhenInMemory {
                 // A reader to come finds them in memory; that they cannot be read now is its business.
-                _ = try? cache.bytes(of: hit.record, options: options)
+                result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
             }
             return result
         }
@@ -200,13 +207,14 @@ public final class ImageManager: Sendable {
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         var failure: ImageError?
+        let started = configuration.clock.monotonic()
         for url in [resource.url] + options.alternativeSources {
             let options = options.scoped(from: resource.url, to: url)
             var attempt = 0
             while true {
                 do {
                     let source = try ImageSource(url: url)
-                    return try await load(source, resource, in: cache, options, needs, report)
+                    return try await load(source, resource, in: cache, options, needs, started: started, report)
                 } catch let error as ImageError {
                     // The first source's failure is the one to tell: the others only stood by.
                     failure = failure ?? error
@@ -221,7 +229,7 @@ public final class ImageManager: Sendable {
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, _ report: (@Sendable (DownloadProgress) -> Void)?
+        _ needs: ImageNeeds, started: Int, _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
@@ -232,8 +240,12 @@ public final class ImageManager: Sendable {
             let priority = options.downloadPriority
             downloader.raise(request, to: priority)
             return try await wishes.value(for: wish, report: report) { [self] report in
+                let boarding = try await board(request, key, in: cache, options, started: started)
+                defer { withExtendedLifetime(boarding.flight) {} }
                 // Another flight may have landed between the look into the cache and this one's start.
-                if let hit = try cacheHit(key, in: cache, options) { return result(hit, in: cache, options) }
+                if let hit = try await landed(key, in: cache, options, boarding) {
+                    return result(hit, in: cache, options)
+                }
                 let download = try await downloader.download(request, priority: priority, report: report)
                 try Task.checkCancellation()
                 let origin = ImageOrigin(
@@ -242,7 +254,7 @@ public final class ImageManager: Sendable {
                 let store = Storing(
                     content: .body(download.body), key: key, cache: cache, source: url, origin: origin,
                     options: wish.options, needs: needs, contentType: download.response.contentType)
-                return try await keep(store)
+                return try await keep(store, boarding.flight)
             }
         case .data(let bytes):
             guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
@@ -257,31 +269,42 @@ public final class ImageManager: Sendable {
         }
     }
 
-    private func cacheHit(_ key: CacheKey, in cache: ImageCache, _ options: ImageOptions) throws -> ImageCache.Hit? {
-        guard !options.forceRefresh else { return nil }
-        let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: false)
-        return hit?.record.path == nil && !options.cacheMemoryOnly ? nil : hit
-    }
-
     static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
         .limitExceeded(
             limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
     }
 
     /// Validates what was loaded and stores it, so that the answer may go out.
-    private func keep(_ store: Storing) async throws -> ImageResult {
+    ///
+    /// - Parameter flight: Is given back when the image is stored.
+    private func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
-            Task { try await pool.run { try store.run() } }
+            Task {
+                defer { withExtendedLifetime(flight) {} }
+                _ = try await pool.run { try store.run() }
+            }
             return result
         }
         return try await pool.run {
-            do { return try store.run() } catch ImageError.storageFailed where store.needs.contains(.bytes) {
+            do {
+                let result = try store.run()
+                return store.needs.contains(.bytes) ? result : try Self.checked(result)
+            } catch ImageError.storageFailed where store.needs.contains(.bytes) {
                 // The disk is no reason to keep from the caller what has been loaded.
                 return try store.withoutFile()
             }
         }
+    }
+
+    /// The result, unless neither tier nor the caller has the image.
+    private static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
+        guard result.record.path == nil, let admission = result.admission, let setting = admission.setting,
+            let reason = admission.reason
+        else { return result }
+        throw .limitExceeded(
+            limit: setting, reason: "it was to be kept in memory only: \(reason)", source: result.record.key.key)
     }
 
     /// The image that stands in for one that could not be had.
@@ -317,7 +340,7 @@ public final class ImageManager: Sendable {
         let store = Storing(
             content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: [.file, .bytes])
-        return try await pool.run { try store.run().stored }
+        return try await pool.run { try Self.checked(store.run()).stored }
     }
 
     /// Stores the content of a file under a key. A large file is copied piece by piece.
@@ -332,7 +355,7 @@ public final class ImageManager: Sendable {
             let store = Storing(
                 content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
                 needs: isSmall ? [.file, .bytes] : [.file])
-            return try store.run().stored
+            return try Self.checked(store.run()).stored
         }
     }
 
@@ -349,8 +372,10 @@ public final class ImageManager: Sendable {
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
-            downloads: counts.finished, failedDownloads: counts.failed, downloadedBytes: counts.bytes,
-            runningDownloads: load.running, waitingDownloads: load.waiting,
+            downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
+            failedDownloads: counts.failed, downloadedBytes: counts.bytes,
+            runningDownloads: load.running,
+            waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount })
     }

@@ -14,8 +14,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var memoryCacheExpiration: StorageExpiration?
     /// How long the disk keeps the image; the cache's own setting when nil.
     public var diskCacheExpiration: StorageExpiration?
-    /// What an access does to the life in memory.
-    public var memoryCacheAccessExtendingExpiration = ExpirationExtension.cacheTime
+    /// What an access does to the life in memory; the cache's own setting when nil.
+    public var memoryCacheAccessExtendingExpiration: ExpirationExtension?
     /// What an access does to the life on disk.
     public var diskCacheAccessExtendingExpiration = ExpirationExtension.cacheTime
     /// The extension of the cached file; that of the sniffed format when nil.

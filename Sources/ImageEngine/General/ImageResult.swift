@@ -10,9 +10,15 @@ public struct ImageResult: Sendable {
     public internal(set) var bytes: [UInt8]?
     /// Whether it stands in for an image that could not be had.
     public var isPlaceholder = false
+    /// What became of the bytes in memory; nil when memory was not to keep them now.
+    public internal(set) var admission: MemoryAdmission?
+    /// What memory holds of the image, so that a purge does not take it while the answer is on its way.
+    var entry: ImageCache.MemoryEntry?
 
     /// The result as `store` answers it: from where the image is now.
     var stored: ImageResult {
-        ImageResult(record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk, bytes: nil)
+        ImageResult(
+            record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk, bytes: nil,
+            admission: admission)
     }
 }

@@ -14,10 +14,17 @@ struct Storing: Sendable {
     /// Stores the image and makes the result. What is no image is never cached.
     func run() throws(ImageError) -> ImageResult {
         let header = try header()
-        let record = try cache.store(
-            content, for: key, header: header, origin: origin, options: options,
-            keepsBytes: needs.contains(.bytes) || options.queryDataWhenInMemory)
-        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: try bytesIfNeeded())
+        let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
+        let kept = try cache.store(
+            content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes)
+        var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
+        result.admission = keepsBytes || options.cacheMemoryOnly ? kept.admission : nil
+        // Large bytes are not held by all those that wait until the client takes them.
+        if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
+        // Nobody else may have them when there is no file.
+        let onlyBytes = kept.entry.record.path == nil && needs.contains(.bytes) ? kept.entry.bytes : nil
+        result.bytes = if let onlyBytes { onlyBytes } else { try bytesIfNeeded() }
+        return result
     }
 
     /// The result without storing anything.

@@ -27,7 +27,7 @@ extension Method {
         Param<Base64Bytes?>("data", "The bytes, as base64. Give this or path.", default: nil),
         Param<KeyText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
         cacheParam, processorsParam, optionsParam
-    ) { invocation, key, data, path, cacheName, _, options -> Outcome<ImageReply> in
+    ) { invocation, key, data, path, cacheName, _, options -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
@@ -50,7 +50,7 @@ extension Method {
                         try await manager.store(
                             contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options)
                     }
-                return ImageReply(image: image, form: .path)
+                return StoreReply(reply: ImageReply(image: image, form: .path))
             } catch let error as ImageError {
                 throw error.rpcError(key: key.text)
             }

@@ -8,7 +8,8 @@ struct ImageReply: WireObject {
 
     static let name = "ImageResult"
 
-    static let fields: [WireField<ImageReply>] = [
+    /// What every result with an image has.
+    static let imageFields: [WireField<ImageReply>] = [
         WireField("key", "The cache key.", textSchema) { $1.field("key", $0.image.record.key.key) },
         WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.image.cache) },
         WireField("processorIdentifier", "What was done to the original; empty for nothing.", textSchema) {
@@ -70,6 +71,22 @@ struct ImageReply: WireObject {
         },
     ]
 
+    static let fields: [WireField<ImageReply>] =
+        imageFields + [
+            WireField(
+                "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
+                isVolatile: true
+            ) {
+                if $0.image.admission?.reason != nil { $1.field("memoryCached", false) }
+            },
+            WireField(
+                "memoryReason", "Why memory did not keep the bytes, naming the setting.", textSchema, isOptional: true,
+                isVolatile: true
+            ) {
+                if let reason = $0.image.admission?.reason { $1.field("memoryReason", reason) }
+            },
+        ]
+
     /// Writes the result; what does not change between two results of one record is written once and kept with it.
     func write(to writer: inout JSONWriter) {
         guard image.cacheType == .memory else {
@@ -86,6 +103,41 @@ struct ImageReply: WireObject {
             }
         }
     }
+}
+
+/// An image as `store` answers with it.
+struct StoreReply: WireObject {
+    let reply: ImageReply
+
+    static let name = "StoreResult"
+
+    private static let stored: JSONLiteral = [
+        "type": "object", "properties": ["memory": flagSchema, "disk": flagSchema], "required": ["memory", "disk"],
+    ]
+
+    static let fields: [WireField<StoreReply>] =
+        ImageReply.imageFields.map { field in
+            WireField(
+                field.name, field.summary, field.schema, isOptional: field.isOptional, isVolatile: field.isVolatile
+            ) { field.write($0.reply, &$1) }
+        } + [
+            WireField("stored", "Which tiers hold the image: memory its bytes, disk its file.", stored) {
+                let image = $0.reply.image
+                $1.key("stored")
+                $1.object { writer in
+                    writer.field("memory", image.admission == .kept)
+                    writer.field("disk", image.record.path != nil)
+                }
+            },
+            WireField("reason", "Why memory does not hold the bytes.", textSchema, isOptional: true) {
+                let image = $0.reply.image
+                if image.admission == nil {
+                    $1.field("reason", "The file is large: its bytes go into memory when somebody asks for them.")
+                } else if let reason = image.admission?.reason {
+                    $1.field("reason", reason)
+                }
+            },
+        ]
 }
 
 /// The fields of an image that stay, as text, cut where a volatile field stands between.

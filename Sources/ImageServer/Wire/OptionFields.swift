@@ -72,7 +72,8 @@ struct OptionField: Sendable {
             $0.diskCacheExpiration = $1
         },
         value(
-            "memoryCacheAccessExtendingExpiration", "What an access does to the life in memory.", default: "cacheTime",
+            "memoryCacheAccessExtendingExpiration",
+            "What an access does to the life in memory; what the cache is set to when left out.",
             ExpirationExtension.self
         ) { $0.memoryCacheAccessExtendingExpiration = $1 },
         value(

@@ -119,10 +119,15 @@ struct StatsReply: WireObject {
         counter("misses", "Images that no cache had.", \.misses),
         counter("merged", "Callers that joined work under way.", \.merged),
         counter("downloads", "Downloads that ended well.", \.downloads),
+        counter(
+            "sharedDownloads", "Images that another process had downloaded while this one waited for it.",
+            \.sharedDownloads),
         counter("failedDownloads", "Downloads that failed or were cancelled.", \.failedDownloads),
         counter("downloadedBytes", "Bytes of bodies received.", \.downloadedBytes),
         counter("runningDownloads", "Downloads under way.", \.runningDownloads),
-        counter("waitingDownloads", "Downloads waiting for their turn.", \.waitingDownloads),
+        counter(
+            "waitingDownloads", "Downloads waiting for their turn, or for another process that downloads the same.",
+            \.waitingDownloads),
         counter("evictions", "Images evicted from disk for their size.", \.evictions),
         counter(
             "damagedFiles", "Images taken out because their files had been changed by another program.",

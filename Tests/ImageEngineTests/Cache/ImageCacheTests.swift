@@ -21,7 +21,8 @@ import Testing
         let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
         return try (cache ?? self.cache).store(
             .bytes(bytes), for: key, header: header, origin: ImageOrigin(), options: ImageOptions(change),
-            keepsBytes: keepsBytes)
+            keepsBytes: keepsBytes
+        ).entry.record
     }
 
     private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {
@@ -159,6 +160,32 @@ import Testing
         let hit = try #require(try small.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true))
         #expect(hit.cacheType == .memory && hit.bytes == nil)
         #expect(try small.cache.bytes(of: hit.record, options: ImageOptions()) == large)
+    }
+
+    /// an answer on its way holds what memory had to let go.
+    @Test func purgedImageThatAnAnswerHoldsIsStillInMemory() throws {
+        let small = try TestEngine { ($0.defaults.memory.costLimit, $0.defaults.memory.preferredCost) = (4000, 1000) }
+        func find(_ key: CacheKey) throws -> ImageCache.Hit? {
+            try small.cache.hit(
+                for: key, options: ImageOptions { $0.fromMemoryCacheOrRefresh = true }, burst: 0, mayWait: true)
+        }
+        try store(picture, in: small.cache, keepsBytes: true)
+        var answer = try find(key)
+        let record = try #require(answer?.record)
+        for number in 0..<20 {
+            let other = ImageRecord(
+                key: CacheKey("\(number)"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil,
+                origin: ImageOrigin(), storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+            small.cache.keep(other, bytes: zeros(400), expiration: nil)
+        }
+        #expect(!small.cache.memory.keys.contains(key))
+        #expect(small.cache.holdsBytes(key))
+        #expect(try find(key)?.record === record)
+        #expect(small.cache.memory.keys.first == key)
+        small.cache.memory.configure(ImageCache.Configuration(folder: "").memory)
+        try #require(small.cache.remove(key, fromDisk: false).memory)
+        answer = nil
+        #expect(try find(key) == nil)
     }
 
     /// E2-63.

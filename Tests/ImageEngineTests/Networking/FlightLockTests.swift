@@ -1,0 +1,123 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// The bytes of the file of flights (D-23).
+@Suite struct FlightLockTests {
+    private let scratch: TemporaryFolder
+    private var folder: String { scratch.path + "/cache" }
+    private let one = Digest(of: "one")
+
+    init() throws { scratch = try TemporaryFolder() }
+
+    /// As another process has them: with a file opened for itself.
+    private func flights() -> FlightLock { FlightLock(folder: StorageFolder(path: folder)) }
+
+    private func taken(_ attempt: FlightLock.Attempt) -> Flight? {
+        if case .taken(let flight) = attempt { flight } else { nil }
+    }
+
+    private func isBusy(_ attempt: FlightLock.Attempt) -> Bool {
+        if case .busy = attempt { true } else { false }
+    }
+
+    private func isImpossible(_ attempt: FlightLock.Attempt) -> Bool {
+        if case .impossible = attempt { true } else { false }
+    }
+
+    @Test func onlyOneOpeningHasAFlightAtATime() throws {
+        let (here, there) = (flights(), flights())
+        var flight = taken(here.take(one))
+        #expect(flight != nil)
+        #expect(isBusy(there.take(one)))
+        #expect(taken(there.take(Digest(of: "two"))) != nil)
+        flight = nil
+        #expect(taken(there.take(one)) != nil)
+        #expect(taken(here.take(one)) != nil, "given back at once when nobody holds it")
+    }
+
+    @Test func flightsOfOneProcessShareTheirByteUntilTheLastIsOver() throws {
+        let (here, there) = (flights(), flights())
+        var pair = [taken(here.take(one)), taken(here.take(one))]
+        #expect(pair.allSatisfy { $0 != nil })
+        pair.removeLast()
+        #expect(isBusy(there.take(one)))
+        pair.removeLast()
+        #expect(taken(there.take(one)) != nil)
+    }
+
+    @Test func replacedFolderHasFlightsOfItsOwn() throws {
+        let (here, there) = (flights(), flights())
+        let old = taken(here.take(one))
+        #expect(old != nil)
+        #expect(rename(folder, folder + ".old") == 0)
+        var new = taken(there.take(one))
+        #expect(new != nil)
+        #expect(isBusy(here.take(one)), "the file that is there now counts")
+        new = nil
+        #expect(taken(here.take(one)) != nil)
+        withExtendedLifetime(old) {}
+    }
+
+    @Test func fileIsSecretAndHoldsNothingOfTheRequest() throws {
+        var flight = taken(flights().take(one))
+        var status = stat()
+        #expect(lstat(folder + "/flights", &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(status.st_size == 16)
+        #expect(try StorageFolder.read(folder + "/flights", followsLinks: false) != zeros(16))
+        #expect(scratch.files.allSatisfy { !$0.contains("partial/") })
+        flight = nil
+        #expect(flight == nil)
+    }
+
+    @Test(arguments: ["link", "folder", "pipe", "no folder"])
+    func whatIsNoFileOfOursMakesNobodyWait(_ kind: String) throws {
+        if kind == "no folder" {
+            overwrite(folder, [])
+        } else {
+            try #require(mkdir(folder, 0o700) == 0)
+            let path = folder + "/flights"
+            let made =
+                switch kind {
+                case "link": symlink(scratch.path + "/elsewhere", path)
+                case "folder": mkdir(path, 0o700)
+                default: mkfifo(path, 0o600)
+                }
+            try #require(made == 0)
+        }
+        #expect(isImpossible(flights().take(one)))
+        #expect(access(scratch.path + "/elsewhere", F_OK) != 0)
+    }
+
+    @Test func patienceGrowsAndEnds() {
+        var patience = FlightPatience(end: 1_000_000_000)
+        let pauses = (0..<6).compactMap { _ in patience.next(at: 0) }
+        #expect(pauses == [5, 10, 20, 40, 50, 50].map { .milliseconds($0) })
+        #expect(patience.next(at: 999_999_990) == .nanoseconds(10))
+        #expect(patience.next(at: 1_000_000_000) == nil)
+    }
+
+    @Test func flightsDifferInAllThatIsSentAndInWhereItGoes() throws {
+        func identity(
+            _ url: String = "http://h/a", _ key: String = "k", _ change: (inout ImageOptions) -> Void = { _ in }
+        ) throws -> Digest {
+            try DownloadRequest(url: url, options: ImageOptions(change)).flight(to: CacheKey(key))
+        }
+        let all = [
+            try identity(), try identity("http://h/b"), try identity("http://h/a", "l"),
+            try identity { $0.headers = ["a": "b"] }, try identity { $0.headers = ["ab": ""] },
+            try identity { $0.authorization = .basic(user: "a", password: "b") },
+            try identity { $0.authorization = .basic(user: "ab", password: "") },
+            try identity { $0.authorization = .bearer("ab") }, try identity { $0.headers = ["bearer": "ab"] },
+        ]
+        #expect(Set(all).count == all.count)
+        let patient = try identity {
+            $0.timeout = 99
+            $0.maxBytes = 5
+        }
+        #expect(try patient == identity(), "how long one waits is one's own business")
+    }
+}
