@@ -48,8 +48,7 @@ public final class DiskStorage: Sendable {
     /// ten seconds old.
     static let handOutGrace = 70
 
-    /// The settings.
-    public let configuration: Configuration
+    private let settings: Mutex<Configuration>
     let folder: StorageFolder
     let index: CacheIndex
     let now: @Sendable () -> Int
@@ -63,7 +62,7 @@ public final class DiskStorage: Sendable {
     ///
     /// - Parameter now: Seconds since 1970.
     init(_ configuration: Configuration, now: @escaping @Sendable () -> Int) {
-        self.configuration = configuration
+        settings = Mutex(configuration)
         self.now = now
         let adopter = Adopter()
         folder = StorageFolder(path: configuration.folder)
@@ -73,6 +72,18 @@ public final class DiskStorage: Sendable {
             onAdopting: { adopter.start() })
         touches = TouchLog(index: index)
         adopter.use(self)
+    }
+
+    /// The settings in force.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the settings from now on; the folder stays.
+    func configure(_ configuration: Configuration) {
+        settings.withLock { settings in
+            let folder = settings.folder
+            settings = configuration
+            settings.folder = folder
+        }
     }
 
     // MARK: Looking up

@@ -1,4 +1,5 @@
 internal import Platform
+internal import Synchronization
 
 /// One named cache: a memory tier in front of a disk tier.
 ///
@@ -49,6 +50,7 @@ public final class ImageCache: Sendable {
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
     private let wallClock: @Sendable () -> Int
+    private let settings: Mutex<Configuration>
 
     /// - Parameter onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
     init(
@@ -58,8 +60,23 @@ public final class ImageCache: Sendable {
         self.name = name
         self.onClean = onClean
         wallClock = clock.wall
+        settings = Mutex(configuration)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(configuration.disk, now: clock.wall)
+    }
+
+    /// The settings in force.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the settings from now on: what is over a new limit goes soon. The folder stays the one it was.
+    public func configure(_ configuration: Configuration) {
+        settings.withLock { settings in
+            let folder = settings.disk.folder
+            settings = configuration
+            settings.disk.folder = folder
+            memory.configure(settings.memory)
+            disk.configure(settings.disk)
+        }
     }
 
     // MARK: Looking up
@@ -82,7 +99,7 @@ public final class ImageCache: Sendable {
         if options.fromMemoryCacheOrRefresh { return nil }
         guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
-        keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
+        if options.keepsInMemory { keep(record, bytes: nil, expiration: options.memoryCacheExpiration) }
         return Hit(record: record, cacheType: .disk, bytes: nil)
     }
 
@@ -126,7 +143,7 @@ public final class ImageCache: Sendable {
         if let entry = memory.peek(record.key), entry.record === record, let bytes = entry.bytes { return bytes }
         do {
             let bytes = try disk.data(of: record)
-            keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            if options.keepsInMemory { keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
             return bytes
         } catch {
             memory.remove(record.key)
@@ -135,7 +152,8 @@ public final class ImageCache: Sendable {
     }
 
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
-        record.extend(options.diskCacheAccessExtendingExpiration, at: wallClock())
+        let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
+        record.extend(options.diskCacheAccessExtendingExpiration ?? usual, at: wallClock())
         disk.touch(record)
     }
 
@@ -154,7 +172,7 @@ public final class ImageCache: Sendable {
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-            guard keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) else {
+            guard remember(record, bytes: bytes, options) || !options.keepsInMemory else {
                 throw .limitExceeded(
                     limit: "memory-limit", reason: "its \(bytes.count) bytes are not kept by the memory tier",
                     source: key.key)
@@ -164,9 +182,19 @@ public final class ImageCache: Sendable {
         let record = try disk.store(
             content, for: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension)
-        let bytes = keepsBytes ? try Self.bytes(of: content) : nil
-        keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+        let bytes = keepsBytes && options.keepsInMemory ? try Self.bytes(of: content) : nil
+        remember(record, bytes: bytes, options)
         return record
+    }
+
+    /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
+    ///
+    /// - Returns: Whether memory keeps it, at least its record.
+    @discardableResult
+    func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Bool {
+        if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
+        memory.remove(record.key)
+        return false
     }
 
     /// Remembers an image.

@@ -38,7 +38,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sen
         let lifetime: Int
     }
 
-    private let configuration: Configuration
+    private let settings: Mutex<Configuration>
     private let now: @Sendable () -> Int
     private let entries = Mutex(LRUList<Key, Entry>())
 
@@ -46,17 +46,33 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sen
     ///
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     public init(_ configuration: Configuration = Configuration(), now: @escaping @Sendable () -> Int) {
-        self.configuration = configuration
+        settings = Mutex(configuration)
         self.now = now
+    }
+
+    /// The limits in force.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the limits from now on; what is over them goes at once.
+    public func configure(_ configuration: Configuration) {
+        settings.withLock { $0 = configuration }
+        entries.withLock { entries in
+            if !configuration.isEnabled { entries.removeAll() }
+            while entries.totalCost > configuration.costLimit, entries.removeOldest() != nil {}
+            while configuration.countLimit > 0, entries.count > configuration.countLimit {
+                guard entries.removeOldest() != nil else { return }
+            }
+        }
     }
 
     /// Returns the value for `key` and marks it most recently used.
     ///
-    /// - Parameter extending: What the access does to the value's life.
+    /// - Parameter extending: What the access does to the value's life; the storage's own setting when nil.
     /// - Returns: `nil` if the value was never stored, has expired, or was evicted.
     /// - Complexity: O(1).
-    public func value(for key: Key, extending: ExpirationExtension = .cacheTime) -> Value? {
+    public func value(for key: Key, extending: ExpirationExtension? = nil) -> Value? {
         let now = now()
+        let extending = extending ?? configuration.extending
         return entries.withLock { entries in
             guard let entry = entries.use(key) else { return nil }
             guard entry.expires > now else {
@@ -94,11 +110,12 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Sen
     public func store(
         _ value: Value, for key: Key, cost: Int, expiration: StorageExpiration? = nil
     ) -> Bool {
+        let configuration = configuration
         let lifetime = Self.nanoseconds(expiration ?? configuration.expiration)
         let now = now()
         let entry = Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
         return entries.withLock { entries in
-            guard cost <= configuration.costLimit, lifetime > 0 else {
+            guard configuration.isEnabled, cost <= configuration.costLimit, lifetime > 0 else {
                 entries.remove(key)
                 return false
             }
