@@ -63,8 +63,8 @@ public struct EntryDetails: Sendable {
     public var processorIdentifier = ""
     /// The hash of the key, which names the file.
     public var hash: String?
-    /// The file.
-    public var path: String
+    /// The file; nil for an image that is only in memory.
+    public var path: String?
     /// Format, size and frames.
     public var header: ImageHeader
     /// The size of the file, in bytes.
@@ -93,13 +93,13 @@ public struct EntryDetails: Sendable {
     /// What a record of an image in another folder tells.
     init(record: ImageRecord) {
         self.init(
-            key: record.key.key, processorIdentifier: record.key.identifier, path: record.path ?? "",
+            key: record.key.key, processorIdentifier: record.key.identifier, path: record.path,
             header: record.header, byteCount: record.byteCount,
             origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified))
     }
 
     init(
-        key: String?, processorIdentifier: String, hash: String? = nil, path: String, header: ImageHeader,
+        key: String?, processorIdentifier: String, hash: String? = nil, path: String?, header: ImageHeader,
         byteCount: Int, allocatedBytes: Int? = nil, checksum: String? = nil, origin: ImageOrigin,
         host: String? = nil, metadata: String? = nil, storedAt: Int? = nil, usedAt: Int? = nil,
         expiresAt: Int? = nil, leasedUntil: Int? = nil, sharers: Int? = nil

@@ -15,6 +15,8 @@ extension DiskStorage {
         var overwrites = true
         /// What the caller wants kept with the image: a JSON object.
         var metadata: String?
+        /// For how many seconds its path is lent out.
+        var lease = 0.0
     }
 
     /// What ``store(_:_:)`` did.
@@ -56,6 +58,8 @@ extension DiskStorage {
             let shared = try sharedDraft(for: written, digest, fileName)
             defer { if let shared { unlink(shared.path) } }
             let draft = shared ?? written
+            // Before others can see the entry, or they might take it out first.
+            if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
             let placement = Mutex<StorageFolder.Placement?>(nil)
             let commit: Commit
             do {

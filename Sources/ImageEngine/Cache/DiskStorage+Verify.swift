@@ -27,7 +27,7 @@ extension DiskStorage {
     ///
     /// - Parameters:
     ///   - repairs: Whether what is wrong is put right.
-    ///   - report: Hears now and then how many entries of how many have been checked.
+    ///   - report: Hears now and then how many bytes of how many have been read.
     ///   - isCancelled: Asked between two slices.
     func verify(
         repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
@@ -38,13 +38,13 @@ extension DiskStorage {
             flushTouches()
             if repairs { found.leftovers += collectLeftovers() }
             if try index.surveying({ _ in true }) == nil, folder.hasBlobs, repairs { try index.write { _ in } }
-            let total = try index.totals().count
+            let total = try index.totals().bytes
             var filter = CacheIndex.Filter()
             filter.limit = 64
             while !isCancelled() {
                 let page = try index.surveying { [filter] in try $0.entries(filter) } ?? []
                 for entry in page { try check(entry.row, repairs: repairs, &found) }
-                report(found.checked, max(total, found.checked))
+                report(found.bytes, max(total, found.bytes))
                 guard let last = page.last, page.count == filter.limit else { break }
                 filter.after = last.row.number
             }

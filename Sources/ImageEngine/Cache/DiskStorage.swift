@@ -115,8 +115,10 @@ public final class DiskStorage: Sendable {
             settings = configuration
         }
         noteConfiguration(configuration)
-        if configuration.bytesLimit > 0, let totals = try? index.totals(), totals.bytes > configuration.bytesLimit {
-            background { [self] in purge() }
+        guard configuration.bytesLimit > 0, index.exists else { return }
+        let limit = configuration.bytesLimit
+        background { [self] in
+            if let totals = try? index.totals(), totals.bytes > limit { purge() }
         }
     }
 
@@ -306,11 +308,16 @@ public final class DiskStorage: Sendable {
     /// - Parameter lease: For how many seconds.
     func touch(_ record: ImageRecord, lease: Double) {
         guard let number = record.number, let stamp = record.stamp else { return }
-        if lease > 0 { lending.lend(number, for: lease) }
+        lend(record, for: lease)
         guard record.needsTouch(at: clock.now) else { return }
         touches.add(
             number,
             TouchLog.Touch(modified: stamp.modified, storedAt: record.storedAt, expiresAt: record.expiryTime))
+    }
+
+    /// Keeps the file of an image in place for so many seconds.
+    func lend(_ record: ImageRecord, for seconds: Double) {
+        if let number = record.number, seconds > 0 { lending.lend(number, for: seconds) }
     }
 
     /// Writes down the uses noted so far.

@@ -1,4 +1,5 @@
 internal import Platform
+internal import Synchronization
 
 /// One named cache: a memory tier in front of a disk tier.
 ///
@@ -63,6 +64,7 @@ public final class ImageCache: Sendable {
     let flights: FlightLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
+    private let settings: Mutex<Configuration>
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
@@ -73,16 +75,28 @@ public final class ImageCache: Sendable {
     ) {
         self.name = name
         self.onClean = onClean
+        settings = Mutex(configuration)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
             configuration.disk, clock: clock, folder: folder,
             onClean: { removed, reason in
-                onClean(
-                    CleaningReport(
-                        cache: name, hashes: removed.map(\.hash), keys: removed.map(\.key),
-                        bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason))
+                onClean(Self.report(removed, reason, name))
             })
         flights = FlightLock(folder: disk.folder)
+    }
+
+    /// The settings in force.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the settings from now on: what is over a new limit goes soon. The folder stays the one it was.
+    public func configure(_ configuration: Configuration) {
+        settings.withLock { settings in
+            let folder = settings.disk.folder
+            settings = configuration
+            settings.disk.folder = folder
+            memory.configure(settings.memory)
+            disk.configure(settings.disk)
+        }
     }
 
     // MARK: Looking up
@@ -105,8 +119,11 @@ public final class ImageCache: Sendable {
         if options.fromMemoryCacheOrRefresh { return nil }
         guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
-        let kept = keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
-        return Hit(entry: kept.entry, cacheType: .disk)
+        let entry =
+            options.keepsInMemory
+            ? keep(record, bytes: nil, expiration: options.memoryCacheExpiration).entry
+            : MemoryEntry(record: record, bytes: nil)
+        return Hit(entry: entry, cacheType: .disk)
     }
 
     /// Whether memory holds the bytes of the image for `key`; its order is not changed.
@@ -156,18 +173,24 @@ public final class ImageCache: Sendable {
         }
         do {
             let bytes = try disk.data(of: record)
-            return (bytes, keep(record, bytes: bytes, expiration: options.memoryCacheExpiration))
+            if options.keepsInMemory {
+                return (bytes, keep(record, bytes: bytes, expiration: options.memoryCacheExpiration))
+            }
+            return (bytes, Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted))
         } catch {
             memory.remove(record.key)
             throw error
         }
     }
 
-    private static let lease = 60.0
+    /// For how many seconds a path that is handed out stays valid, unless the caller says otherwise.
+    static let lease = 60.0
 
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
-        record.extend(options.diskCacheAccessExtendingExpiration, at: disk.clock.now, wall: disk.clock.wallNow)
-        disk.touch(record, lease: Self.lease)
+        let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
+        let extending = options.diskCacheAccessExtendingExpiration ?? usual
+        record.extend(extending, at: disk.clock.now, wall: disk.clock.wallNow)
+        disk.touch(record, lease: options.lease ?? Self.lease)
     }
 
     // MARK: Storing
@@ -177,21 +200,37 @@ public final class ImageCache: Sendable {
     /// - Returns: What memory made of it, once the file is at its place.
     func store(
         _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
-        options: ImageOptions, keepsBytes: Bool
+        options: ImageOptions, keepsBytes: Bool, overwrites: Bool = true, metadata: String? = nil,
+        lease: Double = 0
     ) throws(ImageError) -> Kept {
         if options.cacheMemoryOnly {
+            if !overwrites, let entry = memory.peek(key), entry.record.isIntact(burst: 0) {
+                return Kept(entry: entry, admission: .occupied)
+            }
             let bytes = try Self.bytes(of: content)
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-            return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            return remember(record, bytes: bytes, options)
         }
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
-            fileExtension: options.forcedCacheFileExtension)
-        let record = try disk.store(content, order).record
-        let bytes = keepsBytes ? try Self.bytes(of: content) : nil
-        return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata, lease: lease)
+        let stored = try disk.store(content, order)
+        let record = stored.record
+        guard stored.isNew else {
+            return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .occupied)
+        }
+        let bytes = keepsBytes && options.keepsInMemory ? try Self.bytes(of: content) : nil
+        return remember(record, bytes: bytes, options)
+    }
+
+    /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
+    @discardableResult
+    func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
+        if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
+        memory.remove(record.key)
+        return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
 
     /// Remembers an image; of one whose bytes are too large for memory, the record alone.
@@ -226,6 +265,8 @@ public final class ImageCache: Sendable {
         public var memory = false
         /// Something was on disk and is not any more.
         public var disk = false
+        /// A path that was handed out and lent had to go before its time.
+        public var leased = false
     }
 
     /// Removes an image from the tiers chosen; from memory first.
@@ -244,7 +285,9 @@ public final class ImageCache: Sendable {
             detach(key)
         }
         if fromDisk {
-            removed.disk = try disk.remove(key, allVariants: allVariants).count > 0
+            let removal = try disk.remove(key, allVariants: allVariants)
+            removed.disk = removal.count > 0
+            removed.leased = removal.leased > 0
         }
         return removed
     }
@@ -282,6 +325,49 @@ public final class ImageCache: Sendable {
         return try disk.removeAll()
     }
 
+    // MARK: Looking after
+
+    /// Everything that is known of a cached image; nil for a miss. Nothing is loaded or prolonged.
+    public func inspect(_ key: CacheKey) throws(ImageError) -> EntryDetails? {
+        if let entry = try disk.inspect(key) { return entry }
+        guard let record = memory.peek(key)?.record, record.isIntact(burst: 0) else { return nil }
+        return EntryDetails(record: record)
+    }
+
+    /// A page of what the disk tier holds; see ``ListQuery``.
+    public func list(_ query: ListQuery) throws(ImageError) -> (entries: [EntryDetails], next: Int64?) {
+        try disk.list(query)
+    }
+
+    /// Removes every image whose time is over, from both tiers.
+    ///
+    /// - Parameter isCancelled: Asked now and then.
+    public func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> CleaningReport {
+        memory.removeExpired()
+        return Self.report(try disk.removeExpired(isCancelled: isCancelled), .expired, name)
+    }
+
+    /// Reads every image of the disk tier through and holds it against the index; see ``DiskStorage/Verification``.
+    public func verify(
+        repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
+    ) throws(ImageError) -> DiskStorage.Verification {
+        try disk.verify(repairs: repairs, report: report, isCancelled: isCancelled)
+    }
+
+    /// One round of cleaning of both tiers, a few entries at a time.
+    func clean(isCancelled: () -> Bool = { false }) {
+        memory.removeExpired()
+        disk.clean(isCancelled: isCancelled)
+    }
+
+    private static func report(
+        _ removed: [DiskStorage.Cleaned], _ reason: CleaningReport.Reason, _ name: String
+    ) -> CleaningReport {
+        CleaningReport(
+            cache: name, hashes: removed.map(\.hash), keys: removed.map(\.key),
+            bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason)
+    }
+
     /// The sizes of both tiers, in O(1).
     public func sizes() throws(ImageError) -> CacheSizes {
         let disk = try disk.totals()
@@ -289,10 +375,10 @@ public final class ImageCache: Sendable {
         return CacheSizes(
             disk: .init(
                 count: disk.count, bytes: disk.bytes, allocatedBytes: disk.allocated,
-                limitBytes: self.disk.configuration.bytesLimit),
+                limitBytes: self.disk.configuration.bytesLimit, leasedBytes: disk.lent),
             memory: .init(
                 count: memory.count, bytes: memory.cost, allocatedBytes: memory.cost,
-                limitBytes: self.memory.costLimit))
+                limitBytes: self.memory.costLimit, leasedBytes: 0))
     }
 }
 
@@ -308,6 +394,8 @@ public struct CacheSizes: Sendable, Equatable {
         public let allocatedBytes: Int
         /// The limit, in bytes; 0 for none.
         public let limitBytes: Int
+        /// Bytes of files that are no longer in the cache and go when their leases end.
+        public let leasedBytes: Int
     }
 
     /// The disk tier.

@@ -46,6 +46,10 @@ public enum MemoryAdmission: Sendable, Equatable {
     case disabled
     /// It was to live no time at all.
     case expired
+    /// The caller did not want it held.
+    case unwanted
+    /// There is one already, which was not to be replaced.
+    case occupied
 
     /// The limit that a value passed, with its size in bytes.
     public enum Limit: Sendable, Equatable {
@@ -64,6 +68,8 @@ extension MemoryAdmission {
         case .tooLarge(.entry, _): "entryBytesLimit"
         case .tooLarge(.total, _), .disabled: "totalBytesLimit"
         case .expired: "memoryCacheExpiration"
+        case .unwanted: "memory"
+        case .occupied: "overwrite"
         }
     }
 
@@ -76,6 +82,8 @@ extension MemoryAdmission {
         case .tooLarge(.total(let limit), let cost):
             "Its \(cost) bytes are more than totalBytesLimit allows for all of memory, \(limit)."
         case .disabled: "Memory holds nothing: it is turned off, or its totalBytesLimit is 0."
+        case .occupied: "An image is there already, and overwrite is false."
+        case .unwanted: "The option memory says that it is not held."
         case .expired: "Its memoryCacheExpiration lets it live no time in memory."
         }
     }

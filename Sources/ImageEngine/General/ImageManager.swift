@@ -18,6 +18,8 @@ public final class ImageManager: Sendable {
         public var caches: [String: ImageCache.Configuration] = [:]
         /// The downloader.
         public var downloader = ImageDownloader.Configuration()
+        /// Seconds from one cleaning of the caches to the next, when nothing else is to do; 120 by default, 0 for never.
+        public var cleanInterval = 120.0
         /// The clocks.
         public var clock = EngineClock.system
 
@@ -34,19 +36,22 @@ public final class ImageManager: Sendable {
         let needs: ImageNeeds
     }
 
-    /// The settings.
+    /// The settings that it was made with; see ``settings(of:)`` for those in force.
     public let configuration: Configuration
     /// The downloader of all caches.
     public let downloader: ImageDownloader
-    private let caches = Mutex<[String: ImageCache]>([:])
+    let caches: Mutex<CacheTable>
     private let cleaning = CleaningHook()
+    private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
     let pool = BlockingPool(threads: 4)
+    private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
     private let spool: StorageFolder
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
+    private let isClosing = Atomic(false)
     /// Answers that another process had downloaded meanwhile.
     let sharedDownloads = Atomic(0)
     /// Downloads that wait for another process.
@@ -55,6 +60,7 @@ public final class ImageManager: Sendable {
     /// An engine; nothing is read, made or started until it is asked for something.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        caches = Mutex(CacheTable(configuration))
         let root = configuration.cacheRoot
         let settings = configuration.caches[Self.defaultCacheName] ?? configuration.defaults
         let spool = StorageFolder(
@@ -73,28 +79,41 @@ public final class ImageManager: Sendable {
     /// - Returns: nil if that is no name for a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
     public func cache(_ name: String) -> ImageCache? {
         caches.withLock { caches in
-            if let cache = caches[name] { return cache }
+            if let cache = caches.opened[name] { return cache }
             guard Self.isCacheName(name) else { return nil }
-            var settings = configuration.caches[name] ?? configuration.defaults
-            if settings.disk.folder.isEmpty { settings.disk.folder = configuration.cacheRoot + "/" + name }
             let cache = ImageCache(
-                name: name, configuration: settings, clock: configuration.clock,
+                name: name, configuration: caches.settings(of: name), clock: configuration.clock,
                 folder: name == Self.defaultCacheName ? spool : nil,
                 onClean: { [cleaning] report in cleaning.report(report) })
-            caches[name] = cache
+            caches.opened[name] = cache
+            startCleaning()
             return cache
         }
     }
 
-    private static func isCacheName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+    /// Sees to it that open caches are cleaned now and then.
+    private func startCleaning() {
+        cleaner.withLock { cleaner in
+            guard cleaner == nil else { return }
+            let made = ImageCleaner(
+                interval: configuration.cleanInterval, now: configuration.clock.monotonic,
+                work: { [weak self] in self?.workCount ?? 0 }, clean: { [weak self] in self?.clean() })
+            made.start()
+            cleaner = made
+        }
+    }
+
+    /// Grows with everything that is asked for.
+    private var workCount: Int {
+        memoryHits.load(ordering: .relaxed) + diskHits.load(ordering: .relaxed) + misses.load(ordering: .relaxed)
+            + pool.submittedCount
+    }
+
+    /// One round of cleaning of all open caches.
+    func clean() {
+        for cache in caches.withLock({ Array($0.opened.values) }) {
+            cache.clean { [weak self] in self?.isClosing.load(ordering: .relaxed) ?? true }
+        }
     }
 
     /// Sets who hears, from any thread, what cleaning takes out of the caches; nil for nobody.
@@ -102,7 +121,8 @@ public final class ImageManager: Sendable {
 
     /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
     public func flush() {
-        for cache in caches.withLock({ Array($0.values) }) { cache.disk.close() }
+        isClosing.store(true, ordering: .relaxed)
+        for cache in caches.withLock({ Array($0.opened.values) }) { cache.disk.close() }
         spool.session.end()
     }
 
@@ -153,10 +173,17 @@ public final class ImageManager: Sendable {
     ) async throws -> ImageResult {
         do {
             if let found = try await cached(resource, in: cache, options) { return found }
+            if let found = try await originalImage(resource, for: cache, options, needs) {
+                count(found.cacheType)
+                return found
+            }
             try Task.checkCancellation()
             if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
             count(.none)
-            return try await load(resource, in: cache, options, needs, report)
+            let loaded = try await load(resource, in: cache, options, needs, report)
+            // Those who share a download may ask for different leases.
+            if let lease = options.lease { cache.disk.lend(loaded.record, for: lease) }
+            return loaded
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, after: error)
@@ -277,7 +304,7 @@ public final class ImageManager: Sendable {
     /// Validates what was loaded and stores it, so that the answer may go out.
     ///
     /// - Parameter flight: Is given back when the image is stored.
-    private func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+    func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
@@ -333,19 +360,21 @@ public final class ImageManager: Sendable {
 
     /// Stores bytes under a key.
     public func store(
-        _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions
+        _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        metadata: String? = nil
     ) async throws -> ImageResult {
         guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
         // The bytes are in hand: memory holds them too, as Kingfisher's does.
         let store = Storing(
             content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: [.file, .bytes])
+            needs: [.file, .bytes], overwrites: overwrites, metadata: metadata, lease: options.lease ?? 0)
         return try await pool.run { try Self.checked(store.run()).stored }
     }
 
     /// Stores the content of a file under a key. A large file is copied piece by piece.
     public func store(
-        contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions
+        contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions,
+        overwrites: Bool = true, metadata: String? = nil
     ) async throws -> ImageResult {
         let path = absolutePath(path)
         return try await pool.run {
@@ -354,7 +383,8 @@ public final class ImageManager: Sendable {
             let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
             let store = Storing(
                 content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-                needs: isSmall ? [.file, .bytes] : [.file])
+                needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
+                lease: options.lease ?? 0)
             return try Self.checked(store.run()).stored
         }
     }
@@ -364,11 +394,16 @@ public final class ImageManager: Sendable {
         try await pool.run(work)
     }
 
+    /// Runs long work on a cache where it keeps nobody waiting.
+    public func surveying<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await surveyPool.run(work)
+    }
+
     /// What the engine has done so far.
     public var statistics: EngineStatistics {
         let counts = downloader.counts
         let load = downloader.load
-        let caches = caches.withLock { Array($0.values) }
+        let caches = caches.withLock { Array($0.opened.values) }
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,

@@ -10,15 +10,22 @@ struct Storing: Sendable {
     let needs: ImageNeeds
     /// What the server called it; for errors only.
     var contentType: String?
+    /// Whether an image that is there is replaced.
+    var overwrites = true
+    /// What the caller wants kept with the image: a JSON object.
+    var metadata: String?
+    /// For how many seconds the path is lent out.
+    var lease = ImageCache.lease
 
     /// Stores the image and makes the result. What is no image is never cached.
     func run() throws(ImageError) -> ImageResult {
         let header = try header()
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         let kept = try cache.store(
-            content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes)
+            content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes,
+            overwrites: overwrites, metadata: metadata, lease: lease)
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
-        result.admission = keepsBytes || options.cacheMemoryOnly ? kept.admission : nil
+        result.admission = keepsBytes || options.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
         // Large bytes are not held by all those that wait until the client takes them.
         if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
         // Nobody else may have them when there is no file.
@@ -40,11 +47,14 @@ struct Storing: Sendable {
 
     /// Small bytes are in hand already; large ones are read when they are wanted.
     private func bytesIfNeeded() throws(ImageError) -> [UInt8]? {
+        guard needs.contains(.bytes) else { return nil }
+        // What is kept nowhere cannot be read later.
+        let isKept = !options.cacheMemoryOnly || options.keepsInMemory
         switch content {
-        case .bytes(let bytes): needs.contains(.bytes) ? bytes : nil
-        case .body(let body) where body.count <= BodySpool.memoryLimit && needs.contains(.bytes):
-            try ImageCache.bytes(of: content)
-        case .body, .file: nil
+        case .bytes(let bytes): return bytes
+        case .body(let body) where body.count <= BodySpool.memoryLimit || !isKept:
+            return try ImageCache.bytes(of: content)
+        case .body, .file: return nil
         }
     }
 

@@ -11,6 +11,7 @@ final class BlockingPool: Sendable {
         var next = 0
         var threads = 0
         var idle = 0
+        var submitted = 0
     }
 
     private let limit: Int
@@ -26,9 +27,13 @@ final class BlockingPool: Sendable {
         }
     }
 
+    /// How much work there has been.
+    var submittedCount: Int { state.withLock { $0.submitted } }
+
     private func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.jobs.append(job)
+            state.submitted += 1
             guard state.idle < state.jobs.count - state.next, state.threads < limit else { return false }
             state.threads += 1
             return true

@@ -10,7 +10,8 @@ extension Method {
             let memory = cache.clearMemory()
             let disk = try cache.clearDisk()
             // An image in both tiers is one image.
-            return DiskStorage.Removal(count: max(memory.count, disk.count), bytes: disk.bytes)
+            return DiskStorage.Removal(
+                count: max(memory.count, disk.count), bytes: disk.bytes, leased: disk.leased)
         },
         clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
         clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {

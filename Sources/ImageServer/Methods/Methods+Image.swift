@@ -26,8 +26,10 @@ extension Method {
         "store", "Puts an image into the cache.", keyParam,
         Param<Base64Bytes?>("data", "The bytes, as base64. Give this or path.", default: nil),
         Param<KeyText?>("path", "A file to copy from, absolute or relative to the server's directory.", default: nil),
-        cacheParam, processorsParam, optionsParam
-    ) { invocation, key, data, path, cacheName, _, options -> Outcome<StoreReply> in
+        cacheParam, processorsParam, optionsParam,
+        Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
+        Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
+    ) { invocation, key, data, path, cacheName, _, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
@@ -45,10 +47,13 @@ extension Method {
             do {
                 let image =
                     if let data {
-                        try await manager.store(data.bytes, for: cacheKey, in: cache, options: options)
+                        try await manager.store(
+                            data.bytes, for: cacheKey, in: cache, options: options, overwrites: overwrites,
+                            metadata: metadata?.text)
                     } else {
                         try await manager.store(
-                            contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options)
+                            contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options,
+                            overwrites: overwrites, metadata: metadata?.text)
                     }
                 return StoreReply(reply: ImageReply(image: image, form: .path))
             } catch let error as ImageError {

@@ -121,15 +121,15 @@ struct StoreReply: WireObject {
                 field.name, field.summary, field.schema, isOptional: field.isOptional, isVolatile: field.isVolatile
             ) { field.write($0.reply, &$1) }
         } + [
-            WireField("stored", "Which tiers hold the image: memory its bytes, disk its file.", stored) {
+            WireField("stored", "Which tiers hold the image now: memory its bytes, disk its file.", stored) {
                 let image = $0.reply.image
                 $1.key("stored")
                 $1.object { writer in
                     writer.field("memory", image.admission == .kept)
-                    writer.field("disk", image.record.path != nil)
+                    writer.field("disk", image.record.path != nil && image.admission != .occupied)
                 }
             },
-            WireField("reason", "Why memory does not hold the bytes.", textSchema, isOptional: true) {
+            WireField("reason", "Why memory does not hold the bytes, or nothing was stored.", textSchema, isOptional: true) {
                 let image = $0.reply.image
                 if image.admission == nil {
                     $1.field("reason", "The file is large: its bytes go into memory when somebody asks for them.")

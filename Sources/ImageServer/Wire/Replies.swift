@@ -15,6 +15,9 @@ struct RemoveReply: WireObject {
             $1.field("memory", $0.removed.memory)
         },
         WireField("disk", "Whether something was removed from disk.", flagSchema) { $1.field("disk", $0.removed.disk) },
+        WireField("leased", "Whether a path that was lent out went before its time.", flagSchema) {
+            $1.field("leased", $0.removed.leased)
+        },
     ]
 }
 
@@ -60,12 +63,17 @@ struct SizeReply: WireObject {
         "type": "object",
         "properties": [
             "count": countSchema, "bytes": countSchema, "allocatedBytes": countSchema, "limitBytes": countSchema,
+            "leasedBytes": countSchema,
         ],
         "required": ["count", "bytes", "limitBytes"],
     ]
 
     static let fields: [WireField<SizeReply>] = [
-        WireField("disk", "Entries, bytes, bytes in whole blocks, and the limit (0 for none) of the disk tier.", tier) {
+        WireField(
+            "disk",
+            "Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.",
+            tier
+        ) {
             let tier = $0.sizes.disk
             $1.key("disk")
             $1.object { writer in
@@ -73,6 +81,7 @@ struct SizeReply: WireObject {
                 writer.field("bytes", tier.bytes)
                 writer.field("allocatedBytes", tier.allocatedBytes)
                 writer.field("limitBytes", tier.limitBytes)
+                writer.field("leasedBytes", tier.leasedBytes)
             }
         },
         WireField("memory", "Entries, bytes and the limit of the memory tier.", tier) {
@@ -96,6 +105,9 @@ struct ClearReply: WireObject {
     static let fields: [WireField<ClearReply>] = [
         WireField("count", "Entries removed.", countSchema) { $1.field("count", $0.removal.count) },
         WireField("bytes", "Bytes freed.", countSchema) { $1.field("bytes", $0.removal.bytes) },
+        WireField("leased", "About how many paths that were lent out went before their time.", countSchema) {
+            $1.field("leased", $0.removal.leased)
+        },
     ]
 }
 

@@ -1,0 +1,153 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+
+private let keyParam = Param<KeyText>("key", "The cache key: any text.")
+private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
+
+extension Method {
+    /// Methods that look after a cache: what is in it, whether it is whole, and what is over.
+    static let maintenance: [Method] = [inspect, list, cleanExpired, verify]
+
+    private static let inspect = Method(
+        "inspect", "Tells everything that is known of a cached image, without loading or prolonging it.", keyParam,
+        cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, [])
+    ) { invocation, key, cacheName, _ -> Outcome<EntryReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let manager = invocation.server.manager
+        let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
+        return .ordered(access) {
+            nil
+        } later: { _ in
+            let cacheKey = CacheKey(key.text)
+            guard let entry = try await manager.blocking({ try cache.inspect(cacheKey) }) else {
+                throw ImageError.notCached(key: key.text).rpcError(key: key.text)
+            }
+            return EntryReply(entry: entry)
+        }
+    }
+
+    private static let list = Method(
+        "list", "Lists what the disk tier of a cache holds, page by page, in an order that no use changes.",
+        cacheParam,
+        Param<PageSize>("limit", "Entries a page, 1 to 1000.", default: PageSize(count: 100), 100),
+        Param<Cursor>(
+            "cursor", "What the page before came with; the first page when left out.", default: Cursor(number: 0), nil),
+        Param<String?>("host", "Only images from this host.", default: nil),
+        Param<String?>("prefix", "Only images whose keys begin so.", default: nil),
+        Param<FormatName?>("format", "Only images of this format.", default: nil),
+        Param<Seconds?>("minAge", "Only images stored at least so many seconds ago.", default: nil),
+        Param<Seconds?>("maxAge", "Only images stored at most so many seconds ago.", default: nil)
+    ) { invocation, cacheName, limit, cursor, host, prefix, format, minAge, maxAge -> Outcome<ListReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let manager = invocation.server.manager
+        var query = ListQuery()
+        query.limit = limit.count
+        query.cursor = cursor.number
+        query.host = host
+        query.prefix = prefix
+        query.format = format?.format
+        query.minAge = minAge?.count
+        query.maxAge = maxAge?.count
+        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            nil
+        } later: { [query] _ in
+            try await manager.surveying {
+                let page = try cache.list(query)
+                return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
+            }
+        }
+    }
+
+    private static let cleanExpired = Method(
+        "cleanExpired", "Removes every image whose time is over. A path that is lent out stays valid.", cacheParam
+    ) { invocation, cacheName -> Outcome<CleanReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let manager = invocation.server.manager
+        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            nil
+        } later: { call in
+            try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
+        }
+    }
+
+    private static let verify = Method(
+        "verify",
+        "Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on.",
+        cacheParam,
+        Param<Bool>("repair", "Put right what is wrong; otherwise it is only counted.", default: true, true)
+    ) { invocation, cacheName, repairs -> Outcome<VerifyReply> in
+        let cache = try invocation.server.cache(cacheName)
+        let manager = invocation.server.manager
+        let tokens = invocation.progress
+        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            nil
+        } later: { call in
+            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
+            reporter?.begin(title: "verify", message: cache.name)
+            defer { reporter?.end() }
+            return try await manager.surveying {
+                VerifyReply(
+                    found: try cache.verify(
+                        repairs: repairs,
+                        report: { done, total in
+                            reporter?.report(DownloadProgress(received: done, total: total))
+                        }, isCancelled: { !call.isOpen }))
+            }
+        }
+    }
+}
+
+/// How many entries a page has.
+struct PageSize: WireValue {
+    let count: Int
+
+    static var schema: JSONLiteral { ["type": "integer", "minimum": 1, "maximum": 1000] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> PageSize {
+        PageSize(count: try wholeNumber(view, from: 1, to: 1000))
+    }
+}
+
+/// Where a page begins: text that only `list` itself makes.
+struct Cursor: WireValue {
+    let number: Int64
+
+    static var schema: JSONLiteral { ["type": ["string", "null"]] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Cursor {
+        guard let text = view.string, let number = Int64(text), number >= 0 else {
+            throw .expected("a cursor that list returned", view)
+        }
+        return Cursor(number: number)
+    }
+}
+
+/// The name of a picture format.
+struct FormatName: WireValue {
+    let format: ImageFormat
+
+    static var schema: JSONLiteral {
+        ["type": "string", "enum": .array(ImageFormat.allCases.map { .string($0.rawValue) })]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> FormatName {
+        if let format = view.string.flatMap(ImageFormat.init(rawValue:)) { return FormatName(format: format) }
+        let names = ImageFormat.allCases.map(\.rawValue)
+        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
+        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }
+        throw mismatch
+    }
+}
+
+/// A span of time that is not negative.
+struct Seconds: WireValue {
+    let count: Double
+
+    static var schema: JSONLiteral { ["type": "number", "minimum": 0] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Seconds {
+        guard let count = view.number, count >= 0 else { throw .expected("a number of seconds, 0 or more", view) }
+        return Seconds(count: count)
+    }
+}

@@ -1,0 +1,34 @@
+internal import JSONRPC
+
+/// What a client wants kept with an image: names and texts.
+struct Metadata: WireValue {
+    /// As a JSON object.
+    let text: String
+
+    /// The most bytes of it as JSON.
+    static let limit = 4096
+
+    static var schema: JSONLiteral { ["type": "object", "additionalProperties": ["type": "string"]] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Metadata {
+        guard view.kind == .object else { throw .expected("an object of texts", view) }
+        var writer = JSONWriter()
+        var members: [(name: String, value: String)] = []
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            do throws(Mismatch) { members.append((name, try String.decode(value))) } catch { throw error.within(name) }
+        }
+        writer.object { writer in
+            for member in members {
+                writer.key(member.name)
+                writer.write(member.value)
+            }
+        }
+        guard writer.bytes.count <= limit else {
+            throw Mismatch(
+                path: "", message: "must be at most \(limit) bytes as JSON, not \(writer.bytes.count)",
+                expected: "at most \(limit) bytes", received: "\(writer.bytes.count) bytes")
+        }
+        return Metadata(text: String(decoding: writer.bytes, as: UTF8.self))
+    }
+}
