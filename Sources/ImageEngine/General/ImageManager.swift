@@ -197,7 +197,9 @@ public final class ImageManager: Sendable {
         if result.bytes != nil { return result }
         return try await pool.run {
             var loaded = result
-            let (bytes, kept) = try cache.loadBytes(of: result.record, options: options)
+            // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
+            let record = result.entry?.record ?? result.record
+            let (bytes, kept) = try cache.loadBytes(of: record, options: options)
             (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
             return loaded
         }

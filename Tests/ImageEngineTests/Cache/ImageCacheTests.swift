@@ -153,6 +153,29 @@ import Testing
                 != nil)
     }
 
+    @Test func bytesOfAFileAreReadForACallerThatWantsNone() async throws {
+        try store(picture)
+        _ = cache.clearMemory()
+        let result = try await engine.image("http://127.0.0.1:1/", key: "a", bytes: true) { $0.cacheMemoryOnly = true }
+        #expect(result.bytes == picture && result.record.path == nil)
+    }
+
+    /// B-047: an image too large for memory is answered all the same.
+    @Test func imageForMemoryOnlyThatMemoryDoesNotTakeIsAnsweredWithItsBytesOrRefused() async throws {
+        let small = try TestEngine { $0.defaults.memory.entryCostLimit = 200 }
+        let url = "data:image/png;base64," + base64(picture)
+        let result = try await small.image(url, key: "a", bytes: true) { $0.cacheMemoryOnly = true }
+        #expect(result.bytes == picture)
+        #expect(result.admission == .tooLarge(.entry(200), cost: 300))
+        let failure = try await small.failure(url) { $0.cacheMemoryOnly = true }
+        guard case .limitExceeded("entryBytesLimit", _, _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(small.cache.memory.totals == (0, 0))
+        #expect(small.folder.files.isEmpty)
+    }
+
     @Test func bytesTooLargeForMemoryLeaveTheRecordThere() throws {
         let small = try TestEngine { $0.defaults.memory.costLimit = 2000 }
         let large = hollowPNG(width: 9, count: 5000)
