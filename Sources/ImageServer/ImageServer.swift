@@ -18,6 +18,8 @@ public final class ImageServer: RequestHandler {
         public var unsentBytes: @Sendable () -> Int = { 0 }
         /// Asks the process to end when the client's process has ended.
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
+        /// Sends a notification of a method with params, unless the client does not read; never waits.
+        public var notify: @Sendable (StaticString, (inout JSONWriter) -> Void) -> Void = { _, _ in }
 
         /// Hooks that do nothing.
         public init() {}
@@ -29,6 +31,9 @@ public final class ImageServer: RequestHandler {
     private let wasShutDown = Atomic(false)
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
+    private let sources: Mutex<SettingSources>
+    /// What the client wants to be told of.
+    let subscriptions = Subscriptions()
     /// Where requests wait that are answered with bytes.
     let inlineGate: InlineGate
     private let started = monotonicNanoseconds()
@@ -39,12 +44,18 @@ public final class ImageServer: RequestHandler {
     private static let methods = Dictionary(uniqueKeysWithValues: Method.all.map { ($0.name, $0) })
 
     /// A server over `manager`.
-    public init(manager: ImageManager, limits: ConnectionLimits = ConnectionLimits()) {
+    ///
+    /// - Parameter sources: Where the settings of the manager's caches come from; the client's are added to them.
+    public init(
+        manager: ImageManager, limits: ConnectionLimits = ConnectionLimits(), sources: SettingSources = SettingSources()
+    ) {
         self.manager = manager
+        self.sources = Mutex(sources)
         self.limits = limits
         let hooks = HookBox()
         self.hooks = hooks
         inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
+        manager.onClean { [weak self] in self?.report($0) }
     }
 
     /// Tells the server that the client has taken answers; see ``Connection``.
@@ -122,19 +133,66 @@ public final class ImageServer: RequestHandler {
     // MARK: Life cycle
 
     /// Takes note of `initialize`, which may come once.
-    func initialize(watching process: Int32?) throws {
-        guard !wasInitialized.exchange(true, ordering: .relaxed) else {
+    ///
+    /// - Parameter layer: The settings that the client brings.
+    func initialize(watching process: Int32?, settings layer: CacheLayer?) throws {
+        guard !wasInitialized.load(ordering: .relaxed) else {
             throw RPCError.invalidRequest("The server has been initialized already.")
         }
+        if let layer { try use(layer) }
+        wasInitialized.store(true, ordering: .relaxed)
         if let process { watch(process: process) }
     }
 
-    func shutDown() { wasShutDown.store(true, ordering: .relaxed) }
+    func shutDown() {
+        wasShutDown.store(true, ordering: .relaxed)
+        subscriptions.removeAll()
+    }
 
     /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).
     var exitCode: Int32 { wasShutDown.load(ordering: .relaxed) ? 0 : 1 }
 
     private func watch(process: Int32) { hooks.hooks.withLock { $0 }.watchProcess(process) }
+
+    // MARK: Settings and events
+
+    private func use(_ layer: CacheLayer) throws {
+        try sources.withLock { sources in
+            var next = sources
+            next[.initialize] = layer
+            do {
+                try manager.configureAll(defaults: next.settings(of: nil), caches: next.named)
+            } catch let error as FolderInUse {
+                throw RPCError.folderInUse(error, param: "initializationOptions.caches.\(error.cache).disk.folder")
+            }
+            sources = next
+        }
+    }
+
+    /// Changes the settings of a cache; returns those in force.
+    ///
+    /// - Parameter change: Is told the settings until now.
+    func configure(
+        _ name: String, _ change: (ImageCache.Configuration) -> CacheChange
+    ) throws -> ImageCache.Configuration {
+        try sources.withLock { sources in
+            var next = sources
+            var layer = next[.configure]
+            layer.caches[name, default: CacheChange()].add(change(manager.settings(of: name)))
+            next[.configure] = layer
+            do {
+                let settings = try manager.configure(name, next.settings(of: name))
+                sources = next
+                return settings
+            } catch let error as FolderInUse {
+                throw RPCError.folderInUse(error, param: "disk.folder")
+            }
+        }
+    }
+
+    func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
+        hooks.hooks.withLock { $0 }.notify(method, params)
+    }
 
     // MARK: Lookups for handlers
 
@@ -142,11 +200,16 @@ public final class ImageServer: RequestHandler {
     func cache(_ name: String?) throws -> ImageCache {
         let name = name ?? ImageManager.defaultCacheName
         guard let cache = manager.cache(name) else {
-            throw RPCError.invalidParams(
-                "\"cache\" must be 1 to 64 letters, digits, '-', '_' or '.', and not begin with a dot.", param: "cache",
-                expected: "the name of a cache")
+            throw CacheName.malformed.within("cache").error
         }
         return cache
+    }
+}
+
+extension RPCError {
+    fileprivate static func folderInUse(_ error: FolderInUse, param: String) -> RPCError {
+        .invalidParams(
+            "\"\(param)\" cannot be changed any more. \(error)", param: param, expected: error.folder)
     }
 }
 

@@ -23,6 +23,13 @@ public enum OpenRPCDocument {
                 "schemas": .object(schemas), "errors": .object(errors),
             ],
             "x-limits": limits,
+            "x-events": .array(
+                Event.all.map { event in
+                    [
+                        "name": .string(event.name.description), "summary": .string(event.summary),
+                        "params": event.params,
+                    ]
+                }),
         ]
     }
 
@@ -58,6 +65,10 @@ public enum OpenRPCDocument {
             (RemoveReply.name, RemoveReply.definition),
             (IsCachedReply.name, IsCachedReply.definition), (CachePathReply.name, CachePathReply.definition),
             (SizeReply.name, SizeReply.definition), (ClearReply.name, ClearReply.definition),
+            (MemoryChange.name, MemoryChange.definition), (DiskChange.name, DiskChange.definition),
+            (InitializationOptions.name, InitializationOptions.definition),
+            (SettingsReply.name, SettingsReply.definition), (CachesReply.name, CachesReply.definition),
+            (SubscriptionReply.name, SubscriptionReply.definition),
             (StatsReply.name, StatsReply.definition), (InitializeReply.name, InitializeReply.definition),
         ]
     }

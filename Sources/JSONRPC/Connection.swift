@@ -25,6 +25,8 @@ public final class Connection: Sendable {
     let writer: MessageWriter
     let wake: WakeEvent
     let shared = Mutex(Shared())
+    /// Whether notifications of the connection may be sent. Held while one is, so that none is cut off by the end.
+    private let mayNotify = Mutex(true)
     private let input: Int32
     private let framing: MessageFraming?
     private let handler: any RequestHandler
@@ -77,6 +79,7 @@ public final class Connection: Sendable {
         var intake = Intake(
             connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
         let code = intake.run(from: input)
+        mayNotify.withLock { $0 = false }
         // After the end of input the client may take its time; after an exit it has none.
         writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
         writer.finish()
@@ -86,6 +89,7 @@ public final class Connection: Sendable {
     /// Answers everything open with −32802, writes what the client takes within `grace` nanoseconds, and takes
     /// nothing new.
     public func stop(grace: Int = 300_000_000) {
+        mayNotify.withLock { $0 = false }
         let (calls, held) = shared.withLock { shared in
             shared.isStopping = true
             return (shared.calls.all, shared.held.removeAll())
@@ -110,6 +114,21 @@ public final class Connection: Sendable {
                 id = RequestID(view)
             }
             batch.deliver(id.map { Response.error(id: $0, .serverCancelled) }, at: index)
+        }
+    }
+
+    /// Sends a notification that belongs to no request, from any thread and without waiting.
+    ///
+    /// It is dropped when the connection is ending, or when the client does not read and has more than
+    /// ``ConnectionLimits/unsentBytes`` to take already.
+    ///
+    /// - Returns: Whether it was sent.
+    @discardableResult
+    public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) -> Bool {
+        mayNotify.withLock { mayNotify in
+            guard mayNotify, !writer.isGone, writer.unsentBytes <= limits.unsentBytes else { return false }
+            writer.send(Response.notification(method, params))
+            return true
         }
     }
 

@@ -68,6 +68,7 @@ struct ServeSession {
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
+        hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
         hooks.watchProcess = { process in watch(process, departure) }
         server.use(hooks)
 

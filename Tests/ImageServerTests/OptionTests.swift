@@ -27,6 +27,8 @@ import Testing
             "diskCacheAccessExtendingExpiration", "{\"seconds\":5}",
             { $0.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }
         ),
+        ("memory", "false", { !$0.keepsInMemory }), ("originalCache", "\"a.b\"", { $0.originalCache == "a.b" }),
+        ("lease", "0", { $0.lease == 0 }), ("lease", "31536000", { $0.lease == 31_536_000 }),
         ("forcedCacheFileExtension", "\"Jpg2\"", { $0.forcedCacheFileExtension == "Jpg2" }),
         ("timeout", "0.5", { $0.timeout == 0.5 }), ("timeout", "86400", { $0.timeout == 86_400 }),
         ("deadline", "3", { $0.deadline == 3 }), ("downloadPriority", "0", { $0.downloadPriority == 0 }),
@@ -68,6 +70,9 @@ import Testing
         ("diskCacheExpiration", "{\"hours\":1}", "", "\"never\""),
         ("memoryCacheAccessExtendingExpiration", "\"always\"", "", "\"none\""),
         ("diskCacheAccessExtendingExpiration", "7", "", "\"none\""),
+        ("memory", "1", "", "a boolean"), ("originalCache", "\".a\"", "", "the name of a cache"),
+        ("originalCache", "\"\"", "", "the name of a cache"), ("originalCache", "1", "", "a string"),
+        ("lease", "-1", "", "a number from 0 to 31536000"), ("lease", "31536001", "", "a number from 0"),
         ("forcedCacheFileExtension", "\"../x\"", "", "1 to 16 letters"),
         ("forcedCacheFileExtension", "\"\"", "", "1 to 16 letters"),
         ("timeout", "0", "", "a number above 0 up to 86400"),

@@ -1,4 +1,5 @@
 internal import Platform
+internal import Synchronization
 
 /// One named cache: a memory tier in front of a disk tier.
 ///
@@ -63,6 +64,7 @@ public final class ImageCache: Sendable {
     let flights: FlightLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
+    private let settings: Mutex<Configuration>
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
@@ -73,6 +75,7 @@ public final class ImageCache: Sendable {
     ) {
         self.name = name
         self.onClean = onClean
+        settings = Mutex(configuration)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
             configuration.disk, clock: clock, folder: folder,
@@ -83,6 +86,20 @@ public final class ImageCache: Sendable {
                         bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason))
             })
         flights = FlightLock(folder: disk.folder)
+    }
+
+    /// The settings in force.
+    public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// Changes the settings from now on: what is over a new limit goes soon. The folder stays the one it was.
+    public func configure(_ configuration: Configuration) {
+        settings.withLock { settings in
+            let folder = settings.disk.folder
+            settings = configuration
+            settings.disk.folder = folder
+            memory.configure(settings.memory)
+            disk.configure(settings.disk)
+        }
     }
 
     // MARK: Looking up
@@ -105,8 +122,7 @@ public final class ImageCache: Sendable {
         if options.fromMemoryCacheOrRefresh { return nil }
         guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
-        let kept = keep(record, bytes: nil, expiration: options.memoryCacheExpiration)
-        return Hit(entry: kept.entry, cacheType: .disk)
+        return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }
 
     /// Whether memory holds the bytes of the image for `key`; its order is not changed.
@@ -156,18 +172,18 @@ public final class ImageCache: Sendable {
         }
         do {
             let bytes = try disk.data(of: record)
-            return (bytes, keep(record, bytes: bytes, expiration: options.memoryCacheExpiration))
+            return (bytes, promote(record, bytes: bytes, options))
         } catch {
             memory.remove(record.key)
             throw error
         }
     }
 
-    private static let lease = 60.0
-
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
-        record.extend(options.diskCacheAccessExtendingExpiration, at: disk.clock.now, wall: disk.clock.wallNow)
-        disk.touch(record, lease: Self.lease)
+        let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
+        record.extend(
+            options.diskCacheAccessExtendingExpiration ?? usual, at: disk.clock.now, wall: disk.clock.wallNow)
+        disk.touch(record, lease: options.lease)
     }
 
     // MARK: Storing
@@ -184,14 +200,27 @@ public final class ImageCache: Sendable {
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
                 lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
-            return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            return remember(record, bytes: bytes, options)
         }
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension)
         let record = try disk.store(content, order).record
-        let bytes = keepsBytes ? try Self.bytes(of: content) : nil
-        return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+        let bytes = keepsBytes && options.keepsInMemory ? try Self.bytes(of: content) : nil
+        return remember(record, bytes: bytes, options)
+    }
+
+    /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
+    @discardableResult
+    func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
+        if !options.keepsInMemory { memory.remove(record.key) }
+        return promote(record, bytes: bytes, options)
+    }
+
+    /// Remembers an image that was found, as far as its options want that; otherwise memory stays as it is.
+    private func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
+        if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
+        return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
 
     /// Remembers an image; of one whose bytes are too large for memory, the record alone.

@@ -46,6 +46,8 @@ public enum MemoryAdmission: Sendable, Equatable {
     case disabled
     /// It was to live no time at all.
     case expired
+    /// Its caller did not want it held.
+    case unwanted
 
     /// The limit that a value passed, with its size in bytes.
     public enum Limit: Sendable, Equatable {
@@ -64,6 +66,7 @@ extension MemoryAdmission {
         case .tooLarge(.entry, _): "entryBytesLimit"
         case .tooLarge(.total, _), .disabled: "totalBytesLimit"
         case .expired: "memoryCacheExpiration"
+        case .unwanted: "memory"
         }
     }
 
@@ -77,6 +80,7 @@ extension MemoryAdmission {
             "Its \(cost) bytes are more than totalBytesLimit allows for all of memory, \(limit)."
         case .disabled: "Memory holds nothing: it is turned off, or its totalBytesLimit is 0."
         case .expired: "Its memoryCacheExpiration lets it live no time in memory."
+        case .unwanted: "The option memory is false."
         }
     }
 }

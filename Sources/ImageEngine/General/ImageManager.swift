@@ -34,11 +34,11 @@ public final class ImageManager: Sendable {
         let needs: ImageNeeds
     }
 
-    /// The settings.
+    /// The settings that it was made with; see ``settings(of:)`` for those in force.
     public let configuration: Configuration
     /// The downloader of all caches.
     public let downloader: ImageDownloader
-    private let caches = Mutex<[String: ImageCache]>([:])
+    let caches: Mutex<CacheTable>
     private let cleaning = CleaningHook()
     private let wishes = Coalescer<Wish, ImageResult>()
     let pool = BlockingPool(threads: 4)
@@ -55,6 +55,7 @@ public final class ImageManager: Sendable {
     /// An engine; nothing is read, made or started until it is asked for something.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
+        caches = Mutex(CacheTable(configuration))
         let root = configuration.cacheRoot
         let settings = configuration.caches[Self.defaultCacheName] ?? configuration.defaults
         let spool = StorageFolder(
@@ -73,28 +74,16 @@ public final class ImageManager: Sendable {
     /// - Returns: nil if that is no name for a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
     public func cache(_ name: String) -> ImageCache? {
         caches.withLock { caches in
-            if let cache = caches[name] { return cache }
+            if let cache = caches.opened[name] { return cache }
             guard Self.isCacheName(name) else { return nil }
-            var settings = configuration.caches[name] ?? configuration.defaults
-            if settings.disk.folder.isEmpty { settings.disk.folder = configuration.cacheRoot + "/" + name }
+            let settings = caches.settings(of: name)
             let cache = ImageCache(
                 name: name, configuration: settings, clock: configuration.clock,
-                folder: name == Self.defaultCacheName ? spool : nil,
+                folder: settings.disk.folder == spool.path ? spool : nil,
                 onClean: { [cleaning] report in cleaning.report(report) })
-            caches[name] = cache
+            caches.opened[name] = cache
             return cache
         }
-    }
-
-    private static func isCacheName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
     }
 
     /// Sets who hears, from any thread, what cleaning takes out of the caches; nil for nobody.
@@ -102,7 +91,7 @@ public final class ImageManager: Sendable {
 
     /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
     public func flush() {
-        for cache in caches.withLock({ Array($0.values) }) { cache.disk.close() }
+        for cache in caches.withLock({ Array($0.opened.values) }) { cache.disk.close() }
         spool.session.end()
     }
 
@@ -153,6 +142,10 @@ public final class ImageManager: Sendable {
     ) async throws -> ImageResult {
         do {
             if let found = try await cached(resource, in: cache, options) { return found }
+            if let found = try await originalImage(resource, for: cache, options, needs) {
+                count(found.cacheType)
+                return found
+            }
             try Task.checkCancellation()
             if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
             count(.none)
@@ -277,7 +270,7 @@ public final class ImageManager: Sendable {
     /// Validates what was loaded and stores it, so that the answer may go out.
     ///
     /// - Parameter flight: Is given back when the image is stored.
-    private func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+    func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
@@ -368,7 +361,7 @@ public final class ImageManager: Sendable {
     public var statistics: EngineStatistics {
         let counts = downloader.counts
         let load = downloader.load
-        let caches = caches.withLock { Array($0.values) }
+        let caches = caches.withLock { Array($0.opened.values) }
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,

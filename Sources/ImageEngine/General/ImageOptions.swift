@@ -16,8 +16,15 @@ public struct ImageOptions: Hashable, Sendable {
     public var diskCacheExpiration: StorageExpiration?
     /// What an access does to the life in memory; the cache's own setting when nil.
     public var memoryCacheAccessExtendingExpiration: ExpirationExtension?
-    /// What an access does to the life on disk.
-    public var diskCacheAccessExtendingExpiration = ExpirationExtension.cacheTime
+    /// What an access does to the life on disk; when nil, what the cache's
+    /// ``DiskStorage/Configuration/expireBy`` says: by access as long again, by modification nothing.
+    public var diskCacheAccessExtendingExpiration: ExpirationExtension?
+    /// Whether memory keeps the image. Otherwise it is only answered, and memory stays as it is.
+    public var keepsInMemory = true
+    /// The name of another cache that is looked into before anything is loaded; what it has is stored here too.
+    public var originalCache: String?
+    /// For how many seconds the path that is handed out stays valid, whatever is evicted or expires.
+    public var lease = 60.0
     /// The extension of the cached file; that of the sniffed format when nil.
     public var forcedCacheFileExtension: String?
     /// Read the bytes even when only the path was asked for, so that the next reader finds them in memory.
@@ -59,6 +66,8 @@ public struct ImageOptions: Hashable, Sendable {
         kept.diskCacheExpiration = diskCacheExpiration
         kept.forcedCacheFileExtension = forcedCacheFileExtension
         kept.queryDataWhenInMemory = queryDataWhenInMemory
+        kept.keepsInMemory = keepsInMemory
+        kept.lease = lease
         return kept
     }
 }

@@ -34,7 +34,7 @@ struct LocalFile: Sendable {
         let record = ImageRecord(
             key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
             storedAt: now, lifetime: nil, expiresAt: nil, stamp: stamp, checksum: nil)
-        if stamp != nil { cache.keep(record, bytes: nil, expiration: options.memoryCacheExpiration) }
+        if stamp != nil { cache.remember(record, bytes: nil, options) }
         var bytes: [UInt8]?
         if needs.contains(.bytes), size <= BodySpool.memoryLimit || stamp == nil {
             bytes = try ImageCache.bytes(of: .file(path))

@@ -40,11 +40,14 @@ struct Storing: Sendable {
 
     /// Small bytes are in hand already; large ones are read when they are wanted.
     private func bytesIfNeeded() throws(ImageError) -> [UInt8]? {
+        guard needs.contains(.bytes) else { return nil }
+        // What is kept nowhere cannot be read later.
+        let isKept = !options.cacheMemoryOnly || options.keepsInMemory
         switch content {
-        case .bytes(let bytes): needs.contains(.bytes) ? bytes : nil
-        case .body(let body) where body.count <= BodySpool.memoryLimit && needs.contains(.bytes):
-            try ImageCache.bytes(of: content)
-        case .body, .file: nil
+        case .bytes(let bytes): return bytes
+        case .body(let body) where body.count <= BodySpool.memoryLimit || !isKept:
+            return try ImageCache.bytes(of: content)
+        case .body, .file: return nil
         }
     }
 

@@ -2,7 +2,7 @@ internal import JSONRPC
 
 extension Method {
     /// Every method the server answers, in the order `protocol/openrpc.json` lists them.
-    static let all: [Method] = image + cache + server
+    static let all: [Method] = image + cache + configuration + events + server
 
     /// The names of the methods that are requests.
     static let requestNames = all.filter { !$0.isNotification }.map(\.name)
@@ -17,9 +17,11 @@ extension Method {
             "initialize",
             "Introduces the client; optional. Whatever a language server's client sends besides is let pass.",
             isLenient: true,
-            Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil)
-        ) { invocation, process in
-            try invocation.server.initialize(watching: process?.number)
+            Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil),
+            Param<InitializationOptions?>(
+                "initializationOptions", "Settings of caches; flags and the environment come before them.", default: nil)
+        ) { invocation, process, options in
+            try invocation.server.initialize(watching: process?.number, settings: options?.layer)
             return .now(InitializeReply(limits: invocation.server.limits))
         },
         notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
@@ -63,6 +65,7 @@ struct InitializeReply: WireObject {
     static var capabilities: [String] {
         Method.requestNames.map { "method.\($0)" }
             + ImageFormatNames.all.map { "format.\($0).recognise" }
+            + Event.all.map(\.capability)
             + ["framing.lines", "framing.content-length", "progress", "cancellation"]
     }
 

@@ -73,11 +73,12 @@ struct OptionField: Sendable {
         },
         value(
             "memoryCacheAccessExtendingExpiration",
-            "What an access does to the life in memory; what the cache is set to when left out.",
+            "What an access does to the life in memory; as the cache is configured when left out.",
             ExpirationExtension.self
         ) { $0.memoryCacheAccessExtendingExpiration = $1 },
         value(
-            "diskCacheAccessExtendingExpiration", "What an access does to the life on disk.", default: "cacheTime",
+            "diskCacheAccessExtendingExpiration",
+            "What an access does to the life on disk; as the cache is configured when left out.",
             ExpirationExtension.self
         ) { $0.diskCacheAccessExtendingExpiration = $1 },
         value(
@@ -88,6 +89,14 @@ struct OptionField: Sendable {
         flag("queryDataWhenInMemory", "Read the bytes even when only the path was asked for.") {
             $0.queryDataWhenInMemory = $1
         },
+        flag("memory", "Keep the image in memory; else it is only answered.", default: true) { $0.keepsInMemory = $1 },
+        value(
+            "originalCache", "Another cache to look into before loading; what it has is stored here too.",
+            CacheName.self
+        ) { $0.originalCache = $1.text },
+        number(
+            "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
+        ) { $0.lease = $1 },
         number("timeout", "Seconds to wait for the next bytes.", default: 15, from: 0, to: 86_400, isOpen: true) {
             $0.timeout = $1
         },
@@ -161,7 +170,7 @@ extension ImageOptions: WireValue {
 
 extension JSONLiteral {
     /// The members of `schema` before ours.
-    fileprivate func merging(_ schema: JSONLiteral) -> JSONLiteral {
+    func merging(_ schema: JSONLiteral) -> JSONLiteral {
         guard case .object(let members) = self else { return self }
         return schema.adding(members)
     }

@@ -106,7 +106,7 @@ struct Base64Bytes: WireValue {
 }
 
 /// What a result should hold of the image.
-enum ResultForm: String, WireValue, CaseIterable {
+enum ResultForm: String, NamedValue {
     case path, data, both, none
 
     var needsBytes: Bool { self == .data || self == .both }
@@ -119,11 +119,16 @@ enum ResultForm: String, WireValue, CaseIterable {
         case .none: []
         }
     }
+}
 
+/// One of a few names.
+protocol NamedValue: WireValue, RawRepresentable<String>, CaseIterable {}
+
+extension NamedValue {
     static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }
 
-    static func decode(_ view: JSONView) throws(Mismatch) -> ResultForm {
-        if let form = view.string.flatMap(ResultForm.init(rawValue:)) { return form }
+    static func decode(_ view: JSONView) throws(Mismatch) -> Self {
+        if let value = view.string.flatMap(Self.init(rawValue:)) { return value }
         let names = allCases.map(\.rawValue)
         var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
         mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }

@@ -201,7 +201,7 @@ import Testing
     @Test func useProlongsTheLifeOnDiskOnlyAsAsked() throws {
         try store(picture) { $0.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
-        _ = try hit { $0.diskCacheAccessExtendingExpiration = .none }
+        _ = try hit { $0.diskCacheAccessExtendingExpiration = ExpirationExtension.none }
         cache.disk.flushTouches()
         engine.clock.advance(seconds: 30)
         _ = try hit()

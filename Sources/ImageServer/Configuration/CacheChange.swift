@@ -1,0 +1,128 @@
+public import ImageEngine
+internal import JSONRPC
+
+/// Some settings of a cache as one source gives them: a plain value. What it does not name stays as it was.
+public struct CacheChange: Sendable {
+    private struct Step: Sendable {
+        let path: String
+        let set: SettingChange
+    }
+
+    /// In the order they take effect; one for each path.
+    private var steps: [Step] = []
+
+    /// A change of nothing.
+    public init() {}
+
+    /// Whether nothing is named.
+    public var isEmpty: Bool { steps.isEmpty }
+
+    /// Whether the setting at `path` is named, such as `disk.purgeRatio`.
+    public func names(_ path: String) -> Bool { steps.contains { $0.path == path } }
+
+    /// Adds a setting, instead of an earlier one of the same path.
+    mutating func set(_ path: String, _ set: @escaping SettingChange) {
+        steps.removeAll { $0.path == path }
+        steps.append(Step(path: path, set: set))
+    }
+
+    /// Adds the settings of another change; its own come before ours.
+    mutating func add(_ other: CacheChange) {
+        for step in other.steps { set(step.path, step.set) }
+    }
+
+    /// Makes the change.
+    public func apply(to settings: inout ImageCache.Configuration) {
+        for step in steps { step.set(&settings) }
+    }
+
+    // MARK: Single settings, for flags and variables
+
+    /// Limits the memory tier; a purge leaves three fifths.
+    public mutating func limitMemory(to bytes: Int) {
+        set("memory.totalBytesLimit") { $0.memory.costLimit = bytes }
+        set("memory.preferredBytesAfterPurge") { $0.memory.preferredCost = bytes / 5 * 3 }
+    }
+
+    /// Limits the disk tier; 0 for no limit.
+    public mutating func limitDisk(to bytes: Int) {
+        set("disk.bytesLimit") { $0.disk.bytesLimit = bytes }
+    }
+
+    /// Whether a store waits for the disk.
+    public mutating func sync(_ syncs: Bool) {
+        set("disk.durability") { $0.disk.syncsToDisk = syncs }
+    }
+}
+
+/// The `memory` part of a change: true, false, or an object of settings.
+struct MemoryChange: WireValue {
+    let change: CacheChange
+
+    static let name = "MemorySettings"
+    static var schema: JSONLiteral { ["oneOf": [Bool.schema, .schema(name)]] }
+    static var definition: JSONLiteral { settingsSchema(SettingField.memory) }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> MemoryChange {
+        var change = CacheChange()
+        if let isEnabled = view.boolean {
+            change.set("memory") { $0.memory.isEnabled = isEnabled }
+            return MemoryChange(change: change)
+        }
+        guard view.kind == .object else { throw .expected("a boolean or an object", view) }
+        change.set("memory") { $0.memory.isEnabled = true }
+        try change.read(view, SettingField.memory, "memory")
+        if let limit = view.member("totalBytesLimit")?.integer, !change.names("memory.preferredBytesAfterPurge") {
+            change.limitMemory(to: limit)
+        }
+        return MemoryChange(change: change)
+    }
+}
+
+/// The `disk` part of a change.
+struct DiskChange: WireValue {
+    let change: CacheChange
+
+    static let name = "DiskSettings"
+    static var schema: JSONLiteral { .schema(name) }
+    static var definition: JSONLiteral { settingsSchema(SettingField.disk) }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> DiskChange {
+        guard view.kind == .object else { throw .expected("an object", view) }
+        var change = CacheChange()
+        try change.read(view, SettingField.disk, "disk")
+        return DiskChange(change: change)
+    }
+}
+
+extension CacheChange {
+    /// Reads the members of an object as a table of settings says.
+    fileprivate mutating func read(
+        _ view: JSONView, _ fields: [SettingField], _ group: String
+    ) throws(Mismatch) {
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            if isIgnored(name) { return }
+            guard let field = fields.first(where: { $0.name == name }) else {
+                throw .unknown(name, among: fields.map(\.name), what: "setting")
+            }
+            if value.isNull, !field.isNullable { return }
+            do throws(Mismatch) { set("\(group).\(name)", try field.decode(value)) } catch { throw error.within(name) }
+        }
+    }
+}
+
+/// The schema of an object of settings, none of which must be there.
+private func settingsSchema(_ fields: [SettingField]) -> JSONLiteral {
+    let properties = fields.map { field in
+        (
+            field.name,
+            JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)])
+                .merging(field.schema)
+        )
+    }
+    return [
+        "type": "object", "properties": .object(properties), "additionalProperties": false,
+        "patternProperties": ["^(_|x-)": true],
+    ]
+}

@@ -1,0 +1,109 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// What one source says about caches: about all of them, and about single ones.
+public struct CacheLayer: Sendable {
+    /// For every cache.
+    public var general = CacheChange()
+    /// For single caches, by name; they come before ``general``.
+    public var caches: [String: CacheChange] = [:]
+
+    /// A layer that says nothing.
+    public init() {}
+
+    /// What it says about the cache called `name`, or about all when nil.
+    func change(of name: String?) -> CacheChange {
+        var change = general
+        if let name, let own = caches[name] { change.add(own) }
+        return change
+    }
+
+    static let names = ["memory", "disk", "caches"]
+
+    /// Reads one member of an object of settings.
+    ///
+    /// - Returns: false if it is none of ``names``.
+    mutating func read(_ name: String, _ value: JSONView) throws(Mismatch) -> Bool {
+        guard Self.names.contains(name) else { return false }
+        if value.isNull { return true }
+        do throws(Mismatch) {
+            switch name {
+            case "memory": general.add(try MemoryChange.decode(value).change)
+            case "disk": general.add(try Self.disk(value))
+            default: try readCaches(value)
+            }
+        } catch { throw error.within(name) }
+        return true
+    }
+
+    /// The disk settings of all caches: these cannot have one folder.
+    private static func disk(_ view: JSONView) throws(Mismatch) -> CacheChange {
+        let change = try DiskChange.decode(view).change
+        guard !change.names("disk.folder") else {
+            throw Mismatch(path: "folder", message: "can only be named for a single cache, within \"caches\"")
+        }
+        return change
+    }
+
+    private mutating func readCaches(_ view: JSONView) throws(Mismatch) {
+        guard view.kind == .object else { throw .expected("an object of settings by the names of caches", view) }
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            if value.isNull { return }
+            do throws(Mismatch) {
+                guard ImageManager.isCacheName(name) else { throw CacheName.malformed }
+                caches[name] = try Self.settings(value)
+            } catch { throw error.within(name) }
+        }
+    }
+
+    private static func settings(_ view: JSONView) throws(Mismatch) -> CacheChange {
+        guard view.kind == .object else { throw .expected("an object with memory and disk", view) }
+        var change = CacheChange()
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            if isIgnored(name) || value.isNull { return }
+            do throws(Mismatch) {
+                switch name {
+                case "memory": change.add(try MemoryChange.decode(value).change)
+                case "disk": change.add(try DiskChange.decode(value).change)
+                default: throw .unknown(name, among: ["memory", "disk"], what: "setting")
+                }
+            } catch where ["memory", "disk"].contains(name) { throw error.within(name) }
+        }
+        return change
+    }
+}
+
+/// `initializationOptions`: the settings that a client brings.
+struct InitializationOptions: WireValue {
+    let layer: CacheLayer
+
+    static let name = "Settings"
+    static var schema: JSONLiteral { .schema(name) }
+
+    static var definition: JSONLiteral {
+        let cache: JSONLiteral = [
+            "type": "object", "properties": ["memory": MemoryChange.schema, "disk": DiskChange.schema],
+        ]
+        return [
+            "type": "object", "description": "Settings of all caches, and of single ones by name.",
+            "properties": [
+                "memory": MemoryChange.schema, "disk": DiskChange.schema,
+                "caches": ["type": "object", "additionalProperties": cache],
+            ],
+            "additionalProperties": false, "patternProperties": ["^(_|x-)": true],
+        ]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> InitializationOptions {
+        guard view.kind == .object else { throw .expected("an object", view) }
+        var layer = CacheLayer()
+        try view.forEachMember { (name, value) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard try !layer.read(name, value), !isIgnored(name) else { return }
+            throw .unknown(name, among: CacheLayer.names, what: "setting")
+        }
+        return InitializationOptions(layer: layer)
+    }
+}

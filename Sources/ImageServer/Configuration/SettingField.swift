@@ -1,0 +1,150 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// What sets a value in the settings of a cache.
+typealias SettingChange = @Sendable (inout ImageCache.Configuration) -> Void
+
+/// One setting of a cache: its name, its words, its schema, how it is read and how it is shown.
+///
+/// Decoding, replies, `halcyon config`, the OpenRPC document and its defaults all read ``memory`` and ``disk``.
+struct SettingField: Sendable {
+    let name: String
+    let summary: String
+    let schema: JSONLiteral
+    /// Whether null is a value; otherwise it is the same as leaving the setting out.
+    var isNullable = false
+    let decode: @Sendable (JSONView) throws(Mismatch) -> SettingChange
+    let value: @Sendable (ImageCache.Configuration) -> JSONLiteral
+
+    /// The value of a cache that nobody configured.
+    var fallback: JSONLiteral { value(ImageCache.Configuration(folder: "")) }
+
+    /// The largest number of bytes that can be set: a pebibyte.
+    static let maximumBytes = 1 << 50
+
+    typealias Place<Value> = any WritableKeyPath<ImageCache.Configuration, Value> & Sendable
+
+    /// A setting whose value knows its own form on the wire.
+    static func value<Value: SettingValue>(
+        _ name: String, _ summary: String, _ place: Place<Value>
+    ) -> SettingField {
+        SettingField(name: name, summary: summary, schema: Value.schema) { (view) throws(Mismatch) in
+            let value = try Value.decode(view)
+            return { $0[keyPath: place] = value }
+        } value: {
+            $0[keyPath: place].literal
+        }
+    }
+
+    /// An integer from 0 to `high`.
+    static func integer(
+        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: Place<Int>
+    ) -> SettingField {
+        SettingField(name: name, summary: summary, schema: integerSchema(high)) { (view) throws(Mismatch) in
+            let value = try wholeNumber(view, from: 0, to: high)
+            return { $0[keyPath: place] = value }
+        } value: {
+            .integer($0[keyPath: place])
+        }
+    }
+
+    /// An integer from 0 to `high`, or null.
+    static func integerOrNull(
+        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: Place<Int?>
+    ) -> SettingField {
+        let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(high)]
+        return SettingField(name: name, summary: summary, schema: schema, isNullable: true) {
+            (view) throws(Mismatch) in
+            let value = view.isNull ? nil : try wholeNumber(view, from: 0, to: high)
+            return { $0[keyPath: place] = value }
+        } value: {
+            $0[keyPath: place].map(JSONLiteral.integer) ?? .null
+        }
+    }
+
+    private static func integerSchema(_ high: Int) -> JSONLiteral {
+        ["type": "integer", "minimum": 0, "maximum": .integer(high)]
+    }
+}
+
+extension SettingField {
+    /// The settings of the memory tier, in the order of the documentation.
+    static let memory: [SettingField] = [
+        integer("totalBytesLimit", "The most memory holds, in bytes; 0 holds nothing.", \.memory.costLimit),
+        integer(
+            "preferredBytesAfterPurge",
+            "What a purge leaves, in bytes; setting totalBytesLimit alone makes it three fifths of that.",
+            \.memory.preferredCost),
+        integer("countLimit", "The most images; 0 for no limit.", \.memory.countLimit),
+        integerOrNull(
+            "entryBytesLimit", "The most one image may take, in bytes; null for a tenth of the limit.",
+            \.memory.entryCostLimit),
+        value("expiration", "How long an image stays in memory.", \.memory.expiration),
+        value(
+            "extending", "What a use does to that: cacheTime begins it anew, none leaves it.", \.memory.extending),
+        value(
+            "weakRetention", "Whether an image that was purged is found as long as an answer with it is under way.",
+            \.memory.isWeaklyRetaining),
+    ]
+
+    /// The settings of the disk tier, in the order of the documentation.
+    static let disk: [SettingField] = [
+        folder,
+        integer("bytesLimit", "The most the images take on disk, in bytes; 0 for no limit.", \.disk.bytesLimit),
+        purgeRatio,
+        integerOrNull(
+            "freeSpaceFloor",
+            "Bytes of the file system that stay free; null for a hundredth of it, at most 256 MiB.",
+            \.disk.freeSpaceFloor),
+        value("expiration", "How long an image stays on disk.", \.disk.expiration),
+        value(
+            "expireBy", "What that counts from: the last use (access) or the storing (modification).", \.disk.expireBy),
+        value(
+            "pathExtension",
+            "The extension of files: of the format found (sniffed), of the key (fromKey), none, or any other text.",
+            \.disk.pathExtension),
+        value("fileNames", "How files are named: by sha256 or md5 of the key.", \.disk.fileNames),
+        value(
+            "readOnlyPaths", "Absolute paths of folders that are searched after this one and never written.",
+            \.disk.readOnlyFolders),
+        durability,
+    ]
+
+    private static let folder = SettingField(
+        name: "folder", summary: "The folder, an absolute path; it can be named until the cache is first used.",
+        schema: AbsolutePath.schema
+    ) { (view) throws(Mismatch) in
+        let path = try AbsolutePath.decode(view).text
+        return { $0.disk.folder = path }
+    } value: {
+        $0.disk.folder.isEmpty ? .null : .string($0.disk.folder)
+    }
+
+    private static let purgeRatio = SettingField(
+        name: "purgeRatio", summary: "What a purge leaves, as a part of the limit.",
+        schema: ["type": "number", "minimum": 0, "maximum": 1]
+    ) { (view) throws(Mismatch) in
+        guard let ratio = view.number, (0...1).contains(ratio) else { throw .expected("a number from 0 to 1", view) }
+        return { $0.disk.purgeRatio = ratio }
+    } value: {
+        .number($0.disk.purgeRatio)
+    }
+
+    private static let durability = SettingField(
+        name: "durability", summary: "When a store is done: the system has the bytes (process), or the disk (disk).",
+        schema: Durability.schema
+    ) { (view) throws(Mismatch) in
+        let durability = try Durability.decode(view)
+        return { $0.disk.syncsToDisk = durability == .disk }
+    } value: {
+        ($0.disk.syncsToDisk ? Durability.disk : .process).literal
+    }
+}
+
+extension DiskStorage.Configuration {
+    /// ``readOnlyPaths`` as they stand on the wire.
+    fileprivate var readOnlyFolders: [AbsolutePath] {
+        get { readOnlyPaths.map(AbsolutePath.init(text:)) }
+        set { readOnlyPaths = newValue.map(\.text) }
+    }
+}

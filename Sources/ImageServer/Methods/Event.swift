@@ -1,0 +1,145 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Synchronization
+
+/// Something that happens without being asked for, and that a client may subscribe to.
+///
+/// `subscribe`, the capabilities and `rpc.discover` all read ``Event/all``.
+struct Event: Sendable {
+    /// The method of its notification.
+    let name: StaticString
+    let summary: String
+    /// The schema of the notification's params.
+    let params: JSONLiteral
+
+    static let all: [Event] = [didClean]
+    static let names = all.map(\.name.description)
+
+    /// Images went because their time was over or room was needed.
+    static let didClean = Event(
+        name: "cache/didClean",
+        summary:
+            "Images went from a disk tier because their time was over or room was needed; never for remove or clear.",
+        params: [
+            "type": "object",
+            "properties": [
+                "cache": textSchema, "hashes": ["type": "array", "items": textSchema],
+                "keys": ["type": "array", "items": textOrNullSchema],
+                "reason": [
+                    "type": "string",
+                    "enum": .array(CleaningReport.Reason.allCases.map { .string($0.rawValue) }),
+                ],
+            ],
+            "required": ["cache", "hashes", "keys", "reason"],
+        ])
+
+    /// The name by which clients test for the event: `event.cache.didClean`.
+    var capability: String { "event." + name.description.split(separator: "/").joined(separator: ".") }
+}
+
+/// The events that the client wants to hear of.
+final class Subscriptions: Sendable {
+    private let wanted = Mutex<Set<String>>([])
+
+    /// The events now subscribed, in the order of the table.
+    var names: [String] { wanted.withLock { wanted in Event.names.filter(wanted.contains) } }
+
+    func add(_ events: [String]) { wanted.withLock { $0.formUnion(events) } }
+
+    func remove(_ events: [String]) { wanted.withLock { $0.subtract(events) } }
+
+    func removeAll() { wanted.withLock { $0 = [] } }
+
+    /// Calls `send` if the event is wanted. ``remove(_:)`` waits for that, so that nothing follows its reply.
+    func send(_ event: Event, _ send: () -> Void) {
+        wanted.withLock { wanted in
+            if wanted.contains(event.name.description) { send() }
+        }
+    }
+}
+
+/// The names of events, as params give them.
+struct EventNames: WireValue {
+    let names: [String]
+
+    static var schema: JSONLiteral {
+        ["type": "array", "items": ["type": "string", "enum": .array(Event.names.map { .string($0) })]]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> EventNames {
+        guard view.kind == .array else { throw .expected("a list of events", view) }
+        var names: [String] = []
+        for index in 0..<view.count {
+            guard let element = view.element(index) else { continue }
+            do throws(Mismatch) {
+                let name = try String.decode(element)
+                guard Event.names.contains(name) else {
+                    var mismatch = Mismatch.unknown(name, among: Event.names, what: "event")
+                    mismatch.path = ""
+                    throw mismatch
+                }
+                names.append(name)
+            } catch { throw error.within("\(index)") }
+        }
+        return EventNames(names: names)
+    }
+}
+
+/// The events now subscribed.
+struct SubscriptionReply: WireObject {
+    let events: [String]
+
+    static let name = "SubscriptionResult"
+
+    static let fields: [WireField<SubscriptionReply>] = [
+        WireField("events", "The events now subscribed.", EventNames.schema) {
+            let events = $0.events
+            $1.key("events")
+            $1.array { writer in events.forEach { writer.write($0) } }
+        },
+    ]
+}
+
+extension Method {
+    /// Methods on events.
+    static let events: [Method] = [
+        Method(
+            "subscribe", "Asks to be told of events by notifications; nothing is sent before.",
+            Param<EventNames>("events", "The names of the events.")
+        ) { invocation, events -> Outcome<SubscriptionReply> in
+            let subscriptions = invocation.server.subscriptions
+            subscriptions.add(events.names)
+            return .now(SubscriptionReply(events: subscriptions.names))
+        },
+        Method(
+            "unsubscribe", "Ends subscriptions: none of these events follows the answer.",
+            Param<EventNames>("events", "The names of the events.")
+        ) { invocation, events -> Outcome<SubscriptionReply> in
+            let subscriptions = invocation.server.subscriptions
+            subscriptions.remove(events.names)
+            return .now(SubscriptionReply(events: subscriptions.names))
+        },
+    ]
+}
+
+extension ImageServer {
+    /// Tells the client what cleaning took away, if it wants to know.
+    func report(_ cleaning: CleaningReport) {
+        subscriptions.send(.didClean) {
+            notify(Event.didClean.name) { writer in
+                writer.object { params in
+                    params.field("cache", cleaning.cache)
+                    params.key("hashes")
+                    params.array { writer in cleaning.hashes.forEach { writer.write($0) } }
+                    params.key("keys")
+                    params.array { writer in
+                        for key in cleaning.keys {
+                            if let key { writer.write(key) } else { writer.writeNull() }
+                        }
+                    }
+                    params.field("reason", cleaning.reason.rawValue)
+                }
+            }
+        }
+    }
+}

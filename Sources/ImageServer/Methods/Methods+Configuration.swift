@@ -1,0 +1,121 @@
+internal import ImageEngine
+internal import JSONRPC
+
+private let cacheParam = Param<CacheName?>("cache", "The name of the cache.", default: nil, "default")
+
+extension Method {
+    /// Methods on the settings of caches.
+    static let configuration: [Method] = [
+        Method(
+            "configure", "Changes the settings of a cache from now on; what is left out stays as it was.", cacheParam,
+            Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
+            Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil)
+        ) { invocation, cache, memory, disk -> Outcome<SettingsReply> in
+            var change = memory?.change ?? CacheChange()
+            if let disk { change.add(disk.change) }
+            return configuring(invocation, cache) { [change] _ in change }
+        },
+        Method(
+            "addReadOnlyCachePath", "Adds a folder that is searched after that of a cache, and never written.",
+            Param<AbsolutePath>("path", "The absolute path of the folder."), cacheParam
+        ) { invocation, path, cache -> Outcome<SettingsReply> in
+            configuring(invocation, cache) { settings in
+                var paths = settings.disk.readOnlyPaths
+                if !paths.contains(path.text) { paths.append(path.text) }
+                var change = CacheChange()
+                change.set("disk.readOnlyPaths") { [paths] in $0.disk.readOnlyPaths = paths }
+                return change
+            }
+        },
+        Method("caches", "Lists the caches that are open, configured, or found in the cache folder.") {
+            invocation -> Outcome<CachesReply> in
+            let manager = invocation.server.manager
+            return .later { _ in
+                CachesReply(caches: try await manager.blocking { manager.knownCaches })
+            }
+        },
+    ]
+
+    /// A change of settings, which has its turn among the requests on the cache.
+    private static func configuring(
+        _ invocation: Invocation, _ cache: CacheName?,
+        _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange
+    ) -> Outcome<SettingsReply> {
+        let name = cache?.text ?? ImageManager.defaultCacheName
+        let server = invocation.server
+        return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
+            nil
+        } later: { _ in
+            try await server.manager.blocking { SettingsReply(settings: try server.configure(name, change)) }
+        }
+    }
+}
+
+/// The settings in force of a cache.
+struct SettingsReply: WireObject {
+    let settings: ImageCache.Configuration
+
+    static let name = "CacheSettings"
+
+    static let fields: [WireField<SettingsReply>] = [
+        WireField(
+            "memory", "The memory tier; false when it is switched off.",
+            ["oneOf": [["const": false], .schema(MemoryChange.name)]]
+        ) {
+            $1.key("memory")
+            guard $0.settings.memory.isEnabled else { return $1.write(false) }
+            write(SettingField.memory, of: $0.settings, to: &$1)
+        },
+        WireField("disk", "The disk tier.", DiskChange.schema) {
+            $1.key("disk")
+            write(SettingField.disk, of: $0.settings, to: &$1)
+        },
+    ]
+
+    private static func write(
+        _ fields: [SettingField], of settings: ImageCache.Configuration, to writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            for field in fields {
+                writer.key(field.name)
+                field.value(settings).write(to: &writer)
+            }
+        }
+    }
+}
+
+/// The caches that there are.
+struct CachesReply: WireObject {
+    let caches: [KnownCache]
+
+    static let name = "CachesResult"
+
+    private static let item: JSONLiteral = [
+        "type": "object",
+        "properties": [
+            "name": textSchema, "folder": textSchema, "isOpen": flagSchema, "settings": SettingsReply.schema,
+        ],
+        "required": ["name", "folder", "isOpen", "settings"],
+    ]
+
+    static let fields: [WireField<CachesReply>] = [
+        WireField(
+            "caches", "Name, folder, whether this server has used it, and settings, by name.",
+            ["type": "array", "items": item]
+        ) {
+            let caches = $0.caches
+            $1.key("caches")
+            $1.array { writer in
+                for cache in caches {
+                    writer.object { writer in
+                        writer.field("name", cache.name)
+                        writer.field("folder", cache.settings.disk.folder)
+                        writer.field("isOpen", cache.isOpen)
+                        writer.key("settings")
+                        SettingsReply(settings: cache.settings).write(to: &writer)
+                    }
+                }
+            }
+        },
+    ]
+}
