@@ -8,7 +8,7 @@ struct HalcyonCommand: ParsableCommand {
         abstract: "An image engine that any program can spawn: JSON-RPC 2.0 on standard input and output.",
         discussion: "Without a subcommand it serves. Send one JSON-RPC request a line, or Content-Length frames.",
         version: ImageServer.version,
-        subcommands: [ServeCommand.self, DiscoverCommand.self],
+        subcommands: [ServeCommand.self, DiscoverCommand.self, ConfigCommand.self],
         defaultSubcommand: ServeCommand.self)
 }
 

@@ -10,9 +10,11 @@ enum Launcher {
         signal(SIGXFSZ, SIG_IGN)
         do {
             // With no arguments there is nothing to parse, and the parser costs a millisecond of every start.
-            if CommandLine.arguments.count == 1 { return try ServeSession(ServeOptions.defaults()).run() }
+            if CommandLine.arguments.count == 1 { return try ServeSession(settings: ServerSettings()).run() }
             let command = try HalcyonCommand.parseAsRoot()
-            if let serve = command as? ServeCommand { return try ServeSession(serve.options).run() }
+            if let serve = command as? ServeCommand {
+                return try ServeSession(settings: serve.options.settings()).run()
+            }
             var other = command
             try other.run()
             return 0

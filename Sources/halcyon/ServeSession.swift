@@ -9,22 +9,14 @@ internal import Synchronization
 
 /// One run of the server: from claiming the descriptors to the exit code.
 struct ServeSession {
-    private let options: ServeOptions
-
-    init(_ options: ServeOptions) throws {
-        var options = options
-        try options.applyEnvironment(given: CommandLine.arguments)
-        try options.validate()
-        self.options = options
-    }
+    let settings: ServerSettings
 
     /// Serves until the input ends; returns the exit code.
     func run() throws -> Int32 {
         guard let streams = StandardStreams.claim() else {
             throw StartFailure(description: "Standard input and output must be open: halcyon speaks on them.")
         }
-        let root = try absolutePath(options.cacheRoot())
-        StderrLog.install(level: Logger.Level(rawValue: options.logLevel) ?? .warning, file: options.logFile)
+        StderrLog.install(level: settings.logLevel, file: settings.logFile)
         let logger = Logger(label: "halcyon")
         if isatty(streams.input) == 1 {
             printToStderr(
@@ -32,21 +24,13 @@ struct ServeSession {
             )
         }
 
-        var configuration = ImageManager.Configuration(cacheRoot: root)
-        configuration.defaults.memory.costLimit = options.memoryLimit
-        configuration.defaults.memory.preferredCost = options.memoryLimit / 5 * 3
-        configuration.defaults.disk.bytesLimit = options.diskLimit
-        configuration.defaults.disk.syncsToDisk = options.durability == "disk"
-        configuration.downloader.maxDownloadsPerHost = options.maxDownloadsPerHost
-        configuration.downloader.maxConcurrentDownloads = options.maxConcurrentDownloads
-        configuration.downloader.userAgent = "halcyon/\(ImageServer.version)"
-        let manager = ImageManager(configuration)
-        let server = ImageServer(manager: manager)
+        let manager = ImageManager(settings.engine)
+        let server = ImageServer(manager: manager, sources: settings.sources)
 
         let departure = Departure(manager)
         let signals = blockSignals()
         let connection = Connection(
-            input: streams.input, output: streams.output, framing: MessageFraming(rawValue: options.framing),
+            input: streams.input, output: streams.output, framing: settings.framing,
             handler: server,
             watching: [
                 (

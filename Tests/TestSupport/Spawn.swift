@@ -44,6 +44,8 @@ public enum Spawn {
 
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HALCYON_") }
         variables["SWIFT_BACKTRACE"] = "enable=no"
+        // Not the configuration of whoever runs the tests.
+        variables["XDG_CONFIG_HOME"] = "/nonexistent"
         for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             variables[name] = nil
         }

@@ -119,11 +119,7 @@ public final class ImageCache: Sendable {
         if options.fromMemoryCacheOrRefresh { return nil }
         guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
-        let entry =
-            options.keepsInMemory
-            ? keep(record, bytes: nil, expiration: options.memoryCacheExpiration).entry
-            : MemoryEntry(record: record, bytes: nil)
-        return Hit(entry: entry, cacheType: .disk)
+        return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }
 
     /// Whether memory holds the bytes of the image for `key`; its order is not changed.
@@ -173,10 +169,7 @@ public final class ImageCache: Sendable {
         }
         do {
             let bytes = try disk.data(of: record)
-            if options.keepsInMemory {
-                return (bytes, keep(record, bytes: bytes, expiration: options.memoryCacheExpiration))
-            }
-            return (bytes, Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted))
+            return (bytes, promote(record, bytes: bytes, options))
         } catch {
             memory.remove(record.key)
             throw error
@@ -228,8 +221,13 @@ public final class ImageCache: Sendable {
     /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
     @discardableResult
     func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
+        if !options.keepsInMemory { memory.remove(record.key) }
+        return promote(record, bytes: bytes, options)
+    }
+
+    /// Remembers an image that was found, as far as its options want that; otherwise memory stays as it is.
+    private func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
         if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
-        memory.remove(record.key)
         return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
 

@@ -46,7 +46,7 @@ public enum MemoryAdmission: Sendable, Equatable {
     case disabled
     /// It was to live no time at all.
     case expired
-    /// The caller did not want it held.
+    /// Its caller did not want it held.
     case unwanted
     /// There is one already, which was not to be replaced.
     case occupied
@@ -83,8 +83,8 @@ extension MemoryAdmission {
             "Its \(cost) bytes are more than totalBytesLimit allows for all of memory, \(limit)."
         case .disabled: "Memory holds nothing: it is turned off, or its totalBytesLimit is 0."
         case .occupied: "An image is there already, and overwrite is false."
-        case .unwanted: "The option memory says that it is not held."
         case .expired: "Its memoryCacheExpiration lets it live no time in memory."
+        case .unwanted: "The option memory is false."
         }
     }
 }

@@ -33,7 +33,7 @@ extension ImageManager {
         do {
             let kept = try await keep(store)
             return ImageResult(record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
-        } catch where !record.isIntact(burst: 0) {
+        } catch  where !record.isIntact(burst: 0) {
             // The file went while it was copied.
             return nil
         }

@@ -81,9 +81,10 @@ public final class ImageManager: Sendable {
         caches.withLock { caches in
             if let cache = caches.opened[name] { return cache }
             guard Self.isCacheName(name) else { return nil }
+            let settings = caches.settings(of: name)
             let cache = ImageCache(
-                name: name, configuration: caches.settings(of: name), clock: configuration.clock,
-                folder: name == Self.defaultCacheName ? spool : nil,
+                name: name, configuration: settings, clock: configuration.clock,
+                folder: settings.disk.folder == spool.path ? spool : nil,
                 onClean: { [cleaning] report in cleaning.report(report) })
             caches.opened[name] = cache
             startCleaning()
@@ -180,10 +181,7 @@ public final class ImageManager: Sendable {
             try Task.checkCancellation()
             if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
             count(.none)
-            let loaded = try await load(resource, in: cache, options, needs, report)
-            // Those who share a download may ask for different leases.
-            if let lease = options.lease { cache.disk.lend(loaded.record, for: lease) }
-            return loaded
+            return try await load(resource, in: cache, options, needs, report)
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, after: error)
@@ -220,7 +218,7 @@ public final class ImageManager: Sendable {
                 let kept = try cache.store(
                     .bytes(bytes), for: record.key, header: record.header,
                     origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
-                    options: options, keepsBytes: true)
+                    options: options, keepsBytes: true, lease: options.lease ?? ImageCache.lease)
                 (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
             } else if options.queryDataWhenInMemory {
                 // A reader to come finds them in memory; that they cannot be read now is its business.

@@ -68,6 +68,7 @@ public struct ImageOptions: Hashable, Sendable {
         kept.forcedCacheFileExtension = forcedCacheFileExtension
         kept.queryDataWhenInMemory = queryDataWhenInMemory
         kept.keepsInMemory = keepsInMemory
+        kept.lease = lease
         return kept
     }
 }

@@ -27,7 +27,7 @@ public struct CacheChange: Sendable {
     }
 
     /// Adds the settings of another change; its own come before ours.
-    mutating func add(_ other: CacheChange) {
+    public mutating func add(_ other: CacheChange) {
         for step in other.steps { set(step.path, step.set) }
     }
 

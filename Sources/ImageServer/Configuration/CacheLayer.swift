@@ -18,6 +18,12 @@ public struct CacheLayer: Sendable {
         return change
     }
 
+    /// Adds what another layer says; its own comes before ours.
+    public mutating func add(_ other: CacheLayer) {
+        general.add(other.general)
+        for (name, change) in other.caches { caches[name, default: CacheChange()].add(change) }
+    }
+
     static let names = ["memory", "disk", "caches"]
 
     /// Reads one member of an object of settings.
@@ -69,7 +75,7 @@ public struct CacheLayer: Sendable {
                 case "disk": change.add(try DiskChange.decode(value).change)
                 default: throw .unknown(name, among: ["memory", "disk"], what: "setting")
                 }
-            } catch where ["memory", "disk"].contains(name) { throw error.within(name) }
+            } catch  where ["memory", "disk"].contains(name) { throw error.within(name) }
         }
         return change
     }

@@ -96,7 +96,7 @@ struct SubscriptionReply: WireObject {
             let events = $0.events
             $1.key("events")
             $1.array { writer in events.forEach { writer.write($0) } }
-        },
+        }
     ]
 }
 

@@ -116,6 +116,6 @@ struct CachesReply: WireObject {
                     }
                 }
             }
-        },
+        }
     ]
 }

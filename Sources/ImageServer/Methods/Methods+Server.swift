@@ -19,7 +19,8 @@ extension Method {
             isLenient: true,
             Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil),
             Param<InitializationOptions?>(
-                "initializationOptions", "Settings of caches; flags and the environment come before them.", default: nil)
+                "initializationOptions", "Settings of caches; flags and the environment come before them.", default: nil
+            )
         ) { invocation, process, options in
             try invocation.server.initialize(watching: process?.number, settings: options?.layer)
             return .now(InitializeReply(limits: invocation.server.limits))

@@ -77,15 +77,18 @@ struct ImageReply: WireObject {
                 "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
                 isVolatile: true
             ) {
-                if $0.image.admission?.reason != nil { $1.field("memoryCached", false) }
+                if $0.refusal != nil { $1.field("memoryCached", false) }
             },
             WireField(
                 "memoryReason", "Why memory did not keep the bytes, naming the setting.", textSchema, isOptional: true,
                 isVolatile: true
             ) {
-                if let reason = $0.image.admission?.reason { $1.field("memoryReason", reason) }
+                if let reason = $0.refusal { $1.field("memoryReason", reason) }
             },
         ]
+
+    /// Why memory does not keep the bytes, if it was to keep them.
+    private var refusal: String? { image.admission == .unwanted ? nil : image.admission?.reason }
 
     /// Writes the result; what does not change between two results of one record is written once and kept with it.
     func write(to writer: inout JSONWriter) {
@@ -129,7 +132,9 @@ struct StoreReply: WireObject {
                     writer.field("disk", image.record.path != nil && image.admission != .occupied)
                 }
             },
-            WireField("reason", "Why memory does not hold the bytes, or nothing was stored.", textSchema, isOptional: true) {
+            WireField(
+                "reason", "Why memory does not hold the bytes, or nothing was stored.", textSchema, isOptional: true
+            ) {
                 let image = $0.reply.image
                 if image.admission == nil {
                     $1.field("reason", "The file is large: its bytes go into memory when somebody asks for them.")

@@ -73,11 +73,13 @@ struct OptionField: Sendable {
         },
         value(
             "memoryCacheAccessExtendingExpiration",
-            "What an access does to the life in memory; what the cache is set to when left out.",
+            "What an access does to the life in memory; as the cache is configured when left out.",
             ExpirationExtension.self
         ) { $0.memoryCacheAccessExtendingExpiration = $1 },
         value(
-            "diskCacheAccessExtendingExpiration", "What an access does to the life on disk.", ExpirationExtension.self
+            "diskCacheAccessExtendingExpiration",
+            "What an access does to the life on disk; as the cache is configured when left out.",
+            ExpirationExtension.self
         ) { $0.diskCacheAccessExtendingExpiration = $1 },
         value(
             "forcedCacheFileExtension", "The extension of the cached file, instead of the format's.", FileExtension.self

@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import Glibc
+internal import ImageEngine
+internal import ImageServer
+internal import JSONRPC
+internal import Logging
+
+/// Every setting of one run, and where each came from: flags before the environment before the file.
+struct ServerSettings {
+    private var values: [ServerSetting: (text: String, source: SettingSource)] = [:]
+    /// What flags, environment and file say about the caches.
+    private(set) var sources = SettingSources()
+    /// The configuration file that was read.
+    private(set) var file: String?
+    /// The folder of all caches, as an absolute path.
+    private(set) var cacheRoot = ""
+
+    /// Reads the environment and the configuration file.
+    ///
+    /// - Parameters:
+    ///   - given: What the command line says.
+    ///   - file: The configuration file that the command line names.
+    init(given: [ServerSetting: String] = [:], file: String? = nil) throws {
+        for setting in ServerSetting.allCases {
+            if let text = given[setting] {
+                try take(setting, text, .flag)
+            } else if let text = Self.variable(setting.variable) {
+                try take(setting, text, .environment)
+            }
+        }
+        if let (path, bytes) = try Self.configurationFile(named: file ?? Self.variable("HALCYON_CONFIG")) {
+            self.file = path
+            try take(bytes, path)
+        }
+        cacheRoot = try Self.cacheRoot(values[.cacheDir]?.text)
+    }
+
+    // MARK: Values
+
+    /// How messages are told apart; nil to find out.
+    var framing: MessageFraming? { values[.framing].flatMap { MessageFraming(rawValue: $0.text) } }
+    /// What is logged.
+    var logLevel: Logger.Level { values[.logLevel].flatMap { Logger.Level(rawValue: $0.text) } ?? .warning }
+    /// Where to, instead of stderr.
+    var logFile: String? { values[.logFile]?.text }
+
+    /// The settings of the engine.
+    var engine: ImageManager.Configuration {
+        var engine = ImageManager.Configuration(cacheRoot: cacheRoot)
+        engine.defaults = sources.settings(of: nil)
+        engine.caches = sources.named
+        if let count = number(.maxDownloadsPerHost) { engine.downloader.maxDownloadsPerHost = count }
+        if let count = number(.maxConcurrentDownloads) { engine.downloader.maxConcurrentDownloads = count }
+        engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
+        return engine
+    }
+
+    private func number(_ setting: ServerSetting) -> Int? { values[setting].flatMap { Int($0.text) } }
+
+    /// The settings that are not a cache's, for people: name, value as JSON text would have it, and source.
+    var listed: [(name: String, value: SettingText, source: SettingSource)] {
+        let engine = engine.downloader
+        let listed: [(ServerSetting, SettingText)] = [
+            (.cacheDir, .text(cacheRoot)), (.framing, .text(framing?.rawValue ?? "auto")),
+            (.maxDownloadsPerHost, .number(engine.maxDownloadsPerHost)),
+            (.maxConcurrentDownloads, .number(engine.maxConcurrentDownloads)),
+            (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
+        ]
+        return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }
+    }
+
+    // MARK: Sources
+
+    /// Takes a value from a source, unless a stronger one has it; what is about caches is added to its layer.
+    private mutating func take(_ setting: ServerSetting, _ text: String, _ source: SettingSource) throws {
+        if let problem = setting.problem(text, isInFile: source == .file) {
+            switch source {
+            case .flag: throw ValidationError("--\(setting.flag) \(problem).")
+            case .environment: throw ValidationError("\(setting.variable) \(problem).")
+            default: throw StartFailure(description: "\(file ?? ""): \"\(setting.rawValue)\" \(problem).")
+            }
+        }
+        if (values[setting]?.source ?? .default) < source { values[setting] = (text, source) }
+        switch setting {
+        case .memoryLimit: sources[source].general.limitMemory(to: Int(text) ?? 0)
+        case .diskLimit: sources[source].general.limitDisk(to: Int(text) ?? 0)
+        case .durability: sources[source].general.sync(text == "disk")
+        default: break
+        }
+    }
+
+    private mutating func take(_ bytes: [UInt8], _ path: String) throws {
+        let content: ConfigurationFile
+        do {
+            content = try ConfigurationFile(
+                parsing: bytes, texts: ServerSetting.allCases.filter { !$0.isNumber }.map(\.rawValue),
+                numbers: ServerSetting.allCases.filter(\.isNumber).map(\.rawValue))
+        } catch {
+            throw StartFailure(description: "The configuration file \(path) cannot be used: \(error)")
+        }
+        for setting in ServerSetting.allCases {
+            if let text = content.values[setting.rawValue] { try take(setting, text, .file) }
+        }
+        sources[.file].add(content.layer)
+    }
+
+    /// The value of a variable that is not empty.
+    private static func variable(_ name: String) -> String? {
+        guard let text = getenv(name), text.pointee != 0 else { return nil }
+        return String(cString: text)
+    }
+
+    /// The configuration file and its content; nil if there is none.
+    private static func configurationFile(named name: String?) throws -> (path: String, bytes: [UInt8])? {
+        guard let path = name.map(absolutePath) ?? defaultFile else { return nil }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if name == nil, errno == ENOENT || errno == ENOTDIR { return nil }
+            throw unreadable(path)
+        }
+        defer { close(descriptor) }
+        let limit = 1 << 20
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable(path) }
+            if count == 0 { return (path, bytes) }
+            bytes += chunk.prefix(count)
+            guard bytes.count <= limit else {
+                throw StartFailure(description: "The configuration file \(path) is over \(limit) bytes long.")
+            }
+        }
+    }
+
+    private static func unreadable(_ path: String) -> StartFailure {
+        StartFailure(
+            description: "The configuration file \(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+
+    private static var defaultFile: String? {
+        if let base = variable("XDG_CONFIG_HOME"), base.hasPrefix("/") { return base + "/halcyon/config.json" }
+        guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.config/halcyon/config.json"
+    }
+
+    private static func cacheRoot(_ given: String?) throws -> String {
+        if let given, !given.isEmpty { return absolutePath(given) }
+        if let base = variable("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/halcyon" }
+        guard let home = variable("HOME"), home.hasPrefix("/") else {
+            throw StartFailure(
+                description: "There is no home folder to keep the cache in: name a folder with --cache-dir.")
+        }
+        return home + "/.cache/halcyon"
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Where the settings of a run come from, and how it says so (protocol 7).
+@Suite(.onThreads)
+struct ConfigurationTests {
+    private let scratch: TemporaryFolder
+    private var cache: String { scratch.path + "/cache" }
+    private var file: String { scratch.path + "/xdg/halcyon/config.json" }
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: scratch.path + "/xdg/halcyon", withIntermediateDirectories: true)
+    }
+
+    private func write(_ text: String, to path: String? = nil) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path ?? file))
+    }
+
+    private func server(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws -> ServerProcess {
+        try ServerProcess(
+            cache: cache, arguments,
+            environment: ["XDG_CONFIG_HOME": scratch.path + "/xdg"].merging(environment) { $1 })
+    }
+
+    private func limit(_ server: ServerProcess, _ cache: String = "default") throws -> Int? {
+        try server.call(1, "configure", #"{"cache":"\#(cache)"}"#)["result"]?["disk"]?["bytesLimit"]?.integer
+    }
+
+    @Test func flagsComeBeforeTheEnvironmentTheClientAndTheFile() throws {
+        #expect(try limit(server()) == 2 << 30)
+        try write(#"{"disk":{"bytesLimit":1},"diskLimit":9,"caches":{"a":{"disk":{"bytesLimit":11}}}}"#)
+        #expect(try limit(server()) == 1)
+        #expect(try limit(server(), "a") == 11)
+        let options = #"{"initializationOptions":{"disk":{"bytesLimit":2},"caches":{"b":{"disk":{"bytesLimit":22}}}}}"#
+        let initialized = try server()
+        #expect(try initialized.call(0, "initialize", options)["result"] != nil)
+        #expect(try limit(initialized) == 2 && limit(initialized, "a") == 2 && limit(initialized, "b") == 22)
+        let both = try server([], ["HALCYON_DISK_LIMIT": "3"])
+        _ = try both.call(0, "initialize", options)
+        #expect(try limit(both) == 3 && limit(both, "b") == 3)
+        #expect(try limit(server(["--disk-limit", "4"], ["HALCYON_DISK_LIMIT": "3"])) == 4)
+        // What the client says at run time comes before everything.
+        let running = try server(["--disk-limit", "4"])
+        #expect(
+            try running.call(2, "configure", #"{"disk":{"bytesLimit":5}}"#)["result"]?["disk"]?["bytesLimit"]
+                == .integer(5))
+        _ = try running.call(0, "initialize", options)
+        #expect(try limit(running) == 5)
+    }
+
+    @Test func aFileMayBeNamedByFlagOrVariable() throws {
+        let other = scratch.path + "/other.json"
+        try write(#"{"diskLimit":1}"#)
+        try write(#"{"diskLimit":2}"#, to: other)
+        #expect(try limit(server([], ["HALCYON_CONFIG": other])) == 2)
+        #expect(try limit(server(["--config", other], ["HALCYON_CONFIG": file])) == 2)
+    }
+
+    @Test func settingsOfInitializeReachCachesThatAreOpen() throws {
+        let server = try server()
+        _ = try server.call(1, "isCached", #"{"key":"k"}"#)
+        _ = try server.call(2, "initialize", #"{"initializationOptions":{"memory":false}}"#)
+        #expect(try server.call(3, "configure")["result"]?["memory"] == .boolean(false))
+    }
+
+    @Test func aBadInitializeChangesNothingAndMayBeRepeated() throws {
+        let server = try server()
+        _ = try server.call(1, "isCached", #"{"key":"k"}"#)
+        let folder = #"{"initializationOptions":{"memory":false,"caches":{"default":{"disk":{"folder":"/x"}}}}}"#
+        let refusal = try server.call(2, "initialize", folder)["error"]
+        #expect(refusal?["code"] == .integer(-32602))
+        #expect(refusal?["data"]?["param"]?.string == "initializationOptions.caches.default.disk.folder")
+        #expect(try server.call(3, "configure")["result"]?["memory"]?["countLimit"] == .integer(0))
+        #expect(try server.call(4, "initialize")["result"] != nil)
+    }
+
+    @Test(arguments: [
+        ("{", "no JSON"), (#"{"disk":{"purgeRatio":2}}"#, "\"disk.purgeRatio\" must be a number from 0 to 1, not 2"),
+        (#"{"cacheDir":"a"}"#, "must be an absolute path"), (#"{"logLevel":"loud"}"#, "must be one of trace"),
+        (#"{"maxDownloadsPerHost":0}"#, "must be an integer, at least 1"),
+    ])
+    func aMalformedFileIsAStartErrorThatNamesThePlace(_ text: String, _ words: String) throws {
+        try write(text)
+        let run = try Command.shell(
+            "\"$HALCYON\" </dev/null", environment: ["XDG_CONFIG_HOME": scratch.path + "/xdg", "HOME": scratch.path])
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.errors.contains(file) && run.errors.contains(words), "\(run.errors)")
+    }
+
+    @Test func aMissingFileIsFineUnlessItWasNamed() throws {
+        let environment = ["XDG_CONFIG_HOME": scratch.path + "/none", "HALCYON_CACHE_DIR": cache]
+        #expect(try Command.shell("\"$HALCYON\" </dev/null", environment: environment).status == 0)
+        let named = try Command.shell("\"$HALCYON\" serve --config /none.json </dev/null", environment: environment)
+        #expect(named.status == 1 && named.errors.contains("/none.json cannot be read: No such file"))
+    }
+
+    @Test func aBadVariableIsRefusedUnlessAFlagComesBeforeIt() throws {
+        let environment = ["HALCYON_DISK_LIMIT": "much", "HALCYON_CACHE_DIR": cache]
+        let bad = try Command.shell("\"$HALCYON\" </dev/null", environment: environment)
+        #expect(bad.status == 2 && bad.errors.contains("HALCYON_DISK_LIMIT must be an integer"))
+        let good = try Command.shell("\"$HALCYON\" --disk-limit 5 </dev/null", environment: environment)
+        #expect(good.status == 0 && good.errors.isEmpty)
+    }
+
+    @Test func configTellsEveryValueAndItsSource() throws {
+        try write(#"{"durability":"disk","maxDownloadsPerHost":2,"caches":{"a":{"memory":{"countLimit":5}}}}"#)
+        let environment = [
+            "XDG_CONFIG_HOME": scratch.path + "/xdg", "HALCYON_CACHE_DIR": cache, "HALCYON_MEMORY_LIMIT": "1000",
+        ]
+        let run = try Command.shell("\"$HALCYON\" config --json --disk-limit 7", environment: environment)
+        let listing = try JSON(run.output)
+        func expect(_ path: [String], _ value: JSON, _ source: String) {
+            let found = path.reduce(listing) { $0?[$1] }
+            #expect(found == .object(["value": value, "source": .string(source)]), "\(path)")
+        }
+        #expect(listing["file"] == .string(file))
+        expect(["cacheDir"], .string(cache), "environment")
+        expect(["framing"], .string("auto"), "default")
+        expect(["maxDownloadsPerHost"], .integer(2), "file")
+        expect(["memory", "totalBytesLimit"], .integer(1000), "environment")
+        expect(["memory", "preferredBytesAfterPurge"], .integer(600), "environment")
+        expect(["disk", "bytesLimit"], .integer(7), "flag")
+        expect(["disk", "durability"], .string("disk"), "file")
+        expect(["disk", "purgeRatio"], .real(0.5), "default")
+        expect(["caches", "a", "memory", "countLimit"], .integer(5), "file")
+        expect(["caches", "a", "disk", "folder"], .string(cache + "/a"), "default")
+        let table = try Command.shell("\"$HALCYON\" config", environment: environment)
+        let lines = String(decoding: table.output, as: UTF8.self).split(separator: "\n").map { line in
+            line.split(separator: " ").map(String.init)
+        }
+        #expect(lines.contains(["memory.totalBytesLimit", "1000", "environment"]))
+        #expect(lines.contains(["disk.durability", "disk", "file"]))
+        #expect(lines.contains(["caches.a.memory.countLimit", "5", "file"]))
+    }
+}
