@@ -63,36 +63,41 @@ struct ImageReply: WireObject {
             "expiresAt", "When the entry on disk expires; null for never.",
             ["type": ["string", "null"], "format": "date-time"], isVolatile: true
         ) { $1.field("expiresAt", $0.image.record.expiresAt.map(ISO8601.text)) },
+    ]
+
+    /// What hardly any result has.
+    private static let rareFields: [WireField<ImageReply>] = [
         WireField(
             "placeholder", "True when this stands in for an image that could not be had.", flagSchema, isOptional: true,
             isVolatile: true
         ) {
             if $0.image.isPlaceholder { $1.field("placeholder", true) }
         },
+        WireField(
+            "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
+            isVolatile: true
+        ) {
+            if $0.refusal != nil { $1.field("memoryCached", false) }
+        },
+        WireField(
+            "memoryReason", "Why memory did not keep the bytes, naming the setting.", textSchema, isOptional: true,
+            isVolatile: true
+        ) {
+            if let reason = $0.refusal { $1.field("memoryReason", reason) }
+        },
     ]
 
-    static let fields: [WireField<ImageReply>] =
-        imageFields + [
-            WireField(
-                "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
-                isVolatile: true
-            ) {
-                if $0.refusal != nil { $1.field("memoryCached", false) }
-            },
-            WireField(
-                "memoryReason", "Why memory did not keep the bytes, naming the setting.", textSchema, isOptional: true,
-                isVolatile: true
-            ) {
-                if let reason = $0.refusal { $1.field("memoryReason", reason) }
-            },
-        ]
+    /// Whether none of the rare fields is written.
+    private var isPlain: Bool { !image.isPlaceholder && (image.admission == nil || image.admission == .kept) }
+
+    static let fields = imageFields + rareFields
 
     /// Why memory does not keep the bytes, if it was to keep them.
     private var refusal: String? { image.admission == .unwanted ? nil : image.admission?.reason }
 
     /// Writes the result; what does not change between two results of one record is written once and kept with it.
     func write(to writer: inout JSONWriter) {
-        guard image.cacheType == .memory else {
+        guard image.cacheType == .memory, isPlain else {
             // Only an image that is asked for again is worth the memory to keep its text.
             return writer.object { writer in
                 for field in Self.fields { field.write(self, &writer) }
@@ -154,7 +159,7 @@ private struct StableRuns: Sendable {
         cache = reply.image.cache
         var texts: [[UInt8]] = []
         var run = JSONWriter()
-        for field in ImageReply.fields {
+        for field in ImageReply.imageFields {
             if field.isVolatile {
                 texts.append(run.bytes)
                 run = JSONWriter()
@@ -176,5 +181,5 @@ private struct StableRuns: Sendable {
     }
 
     /// What writes the volatile fields, in order.
-    static let between = ImageReply.fields.filter(\.isVolatile).map(\.write)
+    static let between = ImageReply.imageFields.filter(\.isVolatile).map(\.write)
 }
