@@ -7,6 +7,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Type
 
 from . import requests as params_of
 from .async_batch import AsyncBatchMethods
+from .async_care import AsyncCareMethods
 from .async_transport import AsyncTransport
 from .calls import ProgressCallback
 from .errors import ServerGone
@@ -29,7 +30,7 @@ from .results import (
 )
 
 
-class AsyncClient(AsyncBatchMethods):
+class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
     """Starts a halcyon server and calls it from asyncio; many tasks may share one client.
 
     Takes what `Client` takes. The server starts with `async with`, or with `await start()`, and
@@ -109,10 +110,14 @@ class AsyncClient(AsyncBatchMethods):
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         options: Optional[ImageOptions] = None,
+        overwrite: bool = True,
+        metadata: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None,
     ) -> ImageResult:
         """Puts an image into the cache, from a file or from bytes; as `Client.store`."""
-        wire = params_of.store(key, path, data, cache, processors, options)
+        wire = params_of.store(
+            key, path, data, cache, processors, options, overwrite, metadata
+        )
         return image_from_wire(await self._transport.request("store", wire, None, timeout))
 
     async def remove(

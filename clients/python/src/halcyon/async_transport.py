@@ -7,7 +7,7 @@ import itertools
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from .calls import ProgressCallback
+from .calls import EventInbox, ProgressCallback
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
 from .process import ServerProcess
@@ -36,6 +36,8 @@ class AsyncTransport:
         self._lines = LineSplitter()
         self._gone: Optional[ServerGone] = None
         self._closing = False
+        self._events: Deque[Any] = deque(maxlen=EventInbox.LIMIT)
+        self._event_waiters: Deque["asyncio.Future[None]"] = deque()
         self._complaint: Optional[str] = None
         self._ended: "asyncio.Future[None]" = loop.create_future()
         self._ending: Optional["asyncio.Future[Any]"] = None
@@ -159,6 +161,9 @@ class AsyncTransport:
         if "method" in message:
             if message["method"] == "$/progress":
                 self._take_progress(message.get("params") or {})
+            elif message.get("id") is None:
+                self._events.append(message)
+                self._wake_event_waiters()
             return
         error = message.get("error")
         identifier = message.get("id")
@@ -187,6 +192,36 @@ class AsyncTransport:
         except Exception as error:
             _fail(waiting.answer, error)
 
+    async def next_event(self, timeout: Optional[float]) -> Any:
+        """The next notification that belongs to no call; None when `timeout` seconds pass first.
+
+        Raises ServerGone when there will be none.
+        """
+        deadline = None if timeout is None else self._loop.time() + timeout
+        while not self._events:
+            if self._gone is not None or self._closing:
+                raise self._why_gone()
+            news: "asyncio.Future[None]" = self._loop.create_future()
+            self._event_waiters.append(news)
+            left = None if deadline is None else max(0.0, deadline - self._loop.time())
+            done, _ = await asyncio.wait({news}, timeout=left)
+            if not done:
+                news.cancel()
+                if not self._events:
+                    return None
+        return self._events.popleft()
+
+    def _wake_event_waiters(self) -> None:
+        while self._event_waiters:
+            news = self._event_waiters.popleft()
+            if not news.done():
+                news.set_result(None)
+
+    @property
+    def closing(self) -> bool:
+        """Whether this side has ended the connection."""
+        return self._closing
+
     def _fail_all(self, error: Callable[[], HalcyonError]) -> None:
         pending, self._pending = self._pending, {}
         for sent in pending.values():
@@ -212,6 +247,7 @@ class AsyncTransport:
         self._gone = ServerGone(message, data)
         self._fail_all(lambda: ServerGone(message, data))
         self.set_full(False)
+        self._wake_event_waiters()
         if self._input is not None and not self._input.is_closing():
             self._input.abort()
         if not self._ended.done():
@@ -225,6 +261,7 @@ class AsyncTransport:
     async def close(self, grace: float) -> None:
         """Closes the server's input and waits for its end, `grace` seconds before using force."""
         self._closing = True
+        self._wake_event_waiters()
         try:
             if self._input is not None:
                 self._input.close()  # what is still to be written goes out first

@@ -124,3 +124,23 @@ class PendingCall(Generic[T]):
         if wakers:
             for waker in tuple(wakers):
                 waker.set()
+
+
+class EventInbox(PendingCall[Any]):
+    """Where the notifications that belong to no call wait; the oldest go when nobody takes them."""
+
+    __slots__ = ()
+
+    LIMIT = 1024
+    """How many wait at most."""
+
+    def __init__(self, transport: "Transport") -> None:
+        super().__init__(0, "events", transport, None, None)
+        self._reports = deque(maxlen=self.LIMIT)
+
+    def take(self) -> Any:
+        """The oldest one, or None."""
+        try:
+            return self._reports.popleft() if self._reports else None
+        except IndexError:  # another thread took it
+            return None

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Type, TypeV
 from . import requests as params_of
 from .batch import BatchMethods
 from .calls import PendingCall, ProgressCallback
+from .care import CareMethods
 from .options import As, ImageOptions, Processors
 from .process import ServerProcess, Stderr, StrPath
 from .requests import Bytes, Params
@@ -30,7 +31,7 @@ from .transport import Transport
 T = TypeVar("T")
 
 
-class Client(BatchMethods):
+class Client(BatchMethods, CareMethods):
     """Starts a halcyon server and calls it; any number of threads may share one client.
 
     `binary` is the executable (default: the environment variable HALCYON_BIN, then `halcyon` on
@@ -114,14 +115,19 @@ class Client(BatchMethods):
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
         options: Optional[ImageOptions] = None,
+        overwrite: bool = True,
+        metadata: Optional[Mapping[str, str]] = None,
         timeout: Optional[float] = None,
     ) -> ImageResult:
         """Puts an image into the cache under `key`, from a local file (fast) or from bytes.
 
-        The file is copied, and may go afterwards. Raises BadData for bytes that are no image,
+        The file is copied, and may go afterwards. With `overwrite=False` an image that is there
+        stays; `metadata` is kept with it for `inspect` and `list_entries`. Raises BadData for bytes that are no image,
         StorageFailed when the disk refuses, LimitExceeded for `data` beyond about 48 MiB.
         """
-        wire = params_of.store(key, path, data, cache, processors, options)
+        wire = params_of.store(
+            key, path, data, cache, processors, options, overwrite, metadata
+        )
         return self._call("store", wire, image_from_wire, timeout)
 
     def remove(

@@ -95,6 +95,9 @@ class ImageOptions(TypedDict, total=False):
     diskCacheAccessExtendingExpiration: ExtendingExpiration
     forcedCacheFileExtension: str
     queryDataWhenInMemory: bool
+    memory: bool
+    originalCache: str
+    lease: float
     # Download
     timeout: float
     deadline: float

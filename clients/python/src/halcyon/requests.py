@@ -8,6 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from .framing import to_json
 from .options import As, ImageOptions, Processors
+from .settings import DiskSettings, MemorySettings
 
 Params = Union[None, Mapping[str, Any], Sequence[Any]]
 """What a generic call may send: nothing, names with values, or values by position."""
@@ -64,11 +65,20 @@ def store(
     cache: Optional[str],
     processors: Optional[Processors],
     options: Optional[ImageOptions],
+    overwrite: bool,
+    metadata: Optional[Mapping[str, str]],
 ) -> str:
     """Parameters of `store`; relative paths are taken from this program's working directory."""
     if (path is None) == (data is None):
         raise TypeError("store() takes either path= or data=, and one of the two.")
-    params = _given(key=key, cache=cache, processors=processors, options=options)
+    params = _given(
+        key=key,
+        cache=cache,
+        processors=processors,
+        options=options,
+        overwrite=None if overwrite else False,
+        metadata=None if metadata is None else dict(metadata),
+    )
     if path is not None:
         params["path"] = os.path.abspath(path)
         try:
@@ -115,3 +125,43 @@ def lookup(key: str, cache: Optional[str], processors: Optional[Processors]) -> 
 def of_cache(cache: Optional[str]) -> str:
     """Parameters of the methods that only name a cache."""
     return "{}" if cache is None else to_json({"cache": cache})
+
+
+def configure(
+    cache: Optional[str],
+    memory: Union[None, bool, MemorySettings],
+    disk: Optional[DiskSettings],
+) -> str:
+    """Parameters of `configure`."""
+    return to_json(_given(cache=cache, memory=memory, disk=disk))
+
+
+def add_read_only_path(path: StrPath, cache: Optional[str]) -> str:
+    """Parameters of `addReadOnlyCachePath`; relative paths are taken from here."""
+    return to_json(_given(path=os.path.abspath(path), cache=cache))
+
+
+def verify(cache: Optional[str], repair: bool) -> str:
+    """Parameters of `verify`."""
+    return to_json(_given(cache=cache, repair=None if repair else False))
+
+
+def page(
+    cache: Optional[str],
+    page_size: int,
+    host: Optional[str],
+    prefix: Optional[str],
+    format: Optional[str],
+    min_age: Optional[float],
+    max_age: Optional[float],
+) -> Dict[str, Any]:
+    """Parameters of `list` for the first page; the cursor of the next is put in."""
+    return _given(
+        cache=cache,
+        limit=page_size,
+        host=host,
+        prefix=prefix,
+        format=format,
+        minAge=min_age,
+        maxAge=max_age,
+    )

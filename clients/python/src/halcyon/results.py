@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Literal, Mapping, Optional, TypeVar
+from typing import Any, Callable, Dict, Literal, Mapping, Optional, Sequence, TypeVar
 from urllib.parse import unquote_to_bytes, urlsplit
 
 T = TypeVar("T")
@@ -28,7 +28,8 @@ class ImageResult:
     """An image that is in the cache, or was just downloaded.
 
     It can be given to `open()` and anything else that takes a path. The file is complete and
-    never changes in place. `byte_count` is in bytes, `width` and `height` in pixels, dates are
+    never changes in place. `memory_cached` is False when memory was to keep the bytes and did not,
+    `memory_reason` says why; `stored` and `reason` are what `store` says of both. `byte_count` is in bytes, `width` and `height` in pixels, dates are
     ISO 8601. Fields a newer server adds are in `extra`, under the protocol's names.
     """
 
@@ -50,6 +51,10 @@ class ImageResult:
     last_modified: Optional[str] = None
     expires_at: Optional[str] = None
     placeholder: bool = False
+    memory_cached: Optional[bool] = None
+    memory_reason: Optional[str] = None
+    stored: Optional[Mapping[str, bool]] = field(default=None, hash=False)
+    reason: Optional[str] = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __fspath__(self) -> str:
@@ -80,11 +85,15 @@ class ImageResult:
 
 @dataclass(frozen=True)
 class RemoveResult:
-    """What `remove` took away; true when anything was."""
+    """What `remove` took away; true when anything was.
+
+    `leased` tells that a path went that was promised for longer.
+    """
 
     removed: bool
     memory: bool = False
     disk: bool = False
+    leased: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __bool__(self) -> bool:
@@ -124,6 +133,7 @@ class DiskSize:
     bytes: int
     allocated_bytes: Optional[int] = None
     limit_bytes: Optional[int] = None
+    leased_bytes: Optional[int] = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
@@ -148,11 +158,85 @@ class SizeResult:
 
 @dataclass(frozen=True)
 class ClearResult:
-    """What `clear` and its kin took away: how many images, how many bytes."""
+    """What `clear` and its kin took away: how many images, how many bytes.
+
+    `leased` tells about how many paths went that were promised for longer.
+    """
 
     count: int
     bytes: int
+    leased: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class CleanResult:
+    """What `clean_expired` removed; `keys` has None where a key is not known."""
+
+    count: int
+    bytes: int
+    hashes: Sequence[str] = ()
+    keys: Sequence[Optional[str]] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """What `verify` found, in entries and files; true when nothing was wrong."""
+
+    checked: int
+    bytes: int
+    damaged: int = 0
+    missing: int = 0
+    adopted: int = 0
+    leftovers: int = 0
+    corrected: int = 0
+    clean: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __bool__(self) -> bool:
+        return self.clean
+
+
+@dataclass(frozen=True)
+class EntryDetails:
+    """What is known of one image in a cache. Dates are ISO 8601, sizes in bytes.
+
+    `key` is None when only the file is known, until the image is asked for.
+    """
+
+    key: Optional[str]
+    processor_identifier: Optional[str] = None
+    hash: Optional[str] = None
+    path: Optional[str] = None
+    uri: Optional[str] = None
+    format: Optional[str] = None
+    mime_type: Optional[str] = None
+    width: Optional[int] = None
+    height: Optional[int] = None
+    frame_count: Optional[int] = None
+    byte_count: Optional[int] = None
+    allocated_bytes: Optional[int] = None
+    checksum: Optional[str] = None
+    shared_by: Optional[int] = None
+    url: Optional[str] = None
+    host: Optional[str] = None
+    etag: Optional[str] = None
+    last_modified: Optional[str] = None
+    stored_at: Optional[str] = None
+    used_at: Optional[str] = None
+    expires_at: Optional[str] = None
+    leased_until: Optional[str] = None
+    metadata: Optional[Mapping[str, str]] = field(default=None, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened and was subscribed to: its name and its params, as JSON gave them."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -224,6 +308,9 @@ cached_from_wire = _plain(CachedResult)
 path_from_wire = _plain(CachePathResult)
 clear_from_wire = _plain(ClearResult)
 progress_from_wire = _plain(Progress)
+clean_from_wire = _plain(CleanResult)
+verify_from_wire = _plain(VerifyResult)
+entry_from_wire = _plain(EntryDetails)
 _disk_from_wire = _plain(DiskSize)
 _memory_from_wire = _plain(MemorySize)
 

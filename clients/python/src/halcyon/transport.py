@@ -14,7 +14,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterable, List, Optional, TypeVar
 
-from .calls import PendingCall, ProgressCallback
+from .calls import EventInbox, PendingCall, ProgressCallback
 from .errors import HalcyonError, ServerGone, error_from_wire
 from .framing import (
     NO_RESULT,
@@ -50,6 +50,7 @@ class Transport:
         self._unsent = memoryview(b"")
         self._gone: Optional[ServerGone] = None
         self._closing = False
+        self._events = EventInbox(self)
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
@@ -253,6 +254,38 @@ class Transport:
                 self._turn.end()
         return True
 
+    def next_event(self, timeout: Optional[float]) -> Any:
+        """The next notification that belongs to no call; None when `timeout` seconds pass first.
+
+        Raises ServerGone when there will be none.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        inbox = self._events
+        while True:
+            event = inbox.take()
+            if event is not None:
+                return event
+            if inbox._finished or self._closing:
+                raise self._why_gone()
+            if not self._reading.acquire(False):
+                woken = self._turn.await_news_of(inbox, deadline)
+                if woken is Woken.LATE:
+                    return None
+                if woken is Woken.BY_NEWS:
+                    continue
+            try:
+                while not inbox._reports and not inbox._finished:
+                    if deadline is not None and not self._readable(deadline):
+                        return None
+                    self._read_some()
+            finally:
+                self._turn.end()
+
+    @property
+    def closing(self) -> bool:
+        """Whether this side has ended the connection."""
+        return self._closing
+
     def read_what_is_there(self) -> None:
         """Takes the answers that have arrived, unless another thread is already at it."""
         while self._gone is None and self._reading.acquire(False):
@@ -300,6 +333,8 @@ class Transport:
                 followed = self._pending.get(token) if isinstance(token, int) else None
                 if followed is not None:
                     followed._report(params.get("value"))
+            elif message.get("id") is None:
+                self._events._report(message)
             return
         error = message.get("error")
         identifier = message.get("id")
@@ -327,6 +362,7 @@ class Transport:
         gone = ServerGone(message, {"exitStatus": status, "retryable": True})
         self._gone = gone
         self._fail_all(lambda: ServerGone(gone.message, gone.data))
+        self._events._finish(None, gone)
 
     def _fail_all(self, error: Callable[[], BaseException]) -> None:
         while self._pending:

@@ -1,0 +1,60 @@
+"""The settings of a cache, named as the protocol names them."""
+
+from __future__ import annotations
+
+from typing import List, Literal, Optional, TypedDict, Union
+
+from .options import Expiration, ExtendingExpiration
+
+
+class MemorySettings(TypedDict, total=False):
+    """Settings of the memory tier; what is left out stays as it was. Sizes are in bytes."""
+
+    totalBytesLimit: int
+    """The most memory holds; 0 holds nothing. Alone it also sets preferredBytesAfterPurge, to three fifths."""
+    preferredBytesAfterPurge: int
+    """What a purge leaves."""
+    countLimit: int
+    """The most images; 0 for no limit."""
+    entryBytesLimit: Optional[int]
+    """The most one image may take; None for a tenth of the limit."""
+    expiration: Expiration
+    extending: ExtendingExpiration
+    weakRetention: bool
+
+
+class DiskSettings(TypedDict, total=False):
+    """Settings of the disk tier; what is left out stays as it was. Sizes are in bytes."""
+
+    folder: str
+    """An absolute path; it can be named until the cache is first used."""
+    bytesLimit: int
+    """The most the images take; 0 for no limit."""
+    purgeRatio: float
+    """What a purge leaves, as a part of the limit, 0…1."""
+    freeSpaceFloor: Optional[int]
+    """What stays free on the file system; None for a hundredth of it, at most 256 MiB."""
+    expiration: Expiration
+    expireBy: Literal["access", "modification"]
+    pathExtension: str
+    """"sniffed", "fromKey", "none", or any other 1 to 16 letters and digits for always the same."""
+    fileNames: Literal["sha256", "md5"]
+    readOnlyPaths: List[str]
+    """Folders that are searched after this one and never written, as absolute paths."""
+    durability: Literal["process", "disk"]
+
+
+class CacheSettings(TypedDict):
+    """The settings in force of one cache; `memory` is False when that tier is switched off."""
+
+    memory: Union[Literal[False], MemorySettings]
+    disk: DiskSettings
+
+
+class KnownCache(TypedDict):
+    """A cache that is open, configured, or found in the cache folder."""
+
+    name: str
+    folder: str
+    isOpen: bool
+    settings: CacheSettings
