@@ -1,6 +1,18 @@
 /// <reference types="node" />
 
 import type {
+  CacheEvents,
+  CacheSettings,
+  CleanResult,
+  ConfigureRequest,
+  EntryDetails,
+  KnownCache,
+  ListRequest,
+  ReadOnlyPathRequest,
+  VerifyRequest,
+  VerifyResult,
+} from "./types/care.js";
+import type {
   CachePath,
   CacheRequest,
   CacheSize,
@@ -14,8 +26,10 @@ import type {
   RemoveResult,
   RetrieveRequest,
   StoreRequest,
+  StoreResult,
 } from "./types/protocol.js";
 
+export * from "./types/care.js";
 export * from "./types/errors.js";
 export * from "./types/options.js";
 export * from "./types/protocol.js";
@@ -141,7 +155,7 @@ export class Client {
    * Puts an image into the cache; the result says where it now is. Rejects with `badData` when the bytes are no image,
    * with `storageFailed` when they cannot be kept, and with `MessageTooLargeError` when `data` is over about 48 MiB.
    */
-  store(request: StoreRequest, options?: CallOptions): Promise<ImageResult>;
+  store(request: StoreRequest, options?: CallOptions): Promise<StoreResult>;
 
   /** Removes an image and says from where. A string stands for `{key}`. */
   remove(request: RemoveRequest | string, options?: CallOptions): Promise<RemoveResult>;
@@ -187,6 +201,43 @@ export class Client {
 
   /** Empties the disk; what is in memory stays. */
   clearDisk(request?: CacheRequest, options?: CallOptions): Promise<Cleared>;
+
+  /**
+   * Changes the settings of a cache from now on, and returns those in force. What is left out stays as it was; without
+   * a request it only tells. Rejects with `invalidParams`, which names the setting; nothing has changed then.
+   */
+  configure(request?: ConfigureRequest, options?: CallOptions): Promise<CacheSettings>;
+
+  /** Lists the caches that are open, configured, or found in the cache folder, by name. */
+  caches(options?: CallOptions): Promise<KnownCache[]>;
+
+  /** Adds a folder that is searched after that of the cache, and never written. A string or URL stands for `{path}`. */
+  addReadOnlyCachePath(request: ReadOnlyPathRequest | string | URL, options?: CallOptions): Promise<CacheSettings>;
+
+  /** Tells everything that is known of a cached image, without loading it. Rejects with `notCached`. */
+  inspect(request: KeyRequest | string, options?: CallOptions): Promise<EntryDetails>;
+
+  /** Goes through the images on disk in an order that no use changes, fetching a page of them when it is needed. */
+  listEntries(request?: ListRequest, options?: CallOptions): AsyncGenerator<EntryDetails, void, void>;
+
+  /** Removes every image whose time is over; paths that were promised stay valid. */
+  cleanExpired(request?: CacheRequest, options?: CallOptions): Promise<CleanResult>;
+
+  /** Reads every image of a cache through and puts right what is wrong. Other calls go on meanwhile. */
+  verify(request?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
+
+  /**
+   * Asks to be told of events, and returns all that are subscribed. Each is given to `listener`, which replaces an
+   * earlier one for the same event, and to `onNotification`. A subscription does not keep Node alive.
+   */
+  subscribe<Name extends keyof CacheEvents>(
+    events: Name | readonly Name[],
+    listener?: (event: Name, params: CacheEvents[Name]) => void,
+    options?: CallOptions,
+  ): Promise<string[]>;
+
+  /** Ends subscriptions, and returns what is still subscribed. None of these events follows. */
+  unsubscribe(events: keyof CacheEvents | readonly (keyof CacheEvents)[], options?: CallOptions): Promise<string[]>;
 
   /** Returns the server's counters: hits, misses, downloads, bytes and more, by name. */
   stats(options?: CallOptions): Promise<Record<string, unknown>>;

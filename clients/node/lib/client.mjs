@@ -16,13 +16,17 @@ export class Client {
   #process;
   #connection;
   #closing;
+  #listeners = new Map();
 
   constructor(options = {}) {
     const server = new ServerProcess(options);
     this.#process = server;
     this.#connection = new Connection(server.stdin, server.stdout, {
       onBusy: (busy) => server.setBusy(busy),
-      onNotification: (method, params) => options.onNotification?.(method, params),
+      onNotification: (method, params) => {
+        this.#listeners.get(method)?.(method, params);
+        options.onNotification?.(method, params);
+      },
       onViolation: (makeError) => {
         this.#connection.fail(makeError);
         this.#connection.end();
@@ -110,6 +114,61 @@ export class Client {
 
   async clearDisk(request, options) {
     return this.call("clearDisk", request, options);
+  }
+
+  async configure(request, options) {
+    return this.call("configure", request, options);
+  }
+
+  async caches(options) {
+    return (await this.call("caches", undefined, options)).caches;
+  }
+
+  async addReadOnlyCachePath(request, options) {
+    const { path: folder, ...rest } = named("path", request);
+    return this.call("addReadOnlyCachePath", { ...rest, path: path.resolve(toPath(folder)) }, options);
+  }
+
+  async inspect(request, options) {
+    return this.call("inspect", named("key", request), options);
+  }
+
+  async *listEntries(request = {}, options) {
+    const { pageSize, ...filters } = request;
+    let cursor;
+    do {
+      const page = await this.call("list", { ...filters, limit: pageSize, cursor }, options);
+      yield* page.entries;
+      cursor = page.cursor;
+    } while (cursor !== null && cursor !== undefined);
+  }
+
+  async cleanExpired(request, options) {
+    return this.call("cleanExpired", request, options);
+  }
+
+  async verify(request, options) {
+    return this.call("verify", request, options);
+  }
+
+  async subscribe(events, listener, options) {
+    const names = [events].flat();
+    const earlier = names.map((name) => [name, this.#listeners.get(name)]);
+    // Known before the server is asked: an event may come with the answer.
+    for (const name of names) if (listener) this.#listeners.set(name, listener);
+    try {
+      return (await this.call("subscribe", { events: names }, options)).events;
+    } catch (error) {
+      for (const [name, before] of earlier) before ? this.#listeners.set(name, before) : this.#listeners.delete(name);
+      throw error;
+    }
+  }
+
+  async unsubscribe(events, options) {
+    const names = [events].flat();
+    const left = (await this.call("unsubscribe", { events: names }, options)).events;
+    for (const name of names) this.#listeners.delete(name);
+    return left;
   }
 
   async stats(options) {

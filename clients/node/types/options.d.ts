@@ -20,14 +20,20 @@ export interface CacheOptions {
   memoryCacheExpiration?: Expiration;
   /** Lifetime on disk. Default: 7 days. */
   diskCacheExpiration?: Expiration;
-  /** What a hit in memory does to the lifetime there. Default: `"cacheTime"`. */
+  /** What a hit in memory does to the lifetime there. Default: as the cache is configured. */
   memoryCacheAccessExtendingExpiration?: ExpirationExtending;
-  /** What a hit on disk does to the lifetime there. Default: `"cacheTime"`. */
+  /** What a hit on disk does to the lifetime there. Default: as the cache is configured. */
   diskCacheAccessExtendingExpiration?: ExpirationExtending;
   /** The extension of the file on disk, without the dot. Default: that of the format found in the bytes. */
   forcedCacheFileExtension?: string;
   /** Read the bytes from disk although the image is in memory. Default: false. */
   queryDataWhenInMemory?: boolean;
+  /** Keep the image in memory; otherwise it is only answered. Default: true. */
+  memory?: boolean;
+  /** The name of another cache to look into before downloading; what it has is stored here too. Default: none. */
+  originalCache?: string;
+  /** For how many seconds a path that is answered stays valid. Default: 60. */
+  lease?: number;
 }
 
 /** How an image is downloaded. */

@@ -42,6 +42,10 @@ export interface StoreRequest extends KeyRequest {
   data?: Uint8Array;
   /** How to cache. */
   options?: ImageOptions;
+  /** Replace an image that is there. Default: true. */
+  overwrite?: boolean;
+  /** What is to be kept with the image, for `inspect` and `listEntries`. Default: nothing. */
+  metadata?: Record<string, string>;
 }
 
 /** What `remove` is asked for. */
@@ -98,6 +102,17 @@ export interface ImageResult {
   expiresAt?: string | null;
   /** True when this is the stand-in of `onFailureImage`. */
   placeholder?: boolean;
+  /** False when memory was to keep the bytes and did not; `memoryReason` says why. */
+  memoryCached?: boolean;
+  memoryReason?: string;
+}
+
+/** What `store` answers. */
+export interface StoreResult extends ImageResult {
+  /** Which tiers hold the image: memory its bytes, disk its file. */
+  stored: { memory: boolean; disk: boolean };
+  /** Why memory does not hold the bytes. */
+  reason?: string;
 }
 
 /** An `ImageResult` that was asked for with its bytes. */
@@ -113,6 +128,8 @@ export interface RemoveResult {
   memory: boolean;
   /** Whether it was on disk. */
   disk: boolean;
+  /** Whether a path went that was promised for longer. */
+  leased: boolean;
 }
 
 /** Whether an image is cached. */
@@ -160,6 +177,8 @@ export interface Cleared {
   count: number;
   /** Sum of their lengths, in bytes. */
   bytes: number;
+  /** About how many paths went that were promised for longer. */
+  leased: number;
 }
 
 /** One report of progress: first `begin`, then any number of `report`, then `end`; at most 10 a second. */

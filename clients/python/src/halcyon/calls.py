@@ -18,7 +18,33 @@ ProgressCallback = Callable[[Progress], object]
 """Called with each report about a running call, at most about 10 times a second."""
 
 
-class PendingCall(Generic[T]):
+class Awaited:
+    """Something that threads wait for: it gets reports, and may be finished one day."""
+
+    __slots__ = ("_reports", "_wakers", "_finished")
+
+    def __init__(self, reports: Optional[Deque[Any]]) -> None:
+        self._reports = reports
+        self._wakers: Optional[List[threading.Event]] = None
+        self._finished = False
+
+    def _report(self, value: Any) -> None:
+        if self._reports is not None and isinstance(value, dict):
+            self._reports.append(value)
+            self._wake()
+
+    def _end(self) -> None:
+        self._finished = True
+        self._wake()
+
+    def _wake(self) -> None:
+        wakers = self._wakers
+        if wakers:
+            for waker in tuple(wakers):
+                waker.set()
+
+
+class PendingCall(Awaited, Generic[T]):
     """One call on its way, made by `Client.submit`.
 
     There is no thread behind it: answers are read while some thread waits for any call of the
@@ -31,9 +57,6 @@ class PendingCall(Generic[T]):
         "_transport",
         "_decode",
         "_on_progress",
-        "_reports",
-        "_wakers",
-        "_finished",
         "_value",
         "_error",
     )
@@ -46,14 +69,12 @@ class PendingCall(Generic[T]):
         decode: Optional[Callable[[Any], T]],
         on_progress: Optional[ProgressCallback],
     ) -> None:
+        super().__init__(None if on_progress is None else deque())
         self.id = identifier
         self.method = method
         self._transport = transport
         self._decode = decode
         self._on_progress = on_progress
-        self._reports: Optional[Deque[Any]] = None if on_progress is None else deque()
-        self._wakers: Optional[List[threading.Event]] = None
-        self._finished = False
         self._value: Any = None
         self._error: Optional[BaseException] = None
 
@@ -108,25 +129,13 @@ class PendingCall(Generic[T]):
             if listener is not None:
                 listener(progress_from_wire(report))
 
-    def _report(self, value: Any) -> None:
-        if self._reports is not None and isinstance(value, dict):
-            self._reports.append(value)
-            self._wake()
-
     def _finish(self, value: Any, error: Optional[BaseException]) -> None:
         self._value = value
         self._error = error
-        self._finished = True
-        self._wake()
-
-    def _wake(self) -> None:
-        wakers = self._wakers
-        if wakers:
-            for waker in tuple(wakers):
-                waker.set()
+        self._end()
 
 
-class EventInbox(PendingCall[Any]):
+class EventInbox(Awaited):
     """Where the notifications that belong to no call wait; the oldest go when nobody takes them."""
 
     __slots__ = ()
@@ -134,9 +143,8 @@ class EventInbox(PendingCall[Any]):
     LIMIT = 1024
     """How many wait at most."""
 
-    def __init__(self, transport: "Transport") -> None:
-        super().__init__(0, "events", transport, None, None)
-        self._reports = deque(maxlen=self.LIMIT)
+    def __init__(self) -> None:
+        super().__init__(deque(maxlen=self.LIMIT))
 
     def take(self) -> Any:
         """The oldest one, or None."""

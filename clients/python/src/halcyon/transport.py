@@ -50,7 +50,7 @@ class Transport:
         self._unsent = memoryview(b"")
         self._gone: Optional[ServerGone] = None
         self._closing = False
-        self._events = EventInbox(self)
+        self._events = EventInbox()
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
@@ -362,7 +362,7 @@ class Transport:
         gone = ServerGone(message, {"exitStatus": status, "retryable": True})
         self._gone = gone
         self._fail_all(lambda: ServerGone(gone.message, gone.data))
-        self._events._finish(None, gone)
+        self._events._end()
 
     def _fail_all(self, error: Callable[[], BaseException]) -> None:
         while self._pending:

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any, Dict, Optional
 
-from .calls import PendingCall
+from .calls import Awaited
 
 
 class Woken(enum.Enum):
@@ -36,7 +36,7 @@ class ReadingTurn:
         if self._sleepers:
             self._wake_one()
 
-    def await_news_of(self, call: PendingCall[Any], deadline: Optional[float]) -> Woken:
+    def await_news_of(self, call: Awaited, deadline: Optional[float]) -> Woken:
         """Sleeps until there is news of `call` or it is this thread's turn to read."""
         waker = threading.Event()
         with self._state:

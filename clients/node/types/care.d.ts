@@ -1,0 +1,170 @@
+import type { Expiration, ExpirationExtending } from "./options.js";
+import type { CacheRequest } from "./protocol.js";
+
+/** Settings of the memory tier. Sizes are in bytes. */
+export interface MemorySettings {
+  /** The most memory holds; 0 holds nothing. Alone it also sets `preferredBytesAfterPurge`, to three fifths. Default: 100 MiB. */
+  totalBytesLimit?: number;
+  /** What a purge leaves. Default: 60 MiB. */
+  preferredBytesAfterPurge?: number;
+  /** The most images; 0 for no limit. Default: 0. */
+  countLimit?: number;
+  /** The most one image may take; null for a tenth of the limit. Default: null. */
+  entryBytesLimit?: number | null;
+  /** Lifetime in memory. Default: 300 seconds. */
+  expiration?: Expiration;
+  /** What a use does to that. Default: `"cacheTime"`. */
+  extending?: ExpirationExtending;
+  /** Whether an image that was purged is found as long as an answer with it is under way. Default: true. */
+  weakRetention?: boolean;
+}
+
+/** Settings of the disk tier. Sizes are in bytes. */
+export interface DiskSettings {
+  /** The folder, an absolute path; it can be named until the cache is first used. */
+  folder?: string;
+  /** The most the images take; 0 for no limit. Default: 2 GiB. */
+  bytesLimit?: number;
+  /** What a purge leaves, as a part of the limit, 0 to 1. Default: 0.5. */
+  purgeRatio?: number;
+  /** What stays free on the file system; null for a hundredth of it, at most 256 MiB. Default: null. */
+  freeSpaceFloor?: number | null;
+  /** Lifetime on disk. Default: 7 days. */
+  expiration?: Expiration;
+  /** What that counts from: the last use, or the storing. Default: `"access"`. */
+  expireBy?: "access" | "modification";
+  /** The extension of files: by the bytes, by the key, none, or always the same one. Default: `"sniffed"`. */
+  pathExtension?: "sniffed" | "fromKey" | "none" | (string & {});
+  /** The hash of the key that names a file. Default: `"sha256"`. */
+  fileNames?: "sha256" | "md5";
+  /** Folders that are searched after this one and never written, as absolute paths. Default: none. */
+  readOnlyPaths?: string[];
+  /** When a store is done: the system has the bytes, or the disk has them. Default: `"process"`. */
+  durability?: "process" | "disk";
+}
+
+/** The settings in force of one cache. */
+export interface CacheSettings {
+  /** The memory tier; false when it is switched off. */
+  memory: false | Required<MemorySettings>;
+  /** The disk tier. */
+  disk: Required<DiskSettings>;
+}
+
+/** What `configure` is asked for. */
+export interface ConfigureRequest extends CacheRequest {
+  /** The settings of the memory tier, or whether there is one. */
+  memory?: boolean | MemorySettings;
+  /** The settings of the disk tier. */
+  disk?: DiskSettings;
+}
+
+/** A cache that is open, configured, or found in the cache folder. */
+export interface KnownCache {
+  name: string;
+  /** Absolute path of its folder. */
+  folder: string;
+  /** Whether this server has used it. */
+  isOpen: boolean;
+  settings: CacheSettings;
+}
+
+/** What `addReadOnlyCachePath` is asked for. */
+export interface ReadOnlyPathRequest extends CacheRequest {
+  /** The folder; a relative path counts from the working directory of this process. */
+  path: string | URL;
+}
+
+/** What `listEntries` is asked for: which images, and how many a page. */
+export interface ListRequest extends CacheRequest {
+  /** Only images from this host. */
+  host?: string;
+  /** Only images whose keys begin so. */
+  prefix?: string;
+  /** Only images of this format. */
+  format?: string;
+  /** Only images stored at least so many seconds ago. */
+  minAge?: number;
+  /** Only images stored at most so many seconds ago. */
+  maxAge?: number;
+  /** How many are fetched at a time, 1 to 1,000. Default: 100. */
+  pageSize?: number;
+}
+
+/** What is known of one image in a cache. Dates are ISO 8601; null is what is not known or does not apply. */
+export interface EntryDetails {
+  /** The cache key; null when only the file is known, until the image is asked for. */
+  key: string | null;
+  processorIdentifier: string | null;
+  /** The hash that names the file. */
+  hash: string | null;
+  /** The file; null for an image that is only in memory. */
+  path: string | null;
+  uri: string | null;
+  format: string | null;
+  mimeType: string | null;
+  width: number | null;
+  height: number | null;
+  frameCount: number | null;
+  byteCount: number | null;
+  /** What the file takes on the disk, in bytes. */
+  allocatedBytes: number | null;
+  /** SHA-256 of the bytes. */
+  checksum: string | null;
+  /** How many entries have the same file; null in a list. */
+  sharedBy: number | null;
+  url: string | null;
+  host: string | null;
+  etag: string | null;
+  lastModified: string | null;
+  storedAt: string | null;
+  usedAt: string | null;
+  /** Null for never. */
+  expiresAt: string | null;
+  /** Until when its path was promised. */
+  leasedUntil: string | null;
+  /** What was given to `store`. */
+  metadata: Record<string, string> | null;
+}
+
+/** What `cleanExpired` removed. */
+export interface CleanResult {
+  count: number;
+  bytes: number;
+  hashes: string[];
+  /** At the same places as `hashes`; null where a key is not known. */
+  keys: (string | null)[];
+}
+
+/** What `verify` is asked for. */
+export interface VerifyRequest extends CacheRequest {
+  /** Put right what is wrong; otherwise it is only counted. Default: true. */
+  repair?: boolean;
+}
+
+/** What `verify` found, in entries and files. */
+export interface VerifyResult {
+  checked: number;
+  bytes: number;
+  damaged: number;
+  missing: number;
+  adopted: number;
+  leftovers: number;
+  corrected: number;
+  /** Whether nothing was wrong. */
+  clean: boolean;
+}
+
+/** Images went from a disk tier because their time was over or room was needed; never for `remove` or `clear`. */
+export interface CacheCleaned {
+  cache: string;
+  hashes: string[];
+  /** At the same places as `hashes`; null where a key is not known. */
+  keys: (string | null)[];
+  reason: "expired" | "sizeLimit";
+}
+
+/** The events there are, by name, with what each brings. */
+export interface CacheEvents {
+  "cache/didClean": CacheCleaned;
+}
