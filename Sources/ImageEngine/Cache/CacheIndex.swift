@@ -84,9 +84,10 @@ final class CacheIndex: Sendable {
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
-        let damaged = Self.inode(path)
+        // The file that was read last, should it turn out to be damaged.
+        var damaged: UInt64?
         do {
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
@@ -94,26 +95,28 @@ final class CacheIndex: Sendable {
         } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
             // Opening it for writing makes it one of this version.
             try write { _ in }
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
             // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
             close(Self.lock(path))
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
         }
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, checksFile: Bool, _ body: @Sendable (Reader) throws -> Value?
+        or missing: Value, checksFile: Bool, _ inode: inout UInt64?, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
             if checksFile, let open = slot, open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
+                inode = open.inode
                 let value = try body(open)
                 // A miss may mean that the folder was replaced under us; whoever replaced it wrote a new file.
                 if value != nil || open.inode == Self.inode(path) { return value ?? missing }
                 slot = nil
             }
-            guard Self.inode(path) != nil else { return missing }
+            inode = Self.inode(path)
+            guard inode != nil else { return missing }
             let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
             slot = fresh
@@ -130,21 +133,23 @@ final class CacheIndex: Sendable {
     func write<Value: Sendable>(
         syncs: Bool = false, _ body: @Sendable (Writer) throws -> Value
     ) throws -> Value {
-        let damaged = Self.inode(path)
+        let found = Self.inode(path)
         do {
-            return try writeOnce(syncs, body)
+            return try writeOnce(syncs, found, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             writer.withLock { $0 = nil }
             reader.withLock { $0 = nil }
-            putAside(damaged)
+            putAside(found)
             survey.withLock { $0 = nil }
-            return try writeOnce(syncs, body)
+            return try writeOnce(syncs, Self.inode(path), body)
         }
     }
 
-    private func writeOnce<Value: Sendable>(_ syncs: Bool, _ body: @Sendable (Writer) throws -> Value) throws -> Value {
+    private func writeOnce<Value: Sendable>(
+        _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (Writer) throws -> Value
+    ) throws -> Value {
         try writer.withLock { slot in
-            if let open = slot, open.inode == Self.inode(path) { return try open.transaction(syncs: syncs, body) }
+            if let open = slot, open.inode == found { return try open.transaction(syncs: syncs, body) }
             slot = nil
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)

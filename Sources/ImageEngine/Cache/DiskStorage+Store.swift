@@ -55,22 +55,17 @@ extension DiskStorage {
                     limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
                     source: order.key.key)
             }
-            let shared = try sharedDraft(for: written, digest, fileName)
-            defer { if let shared { unlink(shared.path) } }
-            let draft = shared ?? written
             // Before others can see the entry, or they might take it out first.
             if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
-            let placement = Mutex<StorageFolder.Placement?>(nil)
-            let commit: Commit
-            do {
-                commit = try index.write(syncs: configuration.syncsToDisk) { writer in
-                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement)
-                }
-            } catch {
-                // The index did not take it: back to where it was.
-                let placed = placement.withLock { $0 }
-                if let placed { folder.takeBack(placed, draft, from: folder.blob(fileName)) }
-                throw error
+            var (commit, twin) = try enter(written, order, fileExtension, configuration, seeksTwin: true)
+            if let twin {
+                // Hashing and linking happen outside the transaction, for nobody should wait for that.
+                let shared = try sharedDraft(with: twin, for: written, fileName)
+                defer { if let shared { unlink(shared.path) } }
+                commit = try enter(shared ?? written, order, fileExtension, configuration, seeksTwin: false).commit
+            }
+            guard let commit else {
+                throw ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")
             }
             if let old = commit.old { unlink(folder.blob(old.fileName)) }
             if configuration.syncsToDisk { try folder.syncNames(of: folder.blob(fileName)) }
@@ -85,7 +80,36 @@ extension DiskStorage {
         }
     }
 
-    /// Names the draft and enters it, within the index's transaction.
+    /// Names the draft and enters it in one transaction of the index.
+    ///
+    /// - Parameter seeksTwin: Whether an entry with the same bytes is looked for. If there is one, nothing is done.
+    private func enter(
+        _ draft: StorageFolder.Draft, _ order: Order, _ fileExtension: String, _ configuration: Configuration,
+        seeksTwin: Bool
+    ) throws -> (commit: Commit?, twin: CacheIndex.Row?) {
+        let digest = name(of: order.key)
+        let placement = Mutex<StorageFolder.Placement?>(nil)
+        do {
+            return try index.write(syncs: configuration.syncsToDisk) { writer in
+                if seeksTwin, let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber),
+                    twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size
+                {
+                    return (nil, twin)
+                }
+                return (
+                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement), nil
+                )
+            }
+        } catch {
+            // The index did not take it: back to where it was.
+            if let placed = placement.withLock({ $0 }) {
+                folder.takeBack(placed, draft, from: folder.blob(digest.hex, fileExtension))
+            }
+            throw error
+        }
+    }
+
+    /// Names the draft and enters it, within a transaction.
     private func commit(
         _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
         _ configuration: Configuration, _ writer: CacheIndex.Writer,
@@ -148,16 +172,13 @@ extension DiskStorage {
     /// Hard links cost readers nothing, and a file of ours is never written in place, so none of them can change
     /// with another (D-04).
     private func sharedDraft(
-        for draft: StorageFolder.Draft, _ digest: Digest, _ fileName: String
+        with twin: CacheIndex.Row, for draft: StorageFolder.Draft, _ fileName: String
     ) throws -> StorageFolder.Draft? {
-        for twin in try index.twins(draft.checksum.rowNumber)
-        where twin.checksum == draft.checksum && twin.name != digest && twin.byteCount == draft.stamp.size {
-            // Its checksum is that of the file as it is now: what is damaged is not passed on.
-            guard let linked = try folder.linkedDraft(of: folder.blob(twin.fileName), fileName) else { continue }
-            let isOwnAlready = FileStamp(path: folder.blob(fileName))?.inode == linked.stamp.inode
-            if linked.checksum == draft.checksum, !isOwnAlready { return linked }
-            unlink(linked.path)
-        }
+        // Its checksum is that of the file as it is now: what is damaged is not passed on.
+        guard let linked = try folder.linkedDraft(of: folder.blob(twin.fileName), fileName) else { return nil }
+        let isOwnAlready = FileStamp(path: folder.blob(fileName))?.inode == linked.stamp.inode
+        if linked.checksum == draft.checksum, !isOwnAlready { return linked }
+        unlink(linked.path)
         return nil
     }
 
