@@ -19,6 +19,16 @@ extension CacheIndex {
         var limit = 100
     }
 
+    /// A part of the entries.
+    struct Page: Sendable {
+        /// Those that can be read.
+        var entries: [Details] = []
+        /// How many there are, with those that no version of ours would have written.
+        var count = 0
+        /// The number of the last one.
+        var last: Int64 = 0
+    }
+
     /// A reading connection whose statements may take their time.
     final class Survey {
         let inode: UInt64?
@@ -30,7 +40,7 @@ extension CacheIndex {
         }
 
         /// The next page of entries, in the order of their numbers, which no use changes.
-        func entries(_ filter: Filter) throws(SQLiteDatabase.Failure) -> [Details] {
+        func entries(_ filter: Filter) throws(SQLiteDatabase.Failure) -> Page {
             let statement = try database.prepare(
                 """
                 SELECT \(CacheIndex.columns), \(CacheIndex.moreColumns) FROM entries WHERE id > ?1
@@ -47,11 +57,13 @@ extension CacheIndex {
             statement.bind(6, filter.storedTo)
             statement.bind(7, filter.aliveAt)
             statement.bind(8, filter.limit)
-            var entries: [Details] = []
+            var page = Page()
             while try statement.step() {
-                if let entry = Details(statement) { entries.append(entry) }
+                page.count += 1
+                page.last = Int64(statement.integer(0))
+                if let entry = Details(statement) { page.entries.append(entry) }
             }
-            return entries
+            return page
         }
 
         /// The numbers of entries that no version of ours would have written.
@@ -72,10 +84,10 @@ extension CacheIndex {
                 """
                 SELECT (SELECT count(*) FROM totals) = 1
                     AND count = (SELECT count(*) FROM entries)
-                    AND bytes = (SELECT coalesce(sum(b), 0) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content))
+                    AND bytes = (SELECT CAST(total(b) AS INTEGER) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content))
                     AND allocated =
-                        (SELECT coalesce(sum(a), 0) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content))
-                    AND lent = (SELECT coalesce(sum(bytes), 0) FROM lent) FROM totals
+                        (SELECT CAST(total(a) AS INTEGER) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content))
+                    AND lent = (SELECT CAST(total(bytes) AS INTEGER) FROM lent WHERE until > 0) FROM totals
                 """) == 1
         }
 

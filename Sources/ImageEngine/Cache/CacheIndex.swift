@@ -23,6 +23,8 @@ final class CacheIndex: Sendable {
 
     private let onAdopting: @Sendable () -> Void
     private let hasImages: @Sendable () -> Bool
+    private let finishClearing: @Sendable () throws -> Void
+    private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let openings = Atomic(0)
 
@@ -32,14 +34,16 @@ final class CacheIndex: Sendable {
     ///   - hasImages: Whether a new index begins in a folder that has images already.
     ///   - onAdopting: Called when the index was begun in a folder that had images already, until
     ///     ``Writer/endAdopting()``. Must not wait.
+    ///   - finishClearing: Moves all files away, after all entries were removed.
     init(
         path: String, clock: CacheClock, hasImages: @escaping @Sendable () -> Bool,
-        onAdopting: @escaping @Sendable () -> Void
+        onAdopting: @escaping @Sendable () -> Void, finishClearing: @escaping @Sendable () throws -> Void
     ) {
         self.path = path
         self.clock = clock
         self.hasImages = hasImages
         self.onAdopting = onAdopting
+        self.finishClearing = finishClearing
     }
 
     /// Whether the folder may hold images that the index does not know.
@@ -50,6 +54,9 @@ final class CacheIndex: Sendable {
         try write { try $0.endAdopting() }
         adopting.store(false, ordering: .relaxed)
     }
+
+    /// Whether the file is there, but no index yet, or one of an older version: opening it for writing changes that.
+    var isUnready: Bool { unready.load(ordering: .relaxed) }
 
     /// How often a connection was opened: as long as it stays, the folder has not been replaced.
     var generation: Int { openings.load(ordering: .relaxed) }
@@ -81,6 +88,11 @@ final class CacheIndex: Sendable {
         try reading(or: Totals(), checksFile: true) { try $0.totals() }
     }
 
+    /// Makes an index of this version if there is none yet; may take seconds with a large one of an older version.
+    func makeReady() throws {
+        if isUnready { try write { _ in } }
+    }
+
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
@@ -91,11 +103,12 @@ final class CacheIndex: Sendable {
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
+            unready.store(true, ordering: .relaxed)
             return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
-            // Opening it for writing makes it one of this version.
-            try write { _ in }
-            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
+            // Making it one of this version may take seconds, which is nothing for those who look.
+            unready.store(true, ordering: .relaxed)
+            return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
             // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
             close(Self.lock(path))
@@ -120,6 +133,7 @@ final class CacheIndex: Sendable {
             let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
             slot = fresh
+            unready.store(false, ordering: .relaxed)
             openings.add(1, ordering: .relaxed)
             return value ?? missing
         }
@@ -154,7 +168,8 @@ final class CacheIndex: Sendable {
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
             defer { close(lock) }
-            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages())
+            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages(), finishClearing: finishClearing)
+            unready.store(false, ordering: .relaxed)
             slot = fresh
             openings.add(1, ordering: .relaxed)
             if fresh.isAdopting {
@@ -169,6 +184,21 @@ final class CacheIndex: Sendable {
 
     /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index.
     func surveying<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
+        let found = Self.inode(path)
+        do {
+            return try surveyingOnce(body)
+        } catch let failure as SQLiteDatabase.Failure
+            where failure.isCorruption || failure.isForeign || failure.isOlder
+        {
+            survey.withLock { $0 = nil }
+            if failure.isCorruption { putAside(found) }
+            // Opening it for writing makes a whole one of it.
+            try write { _ in }
+            return try surveyingOnce(body)
+        }
+    }
+
+    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
         try survey.withLock { slot in
             let inode = Self.inode(path)
             if let open = slot, open.inode == inode { return try body(open) }

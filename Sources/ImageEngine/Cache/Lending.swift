@@ -30,7 +30,7 @@ final class Lending: Sendable {
                 open = Open(table: found.table, generation: generation)
                 return found.table
             }
-            if folder.exists { try? StorageFolder.makeFolder(folder.path + "/leases") }
+            if folder.exists { try? folder.makeInner("leases") }
             let table = LeaseTable(path: path, bootNumber: clock.startNumber)
             open = table.map { Open(table: $0, generation: generation) }
             return table

@@ -127,10 +127,11 @@ extension Method {
         cacheParam
     ) { invocation, cacheName -> Outcome<SizeReply> in
         let cache = try invocation.server.cache(cacheName)
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            SizeReply(sizes: try cache.sizes())
-        } later: { _ in
-            SizeReply(sizes: try cache.sizes())
+        return .onDisk(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            try cache.sizes(mayWait: false).map { SizeReply(sizes: $0) }
+        } later: {
+            guard let sizes = try cache.sizes() else { throw RPCError.internalError("The index could not be opened.") }
+            return SizeReply(sizes: sizes)
         }
     }
 }
