@@ -249,11 +249,29 @@ extension CacheIndex {
             let returned = try statement(.returned)
             returned.bind(1, moment)
             returned.bind(2, limit)
+            returned.bind(3, moment + Lending.longest + 1)
             var names: [String] = []
             while try returned.step() {
                 if let name = returned.text(0) { names.append(name) }
             }
             return names
+        }
+
+        /// How many files are kept for leases that have not ended at `moment`.
+        func lentCount(at moment: Int) throws(SQLiteDatabase.Failure) -> Int {
+            let count = try statement(.lentCount)
+            count.bind(1, moment)
+            guard try count.step() else { return 0 }
+            defer { count.reset() }
+            return count.integer(0)
+        }
+
+        /// How many entries have numbers that `isMeant` is true for.
+        func count(where isMeant: (Int64) -> Bool) throws(SQLiteDatabase.Failure) -> Int {
+            let numbers = try statement(.numbers)
+            var count = 0
+            while try numbers.step() { if isMeant(Int64(numbers.integer(0))) { count += 1 } }
+            return count
         }
 
         /// The files kept for leases whose names begin with `hex`.
@@ -282,7 +300,7 @@ extension CacheIndex {
     /// The statements of the writing connection.
     enum Statement: Hashable {
         case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch
-        case settle, name, setAnchor, lend, keepLent, returned, lent
+        case settle, name, setAnchor, lend, keepLent, returned, lent, lentCount, numbers
 
         var text: String {
             let select = "SELECT \(CacheIndex.columns)"
@@ -312,7 +330,9 @@ extension CacheIndex {
             case .lend: "INSERT OR REPLACE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
             case .keepLent: "DELETE FROM lent WHERE file = ?1"
             case .lent: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
-            case .returned: "SELECT file FROM lent WHERE until <= ?1 LIMIT ?2"
+            case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
+            case .numbers: "SELECT id FROM entries"
+            case .returned: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
             }
         }
     }

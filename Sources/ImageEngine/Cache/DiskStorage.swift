@@ -259,9 +259,11 @@ public final class DiskStorage: Sendable {
                     }
                     try writer.remove(row.number)
                 }
-                for file in try writer.lent(of: digest.hex) {
-                    if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
-                    try writer.takeBack(file)
+                for name in [digest] + rows.map(\.name) {
+                    for file in try writer.lent(of: name.hex) {
+                        if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
+                        try writer.takeBack(file)
+                    }
                 }
                 return removal
             }
@@ -280,10 +282,11 @@ public final class DiskStorage: Sendable {
             defer { folder.removeTrash() }
             return try index.write { writer in
                 let totals = try writer.totals()
+                var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
+                if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
                 try writer.removeAll()
                 try self.folder.setBlobsAside()
-                return Removal(
-                    count: totals.count, bytes: totals.bytes, leased: min(self.lending.count, totals.count))
+                return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
             }
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
