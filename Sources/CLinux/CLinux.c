@@ -40,9 +40,9 @@ void hl_unmap(void *base, size_t count) { munmap(base, count); }
 
 uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
-void hl_raise(uint32_t *place, uint32_t value) {
+void hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
     uint32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
-    while (seen < value &&
+    while ((seen < value || seen > most) &&
            !__atomic_compare_exchange_n(place, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }

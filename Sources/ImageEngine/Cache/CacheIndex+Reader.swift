@@ -58,8 +58,9 @@ extension CacheIndex {
         guard try statement.step() else { return nil }
         defer { statement.reset() }
         let values = (0..<4).map { statement.integer(Int32($0)) }
-        // Times are calculated with: nothing planted may make them overflow.
-        guard values[1...].allSatisfy(CacheIndex.times.contains) else { return nil }
+        // Times are calculated with: nothing planted may make them overflow, nor lead beyond what a row may say.
+        let moments = 0...CacheIndex.times.upperBound / 2
+        guard values[1...].allSatisfy(moments.contains) else { return nil }
         return CacheClock.Anchor(bootNumber: values[0], boot: values[1], wall: values[2], time: values[3])
     }
 

@@ -267,16 +267,34 @@ extension CacheIndex {
             try leave.run()
         }
 
-        /// Up to `limit` files whose time has come at `moment`.
+        /// Up to `limit` files whose time has come at `moment`; and those whose time is too far away to be true.
         func left(at moment: Int, _ limit: Int) throws(SQLiteDatabase.Failure) -> [String] {
             let left = try statement(.left)
             left.bind(1, moment)
             left.bind(2, limit)
+            left.bind(3, moment + Lending.longest + 1)
             var names: [String] = []
             while try left.step() {
                 if let name = left.text(0) { names.append(name) }
             }
             return names
+        }
+
+        /// How many files are kept for leases that have not ended at `moment`.
+        func lentCount(at moment: Int) throws(SQLiteDatabase.Failure) -> Int {
+            let count = try statement(.lentCount)
+            count.bind(1, moment)
+            guard try count.step() else { return 0 }
+            defer { count.reset() }
+            return count.integer(0)
+        }
+
+        /// How many entries have numbers that `isMeant` is true for.
+        func count(where isMeant: (Int64) -> Bool) throws(SQLiteDatabase.Failure) -> Int {
+            let numbers = try statement(.numbers)
+            var count = 0
+            while try numbers.step() { if isMeant(Int64(numbers.integer(0))) { count += 1 } }
+            return count
         }
 
         /// The files without entries whose names begin with `hex`.
@@ -305,7 +323,7 @@ extension CacheIndex {
     /// The statements of the writing connection.
     enum Statement: Hashable {
         case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch
-        case settle, name, setAnchor, state, leave, keep, left, leftOf
+        case settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
         var text: String {
             let select = "SELECT \(CacheIndex.columns)"
@@ -336,7 +354,9 @@ extension CacheIndex {
             case .leave: "INSERT OR REPLACE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
             case .keep: "DELETE FROM lent WHERE file = ?1"
             case .leftOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
-            case .left: "SELECT file FROM lent WHERE until <= ?1 LIMIT ?2"
+            case .left: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
+            case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
+            case .numbers: "SELECT id FROM entries"
             }
         }
     }

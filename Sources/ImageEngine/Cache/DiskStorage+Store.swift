@@ -187,8 +187,7 @@ extension DiskStorage {
     ) throws -> StorageFolder.Draft? {
         // Its checksum is that of the file as it is now: what is damaged is not passed on.
         guard let linked = try folder.linkedDraft(of: folder.blob(twin.fileName), fileName) else { return nil }
-        let isOwnAlready = FileStamp(path: folder.blob(fileName))?.inode == linked.stamp.inode
-        if linked.checksum == draft.checksum, !isOwnAlready { return linked }
+        if linked.checksum == draft.checksum { return linked }
         unlink(linked.path)
         return nil
     }

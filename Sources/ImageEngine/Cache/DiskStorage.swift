@@ -270,9 +270,11 @@ public final class DiskStorage: Sendable {
                     }
                     try writer.remove(row.number)
                 }
-                for file in try writer.left(of: digest.hex) {
-                    if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
-                    try writer.settle(file)
+                for name in [digest] + rows.map(\.name) {
+                    for file in try writer.left(of: name.hex) {
+                        if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
+                        try writer.settle(file)
+                    }
                 }
                 return removal
             }
@@ -291,9 +293,10 @@ public final class DiskStorage: Sendable {
             defer { folder.removeTrash() }
             let removal = try index.write { writer in
                 let totals = try writer.totals()
+                var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
+                if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
                 try writer.removeAll()
-                return Removal(
-                    count: totals.count, bytes: totals.bytes, leased: min(self.lending.count, totals.count))
+                return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
             }
             // The files go as the next transaction begins, whoever begins it.
             try index.write { _ in }

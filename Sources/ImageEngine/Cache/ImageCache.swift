@@ -370,11 +370,13 @@ public final class ImageCache: Sendable {
             bytes: removed.reduce(0) { $0 &+ $1.bytes }, reason: reason)
     }
 
-    /// The sizes of both tiers, in O(1).
-    ///
-    /// - Returns: nil when that takes waiting and `mayWait` is false.
-    public func sizes(mayWait: Bool = true) throws(ImageError) -> CacheSizes? {
-        guard let disk = try disk.totals(mayWait: mayWait) else { return nil }
+    /// The sizes of both tiers, in O(1); an index of an older version is made a new one first.
+    public func sizes() throws(ImageError) -> CacheSizes { sizes(try disk.totals()) }
+
+    /// The sizes of both tiers, in O(1); nil when that takes waiting.
+    public func sizesAtOnce() throws(ImageError) -> CacheSizes? { try disk.totals(mayWait: false).map(sizes) }
+
+    private func sizes(_ disk: CacheIndex.Totals) -> CacheSizes {
         let memory = memory.totals
         return CacheSizes(
             disk: .init(

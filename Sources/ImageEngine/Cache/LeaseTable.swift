@@ -39,9 +39,18 @@ final class LeaseTable: Sendable {
     }
 
     /// Lends the entry `number` out until `moment`.
-    func lend(_ number: Int64, until moment: Int) {
+    ///
+    /// - Parameter latest: What is later than this is no lease, but damage, and is written over.
+    func lend(_ number: Int64, until moment: Int, latest: Int) {
         guard let place = place(number) else { return }
-        hl_raise(place, UInt32(clamping: moment))
+        hl_raise(place, UInt32(clamping: moment), UInt32(clamping: latest))
+    }
+
+    /// Takes over the leases of another table.
+    func take(from other: LeaseTable) {
+        for number in 0..<Int64(Self.places) where other.end(of: number) > 0 {
+            lend(number, until: other.end(of: number), latest: .max)
+        }
     }
 
     /// Until when the entry `number` is lent out; 0 if it never was.
@@ -49,9 +58,9 @@ final class LeaseTable: Sendable {
         place(number).map { Int(hl_load($0)) } ?? 0
     }
 
-    /// About how many entries are lent out at `moment`.
-    func count(at moment: Int) -> Int {
-        (0..<Int64(Self.places)).count { end(of: $0) > moment }
+    /// Whether anything may be lent out at `moment`.
+    func hasLeases(at moment: Int) -> Bool {
+        (0..<Int64(Self.places)).contains { end(of: $0) > moment }
     }
 
     /// An open file of the right size and for this start of the machine; −1 if there can be none.

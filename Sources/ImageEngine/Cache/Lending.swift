@@ -9,6 +9,9 @@ final class Lending: Sendable {
         let generation: Int
     }
 
+    /// The longest lease, in seconds: a year. What lasts longer is damage, and would keep files for a century.
+    static let longest = 31_536_000
+
     private let folder: StorageFolder
     private let index: CacheIndex
     private let clock: CacheClock
@@ -31,7 +34,11 @@ final class Lending: Sendable {
                 return found.table
             }
             if folder.exists { try? folder.makeInner("leases") }
-            let table = LeaseTable(path: path, bootNumber: clock.startNumber)
+            var table = LeaseTable(path: path, bootNumber: clock.startNumber)
+            if let own = open?.table, own.inode == nil {
+                // What was lent out while there could be no file stays lent out.
+                if let table, table.inode != nil { table.take(from: own) } else { table = own }
+            }
             open = table.map { Open(table: $0, generation: generation) }
             return table
         }
@@ -40,17 +47,21 @@ final class Lending: Sendable {
     /// Lends the entry `number` out for so many seconds from now; an earlier lease that lasts longer stays.
     func lend(_ number: Int64, for seconds: Double) {
         // One more, for the seconds are cut off.
-        table?.lend(number, until: clock.boot + Int(min(seconds, 1e9).rounded(.up)) + 1)
+        let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
+        table?.lend(number, until: clock.boot + count, latest: clock.boot + Self.longest + 1)
     }
 
     /// Whether the entry `number` is lent out.
     func isLent(_ number: Int64) -> Bool { rest(of: number) > 0 }
 
     /// How many seconds the entry `number` is still lent out; 0 for none.
-    func rest(of number: Int64) -> Int { max(0, (table?.end(of: number) ?? 0) - clock.boot) }
+    func rest(of number: Int64) -> Int {
+        let rest = (table?.end(of: number) ?? 0) - clock.boot
+        return (1...Self.longest + 1).contains(rest) ? rest : 0
+    }
 
-    /// About how many entries are lent out.
-    var count: Int { table?.count(at: clock.boot) ?? 0 }
+    /// Whether any entry may be lent out.
+    var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 }
 
 /// Runs work on a thread of its own.

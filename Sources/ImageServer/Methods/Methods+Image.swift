@@ -128,10 +128,9 @@ extension Method {
     ) { invocation, cacheName -> Outcome<SizeReply> in
         let cache = try invocation.server.cache(cacheName)
         return .onDisk(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            try cache.sizes(mayWait: false).map { SizeReply(sizes: $0) }
+            try cache.sizesAtOnce().map { SizeReply(sizes: $0) }
         } later: {
-            guard let sizes = try cache.sizes() else { throw RPCError.internalError("The index could not be opened.") }
-            return SizeReply(sizes: sizes)
+            SizeReply(sizes: try cache.sizes())
         }
     }
 }

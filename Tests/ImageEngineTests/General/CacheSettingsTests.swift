@@ -14,7 +14,7 @@ import Testing
     private func store(_ bytes: [UInt8] = hollowPNG(width: 7), _ change: (inout ImageOptions) -> Void = { _ in })
         async throws
     {
-        _ = try await manager.store(bytes, for: key, in: engine.cache, options: ImageOptions(change))
+        _ = try manager.store(bytes, for: key, in: engine.cache, options: ImageOptions(change))
     }
 
     @Test func settingsReachACacheThatIsOpenAndOneThatIsNot() throws {

@@ -99,7 +99,7 @@ import Testing
         #expect(result.record.path != path && engine.blobs.count == 1)
         unlink(path)
         #expect(try await engine.image("nonsense", key: "a", bytes: true).bytes == picture)
-        await #expect(throws: ImageError.self) {
+        #expect(throws: ImageError.self) {
             try engine.manager.store(
                 contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
         }

@@ -20,7 +20,7 @@ import Testing
     private var url: String { server.url("/a") }
 
     private func storeOriginal(_ bytes: [UInt8]) async throws -> ImageResult {
-        try await engine.manager.store(bytes, for: CacheKey(url), in: originals, options: ImageOptions())
+        try engine.manager.store(bytes, for: CacheKey(url), in: originals, options: ImageOptions())
     }
 
     private func image(
