@@ -260,6 +260,8 @@ extension CacheIndex {
 
         /// Notes that a file has no entry any more and goes at `moment`: when its lease ends, or at once when that is 0.
         func leave(_ fileName: String, bytes: Int, until moment: Int) throws(SQLiteDatabase.Failure) {
+            // Replacing would not run the trigger that keeps the sum.
+            try settle(fileName)
             let leave = try statement(.leave)
             leave.bind(1, fileName)
             leave.bind(2, bytes)
@@ -351,7 +353,7 @@ extension CacheIndex {
             case .setAnchor:
                 "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
             case .state: "SELECT adopting FROM totals"
-            case .leave: "INSERT OR REPLACE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
+            case .leave: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
             case .keep: "DELETE FROM lent WHERE file = ?1"
             case .leftOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
             case .left: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
