@@ -156,6 +156,7 @@ final class CacheIndex: Sendable {
         syncs: Bool = false, _ body: @Sendable (Writer) throws -> Value
     ) throws -> Value {
         let found = Self.inode(path)
+        if found == nil { mendCutOff() }
         do {
             return try writeOnce(syncs, found, body)
         } catch let failure as SQLiteDatabase.Failure
@@ -168,9 +169,21 @@ final class CacheIndex: Sendable {
                     where again.isCorruption || again.isCutOff
                 { closeAll() }
             }
-            try putAside(found, after: failure)
+            try putAside(found ?? Self.inode(path), after: failure)
             return try writeOnce(syncs, Self.inode(path), body)
         }
+    }
+
+    /// Begins anew where the file was cut to nothing under open connections: with their log, SQLite would wait for them
+    /// in vain.
+    private func mendCutOff() {
+        guard FileStamp(path: path)?.size == 0, FileStamp(path: path + "-wal") != nil else { return }
+        let lock = Self.lock(path)
+        defer { close(lock) }
+        guard lock >= 0, FileStamp(path: path)?.size == 0 else { return }
+        for name in [path, path + "-wal", path + "-shm"] { unlink(name) }
+        // Only now: the last one to close writes the log into the file.
+        closeAll()
     }
 
     private func closeAll() {
@@ -281,8 +294,10 @@ final class CacheIndex: Sendable {
         }
     }
 
+    /// What tells one index file from another; nil where there is none, or an empty one.
     static func inode(_ path: String) -> UInt64? {
         var status = stat()
-        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+        guard lstat(path, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
     }
 }

@@ -26,7 +26,10 @@ final class StorageFolder: Sendable {
     }
 
     /// Whether the folder is there.
-    var exists: Bool { access(path, F_OK) == 0 }
+    var exists: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
 
     /// The path of a blob.
     func blob(_ hex: String, _ fileExtension: String) -> String {
