@@ -25,7 +25,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, missing, render  # noqa: E402
 
@@ -38,6 +38,9 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T6": t_memory.run,
     "T7": t_store.run,
     "T8": t_client.run,
+    "T9": t_scale.run,
+    "T9R": t_rates.run,
+    "A18": t_scale.crowded_stores,
     "T10": t_fetch.run,
     "T12": t_merge.run,
 }
@@ -68,7 +71,10 @@ def main() -> int:
         options.rounds,
         options.quick,
         not options.no_pin,
+        Path(options.work).resolve() if options.work else None,
     )
+    if context.kept:
+        context.kept.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the scratch folder and nginx go
     _clean_environment(work)
     rows: list[Row] = []
@@ -119,6 +125,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
     parser.add_argument(
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
+    )
+    parser.add_argument(
+        "--work",
+        metavar="DIR",
+        help="keep the caches of up to a million entries in DIR for the next run (default: made anew)",
     )
     parser.add_argument(
         "--client",
