@@ -137,7 +137,7 @@ def _options() -> argparse.Namespace:
         default=str(build.ROOT / "clients" / "python" / "src"),
         help="where the Python client is",
     )
-    parser.add_argument("--no-pin", action="store_true", help="let the system choose processors in T1, T2, T3 and T8")
+    parser.add_argument("--no-pin", action="store_true", help="let the system choose processors in the one-at-a-time rows")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a target was missed or not measured")
     options = parser.parse_args()
     if options.rounds < 1:

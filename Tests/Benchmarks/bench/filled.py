@@ -53,8 +53,9 @@ class Filled:
 def make(context: Context, count: int, files: int) -> Filled:
     """A new cache folder with ``count`` entries, ``files`` of them (at most all) with their file.
 
-    The server makes the folder, its schema and a first entry; the other rows copy that one with their own key, hash, checksum
-    and place in the order of use. Each shape is made once and then copied; with ``context.kept`` it also stays for later runs.
+    The server makes the folder, its schema and a first entry; the other rows copy that one with their own key, hash,
+    checksum and place in the order of use. Each shape is made once and then copied; with ``context.kept`` it also stays for
+    later runs.
     """
     files = min(files, count)
     template = _template(context, count, files)
@@ -76,7 +77,7 @@ def _template(context: Context, count: int, files: int) -> Path:
     fresh = context.path("template")
     picture = pictures.make(context, 1)
     messages.ask(context, fresh, messages.stores([_key(0)], picture))
-    # The cache's time to live, and the schema, are in the name: a folder made by another version is not used again.
+    # The schema and the picture are in the name: a folder made by another version is not used again.
     schema = hashlib.sha256(_schema(_index(fresh)).encode() + picture[0].read_bytes()).hexdigest()[:12]
     folder = (context.kept or context.work) / f"template-{count}-{files}-{schema}"
     marker = folder.with_suffix(".json")
