@@ -25,7 +25,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, missing, render  # noqa: E402
 
@@ -38,6 +38,9 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T6": t_memory.run,
     "T7": t_store.run,
     "T8": t_client.run,
+    "T9": t_scale.run,
+    "T9R": t_rates.run,
+    "A18": t_scale.crowded_stores,
     "T10": t_fetch.run,
     "T12": t_merge.run,
 }
@@ -68,7 +71,10 @@ def main() -> int:
         options.rounds,
         options.quick,
         not options.no_pin,
+        Path(options.work).resolve() if options.work else None,
     )
+    if context.kept:
+        context.kept.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the scratch folder and nginx go
     _clean_environment(work)
     rows: list[Row] = []
@@ -121,12 +127,17 @@ def _options() -> argparse.Namespace:
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
     )
     parser.add_argument(
+        "--work",
+        metavar="DIR",
+        help="keep the caches of up to a million entries in DIR for the next run (default: made anew)",
+    )
+    parser.add_argument(
         "--client",
         metavar="DIR",
         default=str(build.ROOT / "clients" / "python" / "src"),
         help="where the Python client is",
     )
-    parser.add_argument("--no-pin", action="store_true", help="let the system choose processors in T1, T2, T3 and T8")
+    parser.add_argument("--no-pin", action="store_true", help="let the system choose processors in the one-at-a-time rows")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a target was missed or not measured")
     options = parser.parse_args()
     if options.rounds < 1:

@@ -21,7 +21,8 @@ class Context:
     """One run of the benchmarks.
 
     ``rounds`` is how often each side is measured (at least five for a result that counts); ``quick`` divides the work by
-    ten. ``work`` is a scratch folder, on a tmpfs when there is room for one, removed at the end.
+    ten. ``work`` is a scratch folder, on a tmpfs when there is room for one, removed at the end; ``kept``, if there is one,
+    stays and holds what takes long to make.
     """
 
     root: Path
@@ -32,6 +33,7 @@ class Context:
     rounds: int = 7
     quick: bool = False
     pin: bool = True
+    kept: Path | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def scaled(self, count: int) -> int:

@@ -52,6 +52,6 @@ def echo(context: Context, *flags: str) -> list[str]:
     return [context.tool("bench-echo"), *flags]
 
 
-def batch(context: Context, side: Side, window: int, count: int = 0) -> dict[str, Any]:
+def batch(context: Context, side: Side, window: int, count: int = 0, pin: bool = False) -> dict[str, Any]:
     """One fresh server, its requests once (or ``count`` in turn) with ``window`` in flight."""
-    return measure(context, "batches", [side], rounds=1, window=window, count=count)[0]
+    return measure(context, "batches", [side], rounds=1, window=window, count=count, pin=pin)[0]

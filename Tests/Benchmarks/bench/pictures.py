@@ -12,26 +12,29 @@ SIZE = 20_000
 _START = b"\xff\xd8"
 
 
-def make(context: Context, count: int) -> list[Path]:
-    """Writes ``count`` distinct JPEGs of 20,000 bytes into a new folder; they differ in a comment after the SOI marker."""
-    base = _base(context.root)
+def make(context: Context, count: int, first: int = 0) -> list[Path]:
+    """Writes ``count`` distinct JPEGs of 20,000 bytes into a new folder; they differ in a comment after the SOI marker.
+
+    Pictures with other numbers, from ``first`` on, have other bytes.
+    """
+    original = base(context.root)
     folder = context.folder("pictures")
     paths = []
-    for number in range(count):
+    for number in range(first, first + count):
         path = folder / f"{number:05d}.jpg"
-        path.write_bytes(numbered(base, number))
+        path.write_bytes(numbered(original, number))
         paths.append(path)
     return paths
 
 
-def numbered(base: bytes, number: int) -> bytes:
-    """``base`` with a comment segment that holds ``number`` and fills the picture up to 20,000 bytes."""
-    room = SIZE - len(base) - 4
+def numbered(original: bytes, number: int) -> bytes:
+    """``original`` with a comment segment that holds ``number`` and fills the picture up to 20,000 bytes."""
+    room = SIZE - len(original) - 4
     text = f"picture {number:09d} ".encode().ljust(room, b".")
-    return _START + b"\xff\xfe" + struct.pack(">H", len(text) + 2) + text + base[2:]
+    return _START + b"\xff\xfe" + struct.pack(">H", len(text) + 2) + text + original[2:]
 
 
-def _base(root: Path) -> bytes:
+def base(root: Path) -> bytes:
     """A JPEG that leaves room for the comment: drawn by Pillow when it is there, else one of the project's test pictures."""
     drawn = _drawn()
     if drawn:

@@ -19,10 +19,15 @@ static int by_value(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-int64_t bench_median(int64_t *samples, size_t count) {
-    if (count == 0) bench_fail("There are no samples to take the median of.");
+int64_t bench_percentile(int64_t *samples, size_t count, double percentile) {
+    if (count == 0) bench_fail("There are no samples to take a percentile of.");
     qsort(samples, count, sizeof *samples, by_value);
-    return samples[(count - 1) / 2];
+    size_t rank = (size_t)(percentile / 100 * (double)count + 0.999999);
+    return samples[rank == 0 ? 0 : rank > count ? count - 1 : rank - 1];
+}
+
+int64_t bench_median(int64_t *samples, size_t count) {
+    return bench_percentile(samples, count, 50);
 }
 
 char *bench_reserve(BenchBytes *bytes, size_t extra) {

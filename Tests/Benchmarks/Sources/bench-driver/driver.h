@@ -26,6 +26,7 @@ typedef struct {
 /// What to measure, on which programs.
 typedef struct {
     size_t rounds, count, window, warmup;
+    double percentile; // of the samples of a round: 50 for the median
     size_t side_count;
     Side sides[maximumSides];
 } Plan;
@@ -38,6 +39,7 @@ typedef struct {
     BenchChild child;
     BenchReader reader;
     size_t errors;
+    size_t next; // the request whose turn it is, counted on from round to round
     BenchBytes last;
 } Server;
 
@@ -47,8 +49,10 @@ void close_server(const Side *side, Server *server);
 /// Sends one frame and waits for one reply; returns the nanoseconds between.
 int64_t round_trip(Server *server, const Frames *frames, size_t index);
 
-/// Keeps `window` requests in flight, repeating `frames` until `total` are answered; returns the nanoseconds it took.
-int64_t flood(Server *server, const Frames *frames, size_t total, size_t window);
+/// Keeps `window` requests in flight, taking `frames` in turn, until `total` are answered; returns the nanoseconds it took.
+/// With `samples` (room for `total`), each gets the nanoseconds from writing a request to reading its reply; the request
+/// in place n of `frames` must then have the id n + 1, and `total` be at most their count.
+int64_t flood(Server *server, const Frames *frames, size_t total, size_t window, int64_t *samples);
 
 /// The last reply of a server as a JSON string (at most 64 KiB of it), for the caller to look at.
 json_t *last_reply(const Server *server);
@@ -57,6 +61,7 @@ json_t *last_reply(const Server *server);
 json_t *measure_round_trips(const Plan *plan);
 json_t *measure_fresh_round_trips(const Plan *plan);
 json_t *measure_floods(const Plan *plan);
+json_t *measure_responses(const Plan *plan);
 json_t *measure_batches(const Plan *plan);
 json_t *measure_starts(const Plan *plan);
 

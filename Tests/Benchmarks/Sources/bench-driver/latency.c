@@ -7,7 +7,8 @@ static json_t *result_of(const Side *side, json_t *rounds) {
     return json_pack("{s:s, s:o}", "name", side->name, "rounds", rounds);
 }
 
-/// All sides run at once and take turns; a round is the median of `count` round trips, in nanoseconds.
+/// All sides run at once and take turns; a round is the median (or `percentile`) of `count` round trips, in
+/// nanoseconds. Requests are sent in turn, on and on from round to round.
 json_t *measure_round_trips(const Plan *plan) {
     Server servers[maximumSides];
     json_t *rounds[maximumSides], *results = json_array();
@@ -16,13 +17,13 @@ json_t *measure_round_trips(const Plan *plan) {
         const Side *side = &plan->sides[i];
         rounds[i] = json_array();
         servers[i] = open_server(side);
-        for (size_t n = 0; n < plan->warmup; n++) round_trip(&servers[i], &side->requests, n % side->requests.count);
+        for (size_t n = 0; n < plan->warmup; n++) round_trip(&servers[i], &side->requests, servers[i].next++ % side->requests.count);
     }
     for (size_t round = 0; round < plan->rounds; round++)
         for (size_t i = 0; i < plan->side_count; i++) {
             const Frames *requests = &plan->sides[i].requests;
-            for (size_t n = 0; n < plan->count; n++) samples[n] = round_trip(&servers[i], requests, n % requests->count);
-            json_array_append_new(rounds[i], json_integer(bench_median(samples, plan->count)));
+            for (size_t n = 0; n < plan->count; n++) samples[n] = round_trip(&servers[i], requests, servers[i].next++ % requests->count);
+            json_array_append_new(rounds[i], json_integer(bench_percentile(samples, plan->count, plan->percentile)));
         }
     for (size_t i = 0; i < plan->side_count; i++) {
         json_t *result = result_of(&plan->sides[i], rounds[i]);

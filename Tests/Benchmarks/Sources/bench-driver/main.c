@@ -1,7 +1,7 @@
 // bench-driver: reads a plan as one JSON object on standard input, measures, prints the results as one JSON array.
 //
-//   {"mode": "roundTrips" | "freshRoundTrips" | "floods" | "batches" | "starts",
-//    "rounds": 7, "count": 5000, "window": 64, "warmup": 500, "pin": true,
+//   {"mode": "roundTrips" | "freshRoundTrips" | "floods" | "responses" | "batches" | "starts",
+//    "rounds": 7, "count": 5000, "window": 64, "warmup": 500, "pin": true, "percentile": 50,
 //    "sides": [{"name": "ours", "argv": ["halcyon", "serve"], "log": "FILE or null", "framing": "lines" | "content-length",
 //               "setup": "FILE or null", "requests": "FILE or null"}]}
 //
@@ -62,7 +62,10 @@ int main(void) {
         .count = number(document, "count"),
         .window = number(document, "window"),
         .warmup = number(document, "warmup"),
+        .percentile = 50,
     };
+    json_t *percentile = json_object_get(document, "percentile");
+    if (json_is_number(percentile)) plan.percentile = json_number_value(percentile);
     json_t *sides = json_object_get(document, "sides");
     plan.side_count = json_array_size(sides);
     if (plan.side_count == 0 || plan.side_count > maximumSides) bench_fail("A plan has 1 to %d sides.", maximumSides);
@@ -75,6 +78,7 @@ int main(void) {
     if (strcmp(mode, "roundTrips") == 0) results = measure_round_trips(&plan);
     if (strcmp(mode, "freshRoundTrips") == 0) results = measure_fresh_round_trips(&plan);
     if (strcmp(mode, "floods") == 0) results = measure_floods(&plan);
+    if (strcmp(mode, "responses") == 0) results = measure_responses(&plan);
     if (strcmp(mode, "batches") == 0) results = measure_batches(&plan);
     if (strcmp(mode, "starts") == 0) results = measure_starts(&plan);
     if (!results) bench_fail("The mode %s is unknown.", mode);

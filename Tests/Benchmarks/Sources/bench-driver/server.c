@@ -76,15 +76,23 @@ int64_t round_trip(Server *server, const Frames *frames, size_t index) {
     return taken;
 }
 
-int64_t flood(Server *server, const Frames *frames, size_t total, size_t window) {
+/// The id of a reply, which is a number; 0 when there is none.
+static size_t id_of(const char *body, size_t size) {
+    const char *name = memmem(body, size, "\"id\":", 5);
+    return name ? strtoull(name + 5, NULL, 10) : 0;
+}
+
+int64_t flood(Server *server, const Frames *frames, size_t total, size_t window, int64_t *samples) {
     bench_deadline(patience);
     BenchBytes out = {0};
     size_t out_start = 0, queued = 0, done = 0, allowed = window < total ? window : total;
+    int64_t *sent = samples ? calloc(frames->count, sizeof *sent) : NULL;
     int64_t begin = bench_now();
     while (done < total) {
         for (; queued < allowed; queued++) {
-            size_t size;
-            const char *frame = frame_at(frames, queued % frames->count, &size);
+            size_t size, place = server->next++ % frames->count;
+            const char *frame = frame_at(frames, place, &size);
+            if (sent) sent[place] = bench_now();
             bench_append(&out, frame, size);
         }
         if (out_start < out.size) {
@@ -105,6 +113,11 @@ int64_t flood(Server *server, const Frames *frames, size_t total, size_t window)
         size_t length, before = done;
         while (bench_next_frame(&server->reader, &body, &length)) {
             keep(server, body, length);
+            if (sent) {
+                size_t id = id_of(body, length);
+                if (id == 0 || id > frames->count || sent[id - 1] == 0) bench_fail("A reply has an id nobody sent.");
+                samples[done] = bench_now() - sent[id - 1];
+            }
             done++;
         }
         allowed += done - before;
@@ -112,6 +125,7 @@ int64_t flood(Server *server, const Frames *frames, size_t total, size_t window)
     }
     int64_t taken = bench_now() - begin;
     free(out.data);
+    free(sent);
     bench_deadline(0);
     return taken;
 }

@@ -16,6 +16,9 @@ _Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf,
 /// The middle value of `count` samples, which are sorted in place; the lower one of the two when `count` is even.
 int64_t bench_median(int64_t *samples, size_t count);
 
+/// The sample that `percentile` per cent of the samples do not exceed; they are sorted in place.
+int64_t bench_percentile(int64_t *samples, size_t count, double percentile);
+
 /// A growing run of bytes.
 typedef struct {
     char *data;
