@@ -1,6 +1,6 @@
 /// The connection for long work.
 extension CacheIndex {
-    /// What ``Survey/entries(_:)`` looks for.
+    /// What ``Survey/page(_:)`` looks for.
     struct Filter: Sendable, Equatable {
         /// The number of the last entry of the page before.
         var after: Int64 = 0
@@ -19,6 +19,15 @@ extension CacheIndex {
         var limit = 100
     }
 
+    /// What ``Survey/page(_:)`` found.
+    struct Page: Sendable {
+        var entries: [Details] = []
+        /// How many rows there were, with those that no version of ours would write.
+        var count = 0
+        /// The number of the last of them.
+        var last: Int64 = 0
+    }
+
     /// A reading connection whose statements may take their time.
     final class Survey {
         let inode: UInt64?
@@ -30,7 +39,7 @@ extension CacheIndex {
         }
 
         /// The next page of entries, in the order of their numbers, which no use changes.
-        func entries(_ filter: Filter) throws(SQLiteDatabase.Failure) -> [Details] {
+        func page(_ filter: Filter) throws(SQLiteDatabase.Failure) -> Page {
             let statement = try database.prepare(
                 """
                 SELECT \(CacheIndex.columns), \(CacheIndex.moreColumns) FROM entries WHERE id > ?1
@@ -47,11 +56,13 @@ extension CacheIndex {
             statement.bind(6, filter.storedTo)
             statement.bind(7, filter.aliveAt)
             statement.bind(8, filter.limit)
-            var entries: [Details] = []
+            var page = Page()
             while try statement.step() {
-                if let entry = Details(statement) { entries.append(entry) }
+                page.count += 1
+                page.last = Int64(statement.integer(0))
+                if let entry = Details(statement) { page.entries.append(entry) }
             }
-            return entries
+            return page
         }
 
         /// The numbers of entries that no version of ours would have written.

@@ -162,8 +162,20 @@ final class CacheIndex: Sendable {
 
     // MARK: Surveys
 
-    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index.
+    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index, or
+    /// none that can be read.
     func surveying<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
+        let damaged = Self.inode(path)
+        do {
+            return try surveyingOnce(body)
+        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
+            survey.withLock { $0 = nil }
+            if failure.isCorruption { putAside(damaged) }
+            return nil
+        }
+    }
+
+    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
         try survey.withLock { slot in
             let inode = Self.inode(path)
             if let open = slot, open.inode == inode { return try body(open) }

@@ -62,9 +62,9 @@ extension DiskStorage {
         var filter = CacheIndex.Filter()
         filter.after = scrubbed.load(ordering: .relaxed)
         filter.limit = 16
-        let entries = try index.surveying { [filter] in try $0.entries(filter) } ?? []
-        scrubbed.store(entries.count < filter.limit ? 0 : entries.last?.row.number ?? 0, ordering: .relaxed)
+        let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
+        scrubbed.store(page.count < filter.limit ? 0 : page.last, ordering: .relaxed)
         var verification = Verification()
-        for entry in entries { try check(entry.row, repairs: true, &verification) }
+        for entry in page.entries { try check(entry.row, repairs: true, &verification) }
     }
 }

@@ -24,19 +24,20 @@ extension DiskStorage {
             filter.host = query.host?.lowercased()
             filter.prefix = query.prefix
             filter.format = query.format?.rawValue
-            // One more tells whether there is another page.
-            filter.limit = query.limit + 1
+            filter.limit = query.limit
             // Opening the index may set the clock.
             _ = try index.totals()
             let now = clock.now
             filter.storedFrom = query.maxAge.map { now - Int(min($0, 1e11)) }
             filter.storedTo = query.minAge.map { now - Int(min($0, 1e11).rounded(.up)) }
             filter.aliveAt = now
-            let found = try index.surveying { [filter] in try $0.entries(filter) } ?? []
-            let page = found.prefix(query.limit)
-            return (
-                page.map { details($0, sharers: nil) }, found.count > query.limit ? page.last?.row.number : nil
-            )
+            let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
+            filter.after = page.last
+            filter.limit = 1
+            let hasMore =
+                try page.count == query.limit
+                && (index.surveying { [filter] in try $0.page(filter) }?.count ?? 0) > 0
+            return (page.entries.map { details($0, sharers: nil) }, hasMore ? page.last : nil)
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }

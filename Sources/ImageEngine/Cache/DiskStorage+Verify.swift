@@ -42,11 +42,11 @@ extension DiskStorage {
             var filter = CacheIndex.Filter()
             filter.limit = 64
             while !isCancelled() {
-                let page = try index.surveying { [filter] in try $0.entries(filter) } ?? []
-                for entry in page { try check(entry.row, repairs: repairs, &found) }
+                let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
+                for entry in page.entries { try check(entry.row, repairs: repairs, &found) }
                 report(found.bytes, max(total, found.bytes))
-                guard let last = page.last, page.count == filter.limit else { break }
-                filter.after = last.row.number
+                guard page.count == filter.limit else { break }
+                filter.after = page.last
             }
             try removeUnreadable(repairs: repairs, &found)
             for shard in folder.shards where !isCancelled() { try check(shard: shard, repairs: repairs, &found) }
@@ -152,36 +152,31 @@ extension DiskStorage {
                 return try index.row(digest.rowNumber).map { $0.name != digest || $0.fileName != name } ?? true
             }
             guard !strangers.isEmpty else { continue }
-            let (adopted, leftovers) = try index.write { writer in
-                var counts = (adopted: 0, leftovers: 0)
-                for name in strangers {
-                    switch try self.judge(name, in: shard, writer, repairs: repairs) {
-                    case .fine: break
-                    case .damaged: counts.leftovers += 1
-                    case .missing: counts.adopted += 1
-                    }
-                }
-                return (counts.adopted, counts.leftovers)
-            }
-            found.adopted += adopted
-            found.leftovers += leftovers
+            // Without repair, no index is begun where there is none.
+            let verdicts =
+                try repairs || index.exists
+                ? index.write { writer in
+                    try strangers.map { try self.judge($0, in: shard, writer, repairs: repairs) }
+                } : strangers.map { try judge($0, in: shard, nil, repairs: false) }
+            found.adopted += verdicts.count { $0 == .missing }
+            found.leftovers += verdicts.count { $0 == .damaged }
         }
     }
 
     /// Adopts a file without an entry, or removes it when it is no image of ours.
     private func judge(
-        _ name: String, in shard: String, _ writer: CacheIndex.Writer, repairs: Bool
+        _ name: String, in shard: String, _ writer: CacheIndex.Writer?, repairs: Bool
     ) throws -> Verdict {
         let hex = name.prefix { $0 != "." }
         let path = "\(folder.path)/blobs/\(shard)/\(name)"
         if let digest = Digest(hex: hex), hex.hasPrefix(shard) {
-            if try writer.lent(of: String(hex)).contains(name) { return .fine }
-            if let row = try writer.row(digest.rowNumber), row.name == digest {
+            if try writer?.lent(of: String(hex)).contains(name) ?? false { return .fine }
+            if let row = try writer?.row(digest.rowNumber), row.name == digest {
                 if row.fileName == name { return .fine }
             } else if let (row, stamp) = adoptedRow(
                 digest, key: nil, path: path, name.contains(".") ? String(name.dropFirst(hex.count + 1)) : "")
             {
-                if repairs { try enter(row, stamp, writer) }
+                if repairs, let writer { try enter(row, stamp, writer) }
                 return .missing
             }
         }
