@@ -73,14 +73,14 @@ import Testing
         configuration.expiration = .seconds(300)
     }
 
-    @Test(arguments: 0..<8 as Range<UInt64>)
+    @Test(arguments: 0..<6 as Range<UInt64>)
     func storageBehavesLikeItsModel(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let clock = ManualClock(seconds: 1_800_000_000)
         var disks = [try TestDisk(clock: clock, settings)]
         disks.append(try disks[0].reopened(settings))
         var model = Model()
-        for step in 0..<600 {
+        for step in 0..<500 {
             let at: Comment = "seed \(seed), step \(step)"
             let now = clock.seconds
             let actor = disks[Int.random(in: 0...1, using: &generator)]
