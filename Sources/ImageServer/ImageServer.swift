@@ -97,6 +97,25 @@ public final class ImageServer: RequestHandler {
             return .answered
         case .later(let work): return .deferred { call in Self.start(call, work) {} }
         case .exit(let code): return .exit(code)
+        case .onDisk(let access, let atOnce, let later):
+            if order.isFree(access), let value = try atOnce() {
+                value.write(to: &writer)
+                return .answered
+            }
+            return .deferred { [order, manager] call in
+                order.enter(access) { place in
+                    guard call.isOpen else { return order.leave(place) }
+                    manager.perform {
+                        do {
+                            let value = try later()
+                            call.respond { value.write(to: &$0) }
+                        } catch {
+                            call.fail(rpcError(error))
+                        }
+                        order.leave(place)
+                    }
+                }
+            }
         case .ordered(let access, let atOnce, let later):
             if order.isFree(access), !hasProgress {
                 if let value = try atOnce() {

@@ -33,7 +33,8 @@ extension CacheIndex {
         func totals() throws(SQLiteDatabase.Failure) -> Totals? {
             guard try sum.step() else { return nil }
             defer { sum.reset() }
-            return Totals(sum)
+            let totals = Totals(sum)
+            return totals.isSane ? totals : Totals(count: max(0, min(totals.count, 1 << 60)))
         }
 
         /// Entries with the content that `content` numbers.
@@ -68,6 +69,9 @@ extension CacheIndex {
 }
 
 extension CacheIndex.Totals {
+    /// Whether the sums can be true; what is calculated with them does not overflow.
+    var isSane: Bool { [count, bytes, allocated, lent].allSatisfy((0...(1 << 60)).contains) }
+
     init(_ statement: SQLiteStatement) {
         self.init(
             count: statement.integer(0), bytes: statement.integer(1), allocated: statement.integer(2),

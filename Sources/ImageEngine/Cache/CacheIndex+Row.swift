@@ -38,6 +38,9 @@ extension CacheIndex {
 }
 
 extension CacheIndex.Row {
+    /// Bytes that a file may have: a petabyte is nobody's picture, and sums of such do not overflow.
+    private static let sizes = 0...(1 << 50)
+
     /// Reads a row; nil if it says what no version of ours would write.
     init?(_ statement: SQLiteStatement) {
         guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)),
@@ -60,7 +63,7 @@ extension CacheIndex.Row {
         modified = statement.integer(18)
         content = Int64(statement.integer(19))
         // The extension becomes part of a path, and the times are calculated with.
-        guard StorageFolder.isExtension(fileExtension), byteCount >= 0,
+        guard StorageFolder.isExtension(fileExtension), Self.sizes.contains(byteCount), Self.sizes.contains(allocated),
             CacheIndex.times.contains(storedAt), CacheIndex.times.contains(lifetime ?? 0),
             CacheIndex.times.contains(expiresAt ?? 0)
         else { return nil }
@@ -74,6 +77,6 @@ extension CacheIndex.Details {
         self.row = row
         host = statement.text(20)
         metadata = statement.text(21)
-        usedAt = statement.integer(22)
+        usedAt = min(max(statement.integer(22), 0), CacheIndex.times.upperBound)
     }
 }

@@ -12,7 +12,7 @@ extension CacheIndex {
     /// What is kept besides, for inspection.
     static let moreColumns = "host, metadata, used_at"
 
-    /// Entries, their sums, files that outlive their entries for a lease, and the moment the clock goes by.
+    /// Entries, their sums, files that are to go (at once, or when a lease ends), and the moment the clock goes by.
     ///
     /// `content` is one number for all entries that share one file by hard links, so that its bytes count once.
     private static let tables = """
@@ -67,10 +67,10 @@ extension CacheIndex {
                 WHERE NOT \(other) = new.content AND id <> new.id);
         END;
         CREATE TRIGGER IF NOT EXISTS lent_added AFTER INSERT ON lent BEGIN
-            UPDATE totals SET lent = lent + new.bytes;
+            UPDATE totals SET lent = lent + new.bytes WHERE new.until > 0;
         END;
         CREATE TRIGGER IF NOT EXISTS lent_removed AFTER DELETE ON lent BEGIN
-            UPDATE totals SET lent = lent - old.bytes;
+            UPDATE totals SET lent = lent - old.bytes WHERE old.until > 0;
         END;
         PRAGMA user_version = 2;
         """
@@ -78,19 +78,30 @@ extension CacheIndex {
     /// What makes an index of this version out of one of version `found`; 0 is an empty file.
     static func statements(from found: Int) -> String { (found == 0 ? tables : upgrade) + rest }
 
-    /// Removes every entry, without the trigger for each: the sums are known to become zero.
+    /// Removes every entry, without the trigger for each: the sums are known to become zero. The files go when the next
+    /// transaction begins, see ``Folder/clearing``.
     static let emptying = """
         DROP TRIGGER entry_removed; DROP TRIGGER lent_removed; DELETE FROM entries; DELETE FROM lent; DELETE FROM totals;
-        INSERT INTO totals(count, bytes, allocated, adopting) VALUES(0, 0, 0, 0);
+        INSERT INTO totals(count, bytes, allocated, adopting) VALUES(0, 0, 0, 2);
         """ + rest
+
+    /// What the index knows of the folder: the column `adopting`.
+    enum Folder {
+        /// Every image in it has an entry.
+        static let known = 0
+        /// It may hold images without entries.
+        static let adopting = 1
+        /// All entries have been removed, and the files are yet to go.
+        static let clearing = 2
+    }
 
     /// Makes the sums true again.
     static let summing = """
         INSERT INTO totals(count, bytes, allocated, adopting) SELECT 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals);
         UPDATE totals SET
             count = (SELECT count(*) FROM entries),
-            bytes = (SELECT coalesce(sum(b), 0) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content)),
-            allocated = (SELECT coalesce(sum(a), 0) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content)),
-            lent = (SELECT coalesce(sum(bytes), 0) FROM lent);
+            bytes = (SELECT CAST(total(b) AS INTEGER) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content)),
+            allocated = (SELECT CAST(total(a) AS INTEGER) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content)),
+            lent = (SELECT CAST(total(bytes) AS INTEGER) FROM lent WHERE until > 0);
         """
 }

@@ -1,6 +1,6 @@
 /// The connection for long work.
 extension CacheIndex {
-    /// What ``Survey/page(_:)`` looks for.
+    /// What ``Survey/entries(_:)`` looks for.
     struct Filter: Sendable, Equatable {
         /// The number of the last entry of the page before.
         var after: Int64 = 0
@@ -19,12 +19,13 @@ extension CacheIndex {
         var limit = 100
     }
 
-    /// What ``Survey/page(_:)`` found.
+    /// A part of the entries.
     struct Page: Sendable {
+        /// Those that can be read.
         var entries: [Details] = []
-        /// How many rows there were, with those that no version of ours would write.
+        /// How many there are, with those that no version of ours would have written.
         var count = 0
-        /// The number of the last of them.
+        /// The number of the last one.
         var last: Int64 = 0
     }
 
@@ -39,7 +40,7 @@ extension CacheIndex {
         }
 
         /// The next page of entries, in the order of their numbers, which no use changes.
-        func page(_ filter: Filter) throws(SQLiteDatabase.Failure) -> Page {
+        func entries(_ filter: Filter) throws(SQLiteDatabase.Failure) -> Page {
             let statement = try database.prepare(
                 """
                 SELECT \(CacheIndex.columns), \(CacheIndex.moreColumns) FROM entries WHERE id > ?1
@@ -83,10 +84,10 @@ extension CacheIndex {
                 """
                 SELECT (SELECT count(*) FROM totals) = 1
                     AND count = (SELECT count(*) FROM entries)
-                    AND bytes = (SELECT coalesce(sum(b), 0) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content))
+                    AND bytes = (SELECT CAST(total(b) AS INTEGER) FROM (SELECT max(bytes) AS b FROM entries GROUP BY content))
                     AND allocated =
-                        (SELECT coalesce(sum(a), 0) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content))
-                    AND lent = (SELECT coalesce(sum(bytes), 0) FROM lent) FROM totals
+                        (SELECT CAST(total(a) AS INTEGER) FROM (SELECT max(allocated) AS a FROM entries GROUP BY content))
+                    AND lent = (SELECT CAST(total(bytes) AS INTEGER) FROM lent WHERE until > 0) FROM totals
                 """) == 1
         }
 

@@ -9,11 +9,16 @@ extension CacheIndex {
         let inode: UInt64?
         /// Whether the folder may hold images that the index does not know.
         private(set) var isAdopting: Bool
+        private let finishClearing: @Sendable () throws -> Void
         private let database: SQLiteDatabase
         private var statements: [Statement: SQLiteStatement] = [:]
         private var isSynced = false
 
-        init(path: String, clock: CacheClock, hasImages: Bool) throws(SQLiteDatabase.Failure) {
+        /// - Parameter finishClearing: Moves all files away after all entries were removed.
+        init(
+            path: String, clock: CacheClock, hasImages: Bool, finishClearing: @escaping @Sendable () throws -> Void
+        ) throws(SQLiteDatabase.Failure) {
+            self.finishClearing = finishClearing
             database = try SQLiteDatabase(path: path, creates: true)
             chmod(path, 0o600)
             try database.execute(
@@ -32,7 +37,7 @@ extension CacheIndex {
                 }
             }
             inode = CacheIndex.inode(path)
-            isAdopting = try database.number("SELECT adopting FROM totals") != 0
+            isAdopting = try database.number("SELECT adopting FROM totals") == Folder.adopting
             if let anchor = try CacheIndex.anchor(database) { clock.follow(anchor) }
             try setAnchor(clock.anchor)
         }
@@ -52,6 +57,11 @@ extension CacheIndex {
             }
             try statement(.begin).run()
             do {
+                if try state() == Folder.clearing {
+                    // Under the lock that every store holds: no new file can be among the old ones.
+                    try finishClearing()
+                    try setState(Folder.known)
+                }
                 let value = try body(self)
                 try statement(.commit).run()
                 return value
@@ -59,6 +69,18 @@ extension CacheIndex {
                 try? database.execute("ROLLBACK")
                 throw error
             }
+        }
+
+        private func state() throws(SQLiteDatabase.Failure) -> Int {
+            let state = try statement(.state)
+            guard try state.step() else { return Folder.known }
+            defer { state.reset() }
+            return state.integer(0)
+        }
+
+        private func setState(_ state: Int) throws(SQLiteDatabase.Failure) {
+            try database.execute("UPDATE totals SET adopting = \(state)")
+            isAdopting = state == Folder.adopting
         }
 
         // MARK: Entries
@@ -98,7 +120,7 @@ extension CacheIndex {
             upsert.bind(22, metadata)
             upsert.bind(23, row.storedAt)
             try upsert.run()
-            let keep = try statement(.keepLent)
+            let keep = try statement(.keep)
             keep.bind(1, row.fileName)
             try keep.run()
         }
@@ -129,9 +151,13 @@ extension CacheIndex {
 
         func totals() throws(SQLiteDatabase.Failure) -> Totals {
             let sum = try statement(.sum)
-            guard try sum.step() else { return Totals() }
+            let found = try sum.step() ? Totals(sum) : nil
+            sum.reset()
+            if let found, found.isSane { return found }
+            // Somebody wrote into the index: what follows must not be decided by that.
+            try sumUp()
             defer { sum.reset() }
-            return Totals(sum)
+            return try sum.step() ? Totals(sum) : Totals()
         }
 
         /// The entries made from `key` by processors.
@@ -218,10 +244,7 @@ extension CacheIndex {
         }
 
         /// Every image in the folder is known from now on.
-        func endAdopting() throws(SQLiteDatabase.Failure) {
-            try database.execute("UPDATE totals SET adopting = 0")
-            isAdopting = false
-        }
+        func endAdopting() throws(SQLiteDatabase.Failure) { try setState(Folder.known) }
 
         /// Writes down the moment, so that the cache's time goes on from it after a restart of the machine.
         func setAnchor(_ anchor: CacheClock.Anchor) throws(SQLiteDatabase.Failure) {
@@ -233,26 +256,28 @@ extension CacheIndex {
             try set.run()
         }
 
-        // MARK: Files that are lent out
+        // MARK: Files that are to go
 
-        /// Keeps a file without an entry until its lease has ended.
-        func lend(_ fileName: String, bytes: Int, until moment: Int) throws(SQLiteDatabase.Failure) {
-            let lend = try statement(.lend)
-            lend.bind(1, fileName)
-            lend.bind(2, bytes)
-            lend.bind(3, moment)
-            try lend.run()
+        /// Notes that a file has no entry any more and goes at `moment`: when its lease ends, or at once when that is 0.
+        func leave(_ fileName: String, bytes: Int, until moment: Int) throws(SQLiteDatabase.Failure) {
+            // Replacing a row would not take its bytes out of the sum.
+            try settle(fileName)
+            let leave = try statement(.leave)
+            leave.bind(1, fileName)
+            leave.bind(2, bytes)
+            leave.bind(3, moment)
+            try leave.run()
         }
 
-        /// Up to `limit` files whose leases have ended at `moment`; and those whose end is too far away to be true.
-        func returned(at moment: Int, _ limit: Int) throws(SQLiteDatabase.Failure) -> [String] {
-            let returned = try statement(.returned)
-            returned.bind(1, moment)
-            returned.bind(2, limit)
-            returned.bind(3, moment + Lending.longest + 1)
+        /// Up to `limit` files whose time has come at `moment`; and those whose time is too far away to be true.
+        func left(at moment: Int, _ limit: Int) throws(SQLiteDatabase.Failure) -> [String] {
+            let left = try statement(.left)
+            left.bind(1, moment)
+            left.bind(2, limit)
+            left.bind(3, moment + Lending.longest + 1)
             var names: [String] = []
-            while try returned.step() {
-                if let name = returned.text(0) { names.append(name) }
+            while try left.step() {
+                if let name = left.text(0) { names.append(name) }
             }
             return names
         }
@@ -274,21 +299,21 @@ extension CacheIndex {
             return count
         }
 
-        /// The files kept for leases whose names begin with `hex`.
-        func lent(of hex: String) throws(SQLiteDatabase.Failure) -> [String] {
-            let lent = try statement(.lent)
-            lent.bind(1, hex)
-            lent.bind(2, hex + "g")
+        /// The files without entries whose names begin with `hex`.
+        func left(of hex: String) throws(SQLiteDatabase.Failure) -> [String] {
+            let left = try statement(.leftOf)
+            left.bind(1, hex)
+            left.bind(2, hex + "g")
             var names: [String] = []
-            while try lent.step() {
-                if let name = lent.text(0) { names.append(name) }
+            while try left.step() {
+                if let name = left.text(0) { names.append(name) }
             }
             return names
         }
 
-        /// The file is no longer kept for a lease.
-        func takeBack(_ fileName: String) throws(SQLiteDatabase.Failure) {
-            let keep = try statement(.keepLent)
+        /// The file has gone, or has an entry again.
+        func settle(_ fileName: String) throws(SQLiteDatabase.Failure) {
+            let keep = try statement(.keep)
             keep.bind(1, fileName)
             try keep.run()
         }
@@ -300,7 +325,7 @@ extension CacheIndex {
     /// The statements of the writing connection.
     enum Statement: Hashable {
         case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch
-        case settle, name, setAnchor, lend, keepLent, returned, lent, lentCount, numbers
+        case settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
         var text: String {
             let select = "SELECT \(CacheIndex.columns)"
@@ -327,12 +352,13 @@ extension CacheIndex {
             case .name: "UPDATE entries SET key = ?2, identifier = ?3, host = ?4 WHERE id = ?1"
             case .setAnchor:
                 "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
-            case .lend: "INSERT OR REPLACE INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
-            case .keepLent: "DELETE FROM lent WHERE file = ?1"
-            case .lent: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
+            case .state: "SELECT adopting FROM totals"
+            case .leave: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
+            case .keep: "DELETE FROM lent WHERE file = ?1"
+            case .leftOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
+            case .left: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
             case .lentCount: "SELECT count(*) FROM lent WHERE until > ?1"
             case .numbers: "SELECT id FROM entries"
-            case .returned: "SELECT file FROM lent WHERE until <= ?1 OR until > ?3 LIMIT ?2"
             }
         }
     }

@@ -23,6 +23,8 @@ final class CacheIndex: Sendable {
 
     private let onAdopting: @Sendable () -> Void
     private let hasImages: @Sendable () -> Bool
+    private let finishClearing: @Sendable () throws -> Void
+    private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let openings = Atomic(0)
 
@@ -32,14 +34,16 @@ final class CacheIndex: Sendable {
     ///   - hasImages: Whether a new index begins in a folder that has images already.
     ///   - onAdopting: Called when the index was begun in a folder that had images already, until
     ///     ``Writer/endAdopting()``. Must not wait.
+    ///   - finishClearing: Moves all files away, after all entries were removed.
     init(
         path: String, clock: CacheClock, hasImages: @escaping @Sendable () -> Bool,
-        onAdopting: @escaping @Sendable () -> Void
+        onAdopting: @escaping @Sendable () -> Void, finishClearing: @escaping @Sendable () throws -> Void
     ) {
         self.path = path
         self.clock = clock
         self.hasImages = hasImages
         self.onAdopting = onAdopting
+        self.finishClearing = finishClearing
     }
 
     /// Whether the folder may hold images that the index does not know.
@@ -50,6 +54,9 @@ final class CacheIndex: Sendable {
         try write { try $0.endAdopting() }
         adopting.store(false, ordering: .relaxed)
     }
+
+    /// Whether the file is there, but no index yet, or one of an older version: opening it for writing changes that.
+    var isUnready: Bool { unready.load(ordering: .relaxed) }
 
     /// How often a connection was opened: as long as it stays, the folder has not been replaced.
     var generation: Int { openings.load(ordering: .relaxed) }
@@ -81,42 +88,52 @@ final class CacheIndex: Sendable {
         try reading(or: Totals(), checksFile: true) { try $0.totals() }
     }
 
+    /// Makes an index of this version if there is none yet; may take seconds with a large one of an older version.
+    func makeReady() throws {
+        if isUnready { try write { _ in } }
+    }
+
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
-        let damaged = Self.inode(path)
+        // The file that was read last, should it turn out to be damaged.
+        var damaged: UInt64?
         do {
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             reader.withLock { $0 = nil }
             if failure.isCorruption { putAside(damaged) }
+            unready.store(true, ordering: .relaxed)
             return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
-            // Opening it for writing makes it one of this version.
-            try write { _ in }
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            // Making it one of this version may take seconds, which is nothing for those who look.
+            unready.store(true, ordering: .relaxed)
+            return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
             // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
             close(Self.lock(path))
-            return try readingOnce(or: missing, checksFile: checksFile, body)
+            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
         }
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, checksFile: Bool, _ body: @Sendable (Reader) throws -> Value?
+        or missing: Value, checksFile: Bool, _ inode: inout UInt64?, _ body: @Sendable (Reader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
             if checksFile, let open = slot, open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
+                inode = open.inode
                 let value = try body(open)
                 // A miss may mean that the folder was replaced under us; whoever replaced it wrote a new file.
                 if value != nil || open.inode == Self.inode(path) { return value ?? missing }
                 slot = nil
             }
-            guard Self.inode(path) != nil else { return missing }
+            inode = Self.inode(path)
+            guard inode != nil else { return missing }
             let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
             slot = fresh
+            unready.store(false, ordering: .relaxed)
             openings.add(1, ordering: .relaxed)
             return value ?? missing
         }
@@ -130,26 +147,29 @@ final class CacheIndex: Sendable {
     func write<Value: Sendable>(
         syncs: Bool = false, _ body: @Sendable (Writer) throws -> Value
     ) throws -> Value {
-        let damaged = Self.inode(path)
+        let found = Self.inode(path)
         do {
-            return try writeOnce(syncs, body)
+            return try writeOnce(syncs, found, body)
         } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
             writer.withLock { $0 = nil }
             reader.withLock { $0 = nil }
-            putAside(damaged)
+            putAside(found)
             survey.withLock { $0 = nil }
-            return try writeOnce(syncs, body)
+            return try writeOnce(syncs, Self.inode(path), body)
         }
     }
 
-    private func writeOnce<Value: Sendable>(_ syncs: Bool, _ body: @Sendable (Writer) throws -> Value) throws -> Value {
+    private func writeOnce<Value: Sendable>(
+        _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (Writer) throws -> Value
+    ) throws -> Value {
         try writer.withLock { slot in
-            if let open = slot, open.inode == Self.inode(path) { return try open.transaction(syncs: syncs, body) }
+            if let open = slot, open.inode == found { return try open.transaction(syncs: syncs, body) }
             slot = nil
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
             defer { close(lock) }
-            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages())
+            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages(), finishClearing: finishClearing)
+            unready.store(false, ordering: .relaxed)
             slot = fresh
             openings.add(1, ordering: .relaxed)
             if fresh.isAdopting {
@@ -162,16 +182,19 @@ final class CacheIndex: Sendable {
 
     // MARK: Surveys
 
-    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index, or
-    /// none that can be read.
+    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index.
     func surveying<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
-        let damaged = Self.inode(path)
+        let found = Self.inode(path)
         do {
             return try surveyingOnce(body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
+        } catch let failure as SQLiteDatabase.Failure
+            where failure.isCorruption || failure.isForeign || failure.isOlder
+        {
             survey.withLock { $0 = nil }
-            if failure.isCorruption { putAside(damaged) }
-            return nil
+            if failure.isCorruption { putAside(found) }
+            // Opening it for writing makes a whole one of it.
+            try write { _ in }
+            return try surveyingOnce(body)
         }
     }
 

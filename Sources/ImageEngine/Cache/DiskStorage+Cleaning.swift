@@ -22,26 +22,11 @@ extension DiskStorage {
                 if slice.count < 64 { break }
                 usleep(200)
             }
+            try removeLeft()
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }
         return removed
-    }
-
-    /// Removes files that outlived their entries for a lease that has ended.
-    func removeReturned() throws {
-        guard try index.totals().lent > 0 else { return }
-        var isOver = false
-        while !isOver {
-            isOver = try index.write { writer in
-                let files = try writer.returned(at: self.clock.now, 64)
-                for file in files {
-                    unlink(self.folder.blob(file))
-                    try writer.takeBack(file)
-                }
-                return files.count < 64
-            }
-        }
     }
 
     /// One round of cleaning: expired entries, ended leases, what dead writers left, a sample of checksums, and the
@@ -49,7 +34,7 @@ extension DiskStorage {
     func clean(isCancelled: () -> Bool = { false }) {
         guard index.exists else { return }
         _ = try? removeExpired(isCancelled: isCancelled)
-        try? removeReturned()
+        try? removeLeft()
         collectLeftovers()
         if !isCancelled() { try? scrub() }
         // So that the cache's time goes on from here should the machine be started anew.
@@ -62,7 +47,7 @@ extension DiskStorage {
         var filter = CacheIndex.Filter()
         filter.after = scrubbed.load(ordering: .relaxed)
         filter.limit = 16
-        let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
+        let page = try index.surveying { [filter] in try $0.entries(filter) } ?? CacheIndex.Page()
         scrubbed.store(page.count < filter.limit ? 0 : page.last, ordering: .relaxed)
         var verification = Verification()
         for entry in page.entries { try check(entry.row, repairs: true, &verification) }

@@ -12,7 +12,9 @@ extension DiskStorage {
     func collectLeftovers() -> Int {
         guard folder.exists else { return 0 }
         let dead = folder.session.dead()
-        defer { for session in dead { folder.session.bury(session) } }
+        var unfinished: Set<String> = []
+        // A session whose drafts could not be judged now is looked at again.
+        defer { for session in dead { folder.session.bury(session, keepsMark: unfinished.contains(session.name)) } }
         let deadNames = Set(dead.map(\.name))
         var count = 0
         for name in folder.partialNames where !name.hasSuffix(".cleared") {
@@ -22,7 +24,10 @@ extension DiskStorage {
             let session = parts.count >= 3 ? String(parts[parts.count - 2]) : ""
             if deadNames.contains(session) {
                 let fileName = parts.dropLast(2).joined(separator: "~")
-                do { try finish(path, fileName) } catch { continue }
+                do { try finish(path, fileName) } catch {
+                    unfinished.insert(session)
+                    continue
+                }
             } else if folder.session.isMarked(session) || !isOld(path) {
                 continue
             }

@@ -24,20 +24,19 @@ extension DiskStorage {
             filter.host = query.host?.lowercased()
             filter.prefix = query.prefix
             filter.format = query.format?.rawValue
-            filter.limit = query.limit
+            // One more tells whether there is another page.
+            filter.limit = query.limit + 1
             // Opening the index may set the clock.
-            _ = try index.totals()
+            _ = try totals()
             let now = clock.now
             filter.storedFrom = query.maxAge.map { now - Int(min($0, 1e11)) }
             filter.storedTo = query.minAge.map { now - Int(min($0, 1e11).rounded(.up)) }
             filter.aliveAt = now
-            let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
-            filter.after = page.last
-            filter.limit = 1
-            let hasMore =
-                try page.count == query.limit
-                && (index.surveying { [filter] in try $0.page(filter) }?.count ?? 0) > 0
-            return (page.entries.map { details($0, sharers: nil) }, hasMore ? page.last : nil)
+            let found = try index.surveying { [filter] in try $0.entries(filter) } ?? CacheIndex.Page()
+            let page = found.entries.prefix(query.limit)
+            // Where some cannot be read, the page is shorter, but not the last.
+            let last = found.entries.count > query.limit ? page.last?.row.number ?? found.last : found.last
+            return (page.map { details($0, sharers: nil) }, found.count > query.limit ? last : nil)
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }

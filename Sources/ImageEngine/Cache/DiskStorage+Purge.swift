@@ -4,7 +4,7 @@ internal import Synchronization
 /// How far an eviction is.
 struct Eviction: Sendable {
     /// The bytes to go down to.
-    let goal: Int
+    var goal: Int
     /// An entry that is left alone.
     var sparing: Int64?
     /// Whether files without entries, kept for their leases, count too.
@@ -57,6 +57,7 @@ extension DiskStorage {
         while !isOver {
             let state = start
             let (isDone, end) = try index.write { writer in
+                _ = try self.removeLeft(64, writer)
                 var eviction = state
                 let isDone = try self.evict(&eviction, writer)
                 return (isDone, eviction)
@@ -68,6 +69,7 @@ extension DiskStorage {
             // Others wait for the index too.
             if !isOver { usleep(200) }
         }
+        try removeLeft()
     }
 
     /// Takes entries out until the goal is reached, or the slice is full, or none is left.
@@ -96,23 +98,54 @@ extension DiskStorage {
         return true
     }
 
-    /// Removes an entry and, unless it is lent out, its file.
+    /// Removes an entry. Its file goes in a transaction of its own, by ``removeLeft()``: would it go at once and the
+    /// transaction fail, the entry were there without it. If it is lent out, it goes when the lease ends.
     func takeOut(_ entry: CacheIndex.Writer.Used, _ writer: CacheIndex.Writer) throws -> Cleaned? {
         defer { touches.forget(entry.number) }
         guard let row = entry.row else {
             try writer.remove(entry.number)
             return nil
         }
-        if try !lendIfNeeded(row, writer) { unlink(folder.blob(row.fileName)) }
+        try leave(row, writer)
         try writer.remove(entry.number)
         return Cleaned(hash: row.name.hex, key: row.key.isEmpty ? nil : row.key, bytes: row.byteCount)
     }
 
-    /// Keeps the file of an entry that goes, if it is lent out.
-    func lendIfNeeded(_ row: CacheIndex.Row, _ writer: CacheIndex.Writer) throws -> Bool {
+    /// Notes that the file of an entry goes: at once, or when its lease ends.
+    func leave(_ row: CacheIndex.Row, _ writer: CacheIndex.Writer) throws {
         let rest = lending.rest(of: row.number)
-        guard rest > 0 else { return false }
-        try writer.lend(row.fileName, bytes: row.byteCount, until: clock.now + rest)
-        return true
+        try writer.leave(row.fileName, bytes: row.byteCount, until: rest > 0 ? clock.now + rest : 0)
+    }
+
+    /// Removes the files whose time has come, a few at a time.
+    func removeLeft() throws {
+        var isOver = !index.exists
+        while !isOver { isOver = try index.write { try self.removeLeft(64, $0) } }
+    }
+
+    /// Removes up to `limit` files that have no entries and are not lent out.
+    ///
+    /// - Returns: Whether there were no more.
+    func removeLeft(_ limit: Int, _ writer: CacheIndex.Writer) throws -> Bool {
+        let files = try writer.left(at: clock.now, limit)
+        guard !files.isEmpty else { return true }
+        // Out of sight first: who lends it out now has either seen it gone, or is seen to have lent it out.
+        let aside = try folder.partialPath("evicted")
+        for file in files {
+            let path = folder.blob(file)
+            let number = Digest(hex: file.prefix { $0 != "." })?.rowNumber
+            if rename(path, aside) == 0 {
+                if let number, lending.isLent(number), rename(aside, path) == 0 {
+                    let size = FileStamp(path: path)?.size ?? 0
+                    try writer.leave(file, bytes: size, until: clock.now + lending.rest(of: number))
+                    continue
+                }
+                unlink(aside)
+            } else if errno != ENOENT, errno != ENOTDIR {
+                throw StorageFailure(errno, "remove", path)
+            }
+            try writer.settle(file)
+        }
+        return files.count < limit
     }
 }

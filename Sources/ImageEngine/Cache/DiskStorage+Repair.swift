@@ -10,16 +10,17 @@ extension DiskStorage {
     /// process has just stored; the file was copied or touched, with its content unchanged; a store was killed between
     /// the two names, and the old file waits beside; the index was lost; the file was changed or removed behind our
     /// back, which is a miss.
-    func settle(_ key: CacheKey) throws(ImageError) -> ImageRecord? {
-        switch try lookIntoIndex(key) {
+    func settle(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+        switch try lookIntoIndex(key, lease: lease) {
         case .found(let record): record
         case .missing: readOnlyRecord(for: key)
-        case .unsettled: try repair(key) ?? readOnlyRecord(for: key)
+        case .unsettled: try repair(key, lease: lease) ?? readOnlyRecord(for: key)
         }
     }
 
-    private func repair(_ key: CacheKey) throws(ImageError) -> ImageRecord? {
+    private func repair(_ key: CacheKey, lease: Double) throws(ImageError) -> ImageRecord? {
         let digest = name(of: key)
+        if lease > 0 { lending.lend(digest.rowNumber, for: lease) }
         do {
             return try index.write { writer in
                 guard var row = try writer.row(digest.rowNumber), row.name == digest else {
@@ -74,12 +75,12 @@ extension DiskStorage {
     }
 
     /// Takes a file of the folder that the index does not know into the index.
-    private func adopt(_ key: CacheKey, _ digest: Digest, _ writer: CacheIndex.Writer) throws -> ImageRecord? {
+    func adopt(_ key: CacheKey, _ digest: Digest, _ writer: CacheIndex.Writer) throws -> ImageRecord? {
         guard writer.isAdopting else { return nil }
         let likely = [fileExtension(for: key, nil), key.ownExtension, ""]
         for fileExtension in likely + ImageFormat.allCases.map(\.fileExtension) {
             let path = folder.blob(digest.hex, fileExtension)
-            guard let (row, stamp) = adoptedRow(digest, key: key, path: path, fileExtension) else { continue }
+            guard let (row, stamp) = try adoptedRow(digest, key: key, path: path, fileExtension) else { continue }
             try enter(row, stamp, writer)
             return record(key, row, path, stamp)
         }
@@ -87,12 +88,17 @@ extension DiskStorage {
     }
 
     /// A row for a file of which only the name is known; its life begins now.
+    ///
+    /// - Returns: nil if there is no file, or it is no image.
+    /// - Throws: ``StorageFailure`` if the file cannot be read now: that says nothing about it.
     func adoptedRow(
         _ digest: Digest, key: CacheKey?, path: String, _ fileExtension: String
-    ) -> (CacheIndex.Row, FileStamp)? {
-        guard let stamp = FileStamp(path: path), let checksum = try? folder.checksum(of: path) else { return nil }
+    ) throws -> (CacheIndex.Row, FileStamp)? {
+        guard let stamp = FileStamp(path: path), let checksum = try folder.existingChecksum(of: path) else {
+            return nil
+        }
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
         defer { Glibc.close(descriptor) }
         guard let header = try? ImageHeader(descriptor: descriptor, count: stamp.size) else { return nil }
         let storedAt = clock.now
@@ -139,7 +145,7 @@ extension DiskStorage {
         if let row = try writer.row(digest.rowNumber), row.name == digest { return }
         let fileExtension = parts.count > 1 ? String(parts[1]) : ""
         let path = folder.blob(String(hex), fileExtension)
-        guard let (row, stamp) = adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
+        guard let (row, stamp) = try adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
         try enter(row, stamp, writer)
     }
 }
@@ -150,6 +156,8 @@ final class Adopter: Sendable {
     private let reference = Mutex(Reference())
     private let hasStarted = Atomic(false)
 
+    private func end() { hasStarted.store(false, ordering: .relaxed) }
+
     func use(_ storage: DiskStorage) {
         reference.withLock { $0.storage = storage }
     }
@@ -158,6 +166,10 @@ final class Adopter: Sendable {
         guard let storage = reference.withLock({ $0.storage }), !hasStarted.exchange(true, ordering: .relaxed) else {
             return
         }
-        startThread { storage.adoptAll() }
+        startThread { [self] in
+            storage.adoptAll()
+            // The index may be lost once more.
+            end()
+        }
     }
 }

@@ -29,9 +29,9 @@ extension DiskStorage {
     /// What the transaction of a store ended in.
     private struct Commit: Sendable {
         let stored: Stored
-        /// The file of the replaced image, where it has another name.
-        var old: CacheIndex.Row?
         var evicted: [Cleaned] = []
+        /// Whether files are to go now.
+        var leavesFiles = false
     }
 
     /// Stores an image and returns its record once the file is at its place and the index knows it.
@@ -44,6 +44,7 @@ extension DiskStorage {
                 hint: "Use letters and digits.")
         }
         let configuration = configuration
+        if !order.overwrites, let found = readOnlyRecord(for: order.key) { return Stored(record: found, isNew: false) }
         do {
             try keepSpaceFree(for: content, configuration)
             let fileName = StorageFolder.fileName(digest.hex, fileExtension)
@@ -55,24 +56,19 @@ extension DiskStorage {
                     limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
                     source: order.key.key)
             }
-            let shared = try sharedDraft(for: written, digest, fileName)
-            defer { if let shared { unlink(shared.path) } }
-            let draft = shared ?? written
             // Before others can see the entry, or they might take it out first.
             if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
-            let placement = Mutex<StorageFolder.Placement?>(nil)
-            let commit: Commit
-            do {
-                commit = try index.write(syncs: configuration.syncsToDisk) { writer in
-                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement)
-                }
-            } catch {
-                // The index did not take it: back to where it was.
-                let placed = placement.withLock { $0 }
-                if let placed { folder.takeBack(placed, draft, from: folder.blob(fileName)) }
-                throw error
+            var (commit, twin) = try enter(written, order, fileExtension, configuration, seeksTwin: true)
+            if let twin {
+                // Hashing and linking happen outside the transaction, for nobody should wait for that.
+                let shared = try sharedDraft(with: twin, for: written, fileName)
+                defer { if let shared { unlink(shared.path) } }
+                commit = try enter(shared ?? written, order, fileExtension, configuration, seeksTwin: false).commit
             }
-            if let old = commit.old { unlink(folder.blob(old.fileName)) }
+            guard let commit else {
+                throw ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")
+            }
+            if commit.leavesFiles { try? removeLeft() }
             if configuration.syncsToDisk { try folder.syncNames(of: folder.blob(fileName)) }
             if !commit.evicted.isEmpty {
                 onClean(commit.evicted, .sizeLimit)
@@ -85,7 +81,39 @@ extension DiskStorage {
         }
     }
 
-    /// Names the draft and enters it, within the index's transaction.
+    /// Names the draft and enters it in one transaction of the index.
+    ///
+    /// - Parameter seeksTwin: Whether an entry with the same bytes is looked for. If there is one, nothing is done.
+    private func enter(
+        _ draft: StorageFolder.Draft, _ order: Order, _ fileExtension: String, _ configuration: Configuration,
+        seeksTwin: Bool
+    ) throws -> (commit: Commit?, twin: CacheIndex.Row?) {
+        let digest = name(of: order.key)
+        let placement = Mutex<StorageFolder.Placement?>(nil)
+        do {
+            return try index.write(syncs: configuration.syncsToDisk) { writer in
+                if seeksTwin, let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber),
+                    twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size
+                {
+                    return (nil, twin)
+                }
+                return (
+                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement), nil
+                )
+            }
+        } catch {
+            // The index did not take it: back to where it was.
+            if let placed = placement.withLock({ $0 }) {
+                let target = folder.blob(digest.hex, fileExtension)
+                // Within a transaction, if there can be one: others may be storing there.
+                let isDone: Void? = try? index.write { _ in self.folder.takeBack(placed, draft, from: target) }
+                if isDone == nil { folder.takeBack(placed, draft, from: target) }
+            }
+            throw error
+        }
+    }
+
+    /// Names the draft and enters it, within a transaction.
     private func commit(
         _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
         _ configuration: Configuration, _ writer: CacheIndex.Writer,
@@ -104,7 +132,12 @@ extension DiskStorage {
             checksum: draft.checksum, origin: order.origin, storedAt: now, expiresAt: lifetime.map { now + $0 },
             lifetime: lifetime, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         let path = folder.blob(row.fileName)
-        let old = try writer.row(row.number)
+        var old = try writer.row(row.number)
+        if old == nil, writer.isAdopting {
+            // While an index is begun anew an image may be there without an entry.
+            _ = try adopt(order.key, digest, writer)
+            old = try writer.row(row.number)
+        }
         if let old, old.name == digest {
             let oldPath = folder.blob(old.fileName)
             let stamp = FileStamp(path: oldPath)
@@ -131,8 +164,10 @@ extension DiskStorage {
         try writer.put(row, metadata: order.metadata)
         var commit = Commit(stored: Stored(record: record(order.key, row, path, draft.stamp), isNew: true))
         commit.evicted = evicted
+        commit.leavesFiles = !evicted.isEmpty
         if let old, old.fileName != row.fileName {
-            if try !lendIfNeeded(old, writer) { commit.old = old }
+            try leave(old, writer)
+            commit.leavesFiles = true
         }
         return commit
     }
@@ -148,15 +183,12 @@ extension DiskStorage {
     /// Hard links cost readers nothing, and a file of ours is never written in place, so none of them can change
     /// with another (D-04).
     private func sharedDraft(
-        for draft: StorageFolder.Draft, _ digest: Digest, _ fileName: String
+        with twin: CacheIndex.Row, for draft: StorageFolder.Draft, _ fileName: String
     ) throws -> StorageFolder.Draft? {
-        for twin in try index.twins(draft.checksum.rowNumber)
-        where twin.checksum == draft.checksum && twin.name != digest && twin.byteCount == draft.stamp.size {
-            // Its checksum is that of the file as it is now: what is damaged is not passed on.
-            guard let linked = try folder.linkedDraft(of: folder.blob(twin.fileName), fileName) else { continue }
-            if linked.checksum == draft.checksum { return linked }
-            unlink(linked.path)
-        }
+        // Its checksum is that of the file as it is now: what is damaged is not passed on.
+        guard let linked = try folder.linkedDraft(of: folder.blob(twin.fileName), fileName) else { return nil }
+        if linked.checksum == draft.checksum { return linked }
+        unlink(linked.path)
         return nil
     }
 
@@ -169,21 +201,34 @@ extension DiskStorage {
         _ writer: CacheIndex.Writer
     ) throws -> [Cleaned] {
         guard configuration.bytesLimit > 0 else { return [] }
-        var growth = isShared ? 0 : row.byteCount
-        if let old, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
-        var eviction = Eviction(goal: configuration.bytesLimit - growth, sparing: row.number)
+        /// What may be there beside what comes in; it changes when those go that share its bytes or the old ones.
+        func goal() throws -> Int {
+            let isStillShared = try isShared && writer.twin(row.content, besides: row.number) != nil
+            var growth = isStillShared ? 0 : row.byteCount
+            if let old, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
+            return configuration.bytesLimit - growth
+        }
+        var eviction = Eviction(goal: try goal(), sparing: row.number)
         eviction.countsLent = true
         let totals = try writer.totals()
         if totals.bytes + totals.lent <= eviction.goal { return [] }
+        _ = try removeLeft(64, writer)
         // Who goes is judged by the uses up to now.
         try touches.flush(into: writer)
-        if try !evict(&eviction, writer) {
-            eviction.begin(lends: true)
-            if try !evict(&eviction, writer) {
-                throw ImageError.limitExceeded(
-                    limit: "bytesLimit", reason: "the disk tier has no room for its \(row.byteCount) bytes",
-                    source: row.key)
-            }
+        var isRoom = false
+        for lends in [false, true] where !isRoom {
+            if lends { eviction.begin(lends: true) }
+            repeat {
+                isRoom = try evict(&eviction, writer)
+                let next = try goal()
+                if next == eviction.goal { break }
+                eviction.goal = next
+            } while true
+        }
+        guard isRoom else {
+            throw ImageError.limitExceeded(
+                limit: "bytesLimit", reason: "the disk tier has no room for its \(row.byteCount) bytes",
+                source: row.key)
         }
         return eviction.removed
     }

@@ -18,9 +18,11 @@ extension DiskStorage {
         public var leftovers = 0
         /// Sums and notes of the index that were wrong.
         public var corrected = 0
+        /// Files that could not be read now, for want of a permission or of descriptors; they are left alone.
+        public var unreadable = 0
 
         /// Whether nothing was wrong.
-        public var isClean: Bool { damaged + missing + adopted + leftovers + corrected == 0 }
+        public var isClean: Bool { damaged + missing + adopted + leftovers + corrected + unreadable == 0 }
     }
 
     /// Checks every entry and every file, a few at a time, so that nobody waits for it.
@@ -37,12 +39,15 @@ extension DiskStorage {
         do {
             flushTouches()
             if repairs { found.leftovers += collectLeftovers() }
-            if try index.surveying({ _ in true }) == nil, folder.hasBlobs, repairs { try index.write { _ in } }
+            if repairs {
+                if folder.hasBlobs { try index.write { _ in } }
+                try removeLeft()
+            }
             let total = try index.totals().bytes
             var filter = CacheIndex.Filter()
             filter.limit = 64
             while !isCancelled() {
-                let page = try index.surveying { [filter] in try $0.page(filter) } ?? CacheIndex.Page()
+                let page = try index.surveying { [filter] in try $0.entries(filter) } ?? CacheIndex.Page()
                 for entry in page.entries { try check(entry.row, repairs: repairs, &found) }
                 report(found.bytes, max(total, found.bytes))
                 guard page.count == filter.limit else { break }
@@ -65,8 +70,7 @@ extension DiskStorage {
     func check(_ row: CacheIndex.Row, repairs: Bool, _ found: inout Verification) throws {
         found.checked += 1
         let path = folder.blob(row.fileName)
-        let stamp = FileStamp(path: path)
-        if let stamp, stamp.size == row.byteCount {
+        if let stamp = FileStamp(path: path), stamp.size == row.byteCount {
             found.bytes += stamp.size
             if let checksum = try? folder.checksum(of: path), row.checksum == nil || checksum == row.checksum {
                 return try checkNotes(row, stamp, repairs: repairs, &found)
@@ -76,15 +80,16 @@ extension DiskStorage {
         let verdict = try index.write { writer -> Verdict in
             guard let current = try writer.row(row.number), current.name == row.name else { return .fine }
             let path = self.folder.blob(current.fileName)
-            if FileStamp(path: path)?.size == current.byteCount,
-                let checksum = try? self.folder.checksum(of: path), current.checksum.map({ $0 == checksum }) ?? true
-            {
-                return .fine
+            do {
+                let checksum = try self.folder.existingChecksum(of: path)
+                let isSame = current.checksum == nil || checksum == current.checksum
+                if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return .fine }
+            } catch {
+                // What cannot be read now may be read again some day.
+                return .unreadable
             }
             var status = stat()
             let isGone = lstat(path, &status) != 0
-            // What cannot be read now may be read again some day.
-            if isGone, ![ENOENT, ENOTDIR].contains(errno) { return .fine }
             if repairs {
                 if !isGone {
                     self.report(current)
@@ -99,10 +104,11 @@ extension DiskStorage {
         case .fine: break
         case .missing: found.missing += 1
         case .damaged: found.damaged += 1
+        case .unreadable: found.unreadable += 1
         }
     }
 
-    private enum Verdict { case fine, missing, damaged }
+    private enum Verdict { case fine, missing, damaged, unreadable }
 
     /// Checks what the index notes about a whole file: its time of change, and whose bytes it shares.
     private func checkNotes(
@@ -158,8 +164,14 @@ extension DiskStorage {
                 ? index.write { writer in
                     try strangers.map { try self.judge($0, in: shard, writer, repairs: repairs) }
                 } : strangers.map { try judge($0, in: shard, nil, repairs: false) }
-            found.adopted += verdicts.count { $0 == .missing }
-            found.leftovers += verdicts.count { $0 == .damaged }
+            for verdict in verdicts {
+                switch verdict {
+                case .fine: break
+                case .missing: found.adopted += 1
+                case .damaged: found.leftovers += 1
+                case .unreadable: found.unreadable += 1
+                }
+            }
         }
     }
 
@@ -170,14 +182,19 @@ extension DiskStorage {
         let hex = name.prefix { $0 != "." }
         let path = "\(folder.path)/blobs/\(shard)/\(name)"
         if let digest = Digest(hex: hex), hex.hasPrefix(shard) {
-            if try writer?.lent(of: String(hex)).contains(name) ?? false { return .fine }
+            if try writer?.left(of: String(hex)).contains(name) ?? false { return .fine }
             if let row = try writer?.row(digest.rowNumber), row.name == digest {
                 if row.fileName == name { return .fine }
-            } else if let (row, stamp) = adoptedRow(
-                digest, key: nil, path: path, name.contains(".") ? String(name.dropFirst(hex.count + 1)) : "")
-            {
-                if repairs, let writer { try enter(row, stamp, writer) }
-                return .missing
+            } else {
+                let fileExtension = name.contains(".") ? String(name.dropFirst(hex.count + 1)) : ""
+                do {
+                    if let (row, stamp) = try adoptedRow(digest, key: nil, path: path, fileExtension) {
+                        if repairs, let writer { try enter(row, stamp, writer) }
+                        return .missing
+                    }
+                } catch {
+                    return .unreadable
+                }
             }
         }
         if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }

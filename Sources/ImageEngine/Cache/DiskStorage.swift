@@ -95,7 +95,7 @@ public final class DiskStorage: Sendable {
         self.clock = clock
         index = CacheIndex(
             path: configuration.folder + "/index.sqlite", clock: clock, hasImages: { !files.shards.isEmpty },
-            onAdopting: { adopter.start() })
+            onAdopting: { adopter.start() }, finishClearing: { try files.setBlobsAside() })
         touches = TouchLog(index: index)
         lending = Lending(folder: files, index: index, clock: clock)
         noteConfiguration(configuration)
@@ -146,20 +146,27 @@ public final class DiskStorage: Sendable {
     /// The record of a stored image, if it is there, whole and not expired.
     ///
     /// - Complexity: One index lookup and one `lstat`; never waits.
-    func lookUp(_ key: CacheKey) throws(ImageError) -> Lookup {
-        let found = try lookIntoIndex(key)
+    ///
+    /// - Parameter lease: For how many seconds the path is lent out, from before it is known to be there: so no eviction
+    ///   comes between.
+    func lookUp(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> Lookup {
+        let found = try lookIntoIndex(key, lease: lease)
         if case .missing = found, hasReadOnlyPaths.load(ordering: .relaxed) { return .unsettled }
         return found
     }
 
     /// What the index says, without other folders.
-    func lookIntoIndex(_ key: CacheKey) throws(ImageError) -> Lookup {
+    func lookIntoIndex(_ key: CacheKey, lease: Double) throws(ImageError) -> Lookup {
         let digest = name(of: key)
         do {
-            guard let row = try index.row(digest.rowNumber), row.name == digest else {
-                return index.isAdopting || !index.exists && folder.hasBlobs ? .unsettled : .missing
+            guard var row = try index.row(digest.rowNumber), row.name == digest else {
+                let isUnknown = index.isUnready || !index.exists
+                return index.isAdopting || isUnknown && folder.hasBlobs ? .unsettled : .missing
             }
+            // A use that has not been written down yet may have given it more time.
+            if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }
             if isExpired(row) { return .missing }
+            if lease > 0 { lending.lend(row.number, for: lease) }
             let path = folder.blob(row.fileName)
             guard let stamp = FileStamp(path: path) else {
                 var status = stat()
@@ -247,6 +254,10 @@ public final class DiskStorage: Sendable {
         guard folder.exists else { return Removal() }
         do {
             return try index.write { writer in
+                // While an index is begun anew the image may be there without an entry.
+                if writer.isAdopting, try writer.row(digest.rowNumber) == nil {
+                    _ = try self.adopt(key, digest, writer)
+                }
                 var rows = try writer.row(digest.rowNumber).map { [$0] } ?? []
                 rows = rows.filter { $0.name == digest }
                 if allVariants { rows += try writer.variants(of: key.indexed).filter { $0.name != digest } }
@@ -260,9 +271,9 @@ public final class DiskStorage: Sendable {
                     try writer.remove(row.number)
                 }
                 for name in [digest] + rows.map(\.name) {
-                    for file in try writer.lent(of: name.hex) {
+                    for file in try writer.left(of: name.hex) {
                         if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
-                        try writer.takeBack(file)
+                        try writer.settle(file)
                     }
                 }
                 return removal
@@ -280,23 +291,36 @@ public final class DiskStorage: Sendable {
         guard folder.exists else { return Removal() }
         do {
             defer { folder.removeTrash() }
-            return try index.write { writer in
+            let removal = try index.write { writer in
                 let totals = try writer.totals()
                 var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
                 if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
                 try writer.removeAll()
-                try self.folder.setBlobsAside()
                 return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
             }
+            // The files go as the next transaction begins, whoever begins it.
+            try index.write { _ in }
+            return removal
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }
     }
 
     /// Counts and sizes, in O(1).
-    func totals() throws(ImageError) -> CacheIndex.Totals {
-        do { return try index.totals() } catch { throw StorageFailure.error(error, folder: folder.path) }
+    ///
+    /// - Parameter mayWait: Whether an index of an older version is made a new one first. Otherwise that is nil.
+    func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
+        do {
+            let totals = try index.totals()
+            guard index.isUnready, folder.hasBlobs else { return totals }
+            guard mayWait else { return nil }
+            try index.makeReady()
+            return try index.totals()
+        } catch { throw StorageFailure.error(error, folder: folder.path) }
     }
+
+    /// Counts and sizes, in O(1); an index of an older version is made a new one first.
+    func totals() throws(ImageError) -> CacheIndex.Totals { try totals(mayWait: true) ?? CacheIndex.Totals() }
 
     /// How many entries this process took out because their files had been changed behind its back.
     var damageCount: Int { damages.load(ordering: .relaxed) }
@@ -306,12 +330,9 @@ public final class DiskStorage: Sendable {
 
     // MARK: Use
 
-    /// Notes that the image was handed out: writes its use down later, many at a time, and keeps its file in place.
-    ///
-    /// - Parameter lease: For how many seconds.
-    func touch(_ record: ImageRecord, lease: Double) {
+    /// Notes that the image was handed out, to be written down later, many at a time.
+    func touch(_ record: ImageRecord) {
         guard let number = record.number, let stamp = record.stamp else { return }
-        lend(record, for: lease)
         guard record.needsTouch(at: clock.now) else { return }
         touches.add(
             number,

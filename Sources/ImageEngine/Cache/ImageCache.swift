@@ -109,7 +109,10 @@ public final class ImageCache: Sendable {
     public func hit(
         for key: CacheKey, options: ImageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit? {
+        let lease = options.lease ?? Self.lease
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
+            // Before its file is looked at, so that no eviction comes between.
+            disk.lend(entry.record, for: lease)
             if entry.record.isIntact(burst: burst) {
                 noteUse(of: entry.record, options)
                 return Hit(entry: entry, cacheType: .memory)
@@ -117,7 +120,7 @@ public final class ImageCache: Sendable {
             memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return nil }
-        guard let record = try diskRecord(key, mayWait: mayWait) ?? nil else { return nil }
+        guard let record = try diskRecord(key, lease: lease, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
         return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }
@@ -126,11 +129,11 @@ public final class ImageCache: Sendable {
     func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
 
     /// The disk's record: nil when that takes waiting, nil inside when there is none.
-    private func diskRecord(_ key: CacheKey, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
-        switch try disk.lookUp(key) {
+    private func diskRecord(_ key: CacheKey, lease: Double = 0, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
+        switch try disk.lookUp(key, lease: lease) {
         case .found(let record): .some(record)
         case .missing: .some(nil)
-        case .unsettled: mayWait ? .some(try disk.settle(key)) : nil
+        case .unsettled: mayWait ? .some(try disk.settle(key, lease: lease)) : nil
         }
     }
 
@@ -148,10 +151,11 @@ public final class ImageCache: Sendable {
     public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
         path: String, exists: Bool
     )? {
-        if let record = memory.peek(key)?.record, let path = record.path, record.isIntact(burst: burst) {
-            return (path, true)
+        if let record = memory.peek(key)?.record, let path = record.path {
+            disk.lend(record, for: Self.lease)
+            if record.isIntact(burst: burst) { return (path, true) }
         }
-        guard let record = try diskRecord(key, mayWait: mayWait) else { return nil }
+        guard let record = try diskRecord(key, lease: Self.lease, mayWait: mayWait) else { return nil }
         return record?.path.map { ($0, true) } ?? (disk.path(for: key), false)
     }
 
@@ -183,7 +187,7 @@ public final class ImageCache: Sendable {
         let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
         let extending = options.diskCacheAccessExtendingExpiration ?? usual
         record.extend(extending, at: disk.clock.now, wall: disk.clock.wallNow)
-        disk.touch(record, lease: options.lease ?? Self.lease)
+        disk.touch(record)
     }
 
     // MARK: Storing
@@ -363,12 +367,16 @@ public final class ImageCache: Sendable {
     ) -> CleaningReport {
         CleaningReport(
             cache: name, hashes: removed.map(\.hash), keys: removed.map(\.key),
-            bytes: removed.reduce(0) { $0 + $1.bytes }, reason: reason)
+            bytes: removed.reduce(0) { $0 &+ $1.bytes }, reason: reason)
     }
 
-    /// The sizes of both tiers, in O(1).
-    public func sizes() throws(ImageError) -> CacheSizes {
-        let disk = try disk.totals()
+    /// The sizes of both tiers, in O(1); an index of an older version is made a new one first.
+    public func sizes() throws(ImageError) -> CacheSizes { sizes(try disk.totals()) }
+
+    /// The sizes of both tiers, in O(1); nil when that takes waiting.
+    public func sizesAtOnce() throws(ImageError) -> CacheSizes? { try disk.totals(mayWait: false).map(sizes) }
+
+    private func sizes(_ disk: CacheIndex.Totals) -> CacheSizes {
         let memory = memory.totals
         return CacheSizes(
             disk: .init(

@@ -96,9 +96,11 @@ public final class ImageRecord: Sendable {
     func needsTouch(at now: Int) -> Bool {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)
-        let isMoved = (expiry == .max) != (written == .max) || abs(expiry &- written) > 30
+        // Of a short life a quarter is as much as 30 s are of a long one.
+        let grain = min(30, max(1, (lifetime ?? .max) / 4))
+        let isMoved = (expiry == .max) != (written == .max) || abs(expiry &- written) >= grain
         let last = touchedAt.load(ordering: .relaxed)
-        guard isMoved || now - last >= 30 || now < last else { return false }
+        guard isMoved || now - last >= grain || now < last else { return false }
         touchedAt.store(now, ordering: .relaxed)
         writtenExpiry.store(expiry, ordering: .relaxed)
         return true

@@ -33,7 +33,7 @@ final class Lending: Sendable {
                 open = Open(table: found.table, generation: generation)
                 return found.table
             }
-            if folder.exists { try? StorageFolder.makeFolder(folder.path + "/leases") }
+            if folder.exists { try? folder.makeInner("leases") }
             var table = LeaseTable(path: path, bootNumber: clock.startNumber)
             if let own = open?.table, own.inode == nil {
                 // What was lent out while there could be no file stays lent out.

@@ -16,14 +16,16 @@ extension StorageFolder {
         }
         try Self.makeFolder(path)
         try claim()
-        for name in ["partial", "blobs", "leases"] {
-            // A link would lead out of the cache.
-            if !Self.isFolder("\(path)/\(name)"), access("\(path)/\(name)", F_OK) == 0 {
-                try moveAside("\(path)/\(name)", to: "\(path)/\(name).moved-\(getpid())")
-            }
-            try Self.makeFolder("\(path)/\(name)")
-        }
+        for name in ["partial", "blobs", "leases"] { try makeInner(name) }
         writeTag()
+    }
+
+    /// Makes a folder inside; what has its name and is no folder is moved aside, for a link would lead out of the cache.
+    func makeInner(_ name: String) throws {
+        let inner = "\(path)/\(name)"
+        if mkdir(inner, 0o700) == 0 || Self.isFolder(inner) { return }
+        try moveAside(inner, to: "\(inner).moved-\(getpid())")
+        try Self.makeFolder(inner)
     }
 
     /// Sees to it that the folder is ours and nobody else's.
@@ -37,7 +39,7 @@ extension StorageFolder {
         if status.st_uid == user, status.st_mode & 0o077 != 0 { chmod(path, 0o700) }
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

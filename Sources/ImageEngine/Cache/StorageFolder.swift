@@ -57,7 +57,7 @@ final class StorageFolder: Sendable {
     }
 
     private func sessionName() throws -> String {
-        if let name = try session.name(begins: false), access(path + "/partial", F_OK) == 0 { return name }
+        if let name = try session.name(begins: false), Self.isFolder(path + "/partial") { return name }
         try prepare()
         guard let name = try session.name(begins: true) else { throw StorageFailure(ENOENT, "use the folder", path) }
         return name
@@ -274,6 +274,22 @@ final class StorageFolder: Sendable {
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
         defer { close(descriptor) }
         return try Self.digest(of: descriptor, path) { _ in }
+    }
+
+    /// The digest of a regular file's content; nil if there is none at its place.
+    ///
+    /// - Throws: ``StorageFailure`` if it cannot be read now, which says nothing about its content.
+    func existingChecksum(of path: String) throws -> Digest? {
+        guard FileStamp(path: path) != nil else {
+            var status = stat()
+            if lstat(path, &status) != 0, ![ENOENT, ENOTDIR].contains(errno) {
+                throw StorageFailure(errno, "look at", path)
+            }
+            return nil
+        }
+        do { return try checksum(of: path) } catch let failure as StorageFailure
+            where [ENOENT, ENOTDIR, ELOOP].contains(failure.code)
+        { return nil }
     }
 
     /// The digest of what is left to read, each piece of which is also given to `take`.

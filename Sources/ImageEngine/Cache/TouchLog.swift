@@ -43,7 +43,11 @@ final class TouchLog: Sendable {
 
     /// Writes down what has gathered. A failure loses nothing but order.
     func flush() {
-        guard state.withLock({ !$0.pending.isEmpty }) else { return }
+        let isEmpty = state.withLock { state in
+            state.isScheduled = false
+            return state.pending.isEmpty
+        }
+        if isEmpty { return }
         try? index.write { writer in
             try self.flush(into: writer)
             try writer.setAnchor(self.index.clock.anchor)
@@ -61,6 +65,14 @@ final class TouchLog: Sendable {
         }
         let now = index.clock.now
         for (number, touch) in pending { try writer.touch(number, touch, at: now) }
+    }
+
+    /// A use of an entry that has not been written down yet.
+    func touch(of row: CacheIndex.Row) -> Touch? {
+        guard let touch = state.withLock({ $0.pending[row.number] }), touch.modified == row.modified,
+            touch.storedAt == row.storedAt
+        else { return nil }
+        return touch
     }
 
     /// Forgets the entry `number`: it is gone.

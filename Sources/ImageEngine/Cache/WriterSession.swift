@@ -84,8 +84,10 @@ final class WriterSession: Sendable {
     }
 
     /// Removes the mark of a dead session, whose files are gone.
-    func bury(_ session: Dead) {
-        unlink(path(session.name))
+    ///
+    /// - Parameter keepsMark: Some are not: it is left for the next one to find.
+    func bury(_ session: Dead, keepsMark: Bool) {
+        if !keepsMark { unlink(path(session.name)) }
         close(session.descriptor)
     }
 

@@ -358,36 +358,37 @@ public final class ImageManager: Sendable {
 
     // MARK: Storing, removing, measuring
 
-    /// Stores bytes under a key.
+    /// Stores bytes under a key. Waits for the disk.
     public func store(
         _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
-    ) async throws -> ImageResult {
+    ) throws -> ImageResult {
         guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
         // The bytes are in hand: memory holds them too, as Kingfisher's does.
         let store = Storing(
             content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: [.file, .bytes], overwrites: overwrites, metadata: metadata, lease: options.lease ?? 0)
-        return try await pool.run { try Self.checked(store.run()).stored }
+        return try Self.checked(store.run()).stored
     }
 
-    /// Stores the content of a file under a key. A large file is copied piece by piece.
+    /// Stores the content of a file under a key. A large file is copied piece by piece. Waits for the disk.
     public func store(
         contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions,
         overwrites: Bool = true, metadata: String? = nil
-    ) async throws -> ImageResult {
+    ) throws -> ImageResult {
         let path = absolutePath(path)
-        return try await pool.run {
-            let size = try LocalFile(path: path, options: options).size()
-            let isSmall = size <= BodySpool.memoryLimit
-            let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
-            let store = Storing(
-                content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-                needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
-                lease: options.lease ?? 0)
-            return try Self.checked(store.run()).stored
-        }
+        let size = try LocalFile(path: path, options: options).size()
+        let isSmall = size <= BodySpool.memoryLimit
+        let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
+        let store = Storing(
+            content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
+            needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
+            lease: options.lease ?? 0)
+        return try Self.checked(store.run()).stored
     }
+
+    /// Begins `work` where it may wait for the disk.
+    public func perform(_ work: @escaping @Sendable () -> Void) { pool.submit(work) }
 
     /// Runs `work` where it may wait for the disk.
     public func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

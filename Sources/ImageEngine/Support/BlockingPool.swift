@@ -30,7 +30,8 @@ final class BlockingPool: Sendable {
     /// How much work there has been.
     var submittedCount: Int { state.withLock { $0.submitted } }
 
-    private func submit(_ job: @escaping @Sendable () -> Void) {
+    /// Begins `job` on a thread of the pool.
+    func submit(_ job: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.jobs.append(job)
             state.submitted += 1

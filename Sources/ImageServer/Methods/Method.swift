@@ -73,6 +73,8 @@ enum Outcome<Value: WireResult>: Sendable {
     /// is not, or when `atOnce` has none, `later` finds it.
     case ordered(
         RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) async throws -> Value)
+    /// The same for work that only waits for the disk: a thread for such work does all of it.
+    case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
     /// The process ends.
     case exit(Int32)
 }

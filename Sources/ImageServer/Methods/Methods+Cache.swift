@@ -31,11 +31,10 @@ extension Method {
     ) -> Method {
         Method(name, summary, cacheParam) { invocation, cacheName -> Outcome<ClearReply> in
             let cache = try invocation.server.cache(cacheName)
-            let manager = invocation.server.manager
-            return .ordered(RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)) {
+            return .onDisk(RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)) {
                 nil
-            } later: { _ in
-                try await manager.blocking { ClearReply(removal: try clear(cache)) }
+            } later: {
+                ClearReply(removal: try clear(cache))
             }
         }
     }

@@ -40,18 +40,18 @@ extension Method {
         let options = options ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
-        return .ordered(access) {
+        return .onDisk(access) {
             nil
-        } later: { _ in
+        } later: {
             let cacheKey = CacheKey(key.text)
             do {
                 let image =
                     if let data {
-                        try await manager.store(
+                        try manager.store(
                             data.bytes, for: cacheKey, in: cache, options: options, overwrites: overwrites,
                             metadata: metadata?.text)
                     } else {
-                        try await manager.store(
+                        try manager.store(
                             contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options,
                             overwrites: overwrites, metadata: metadata?.text)
                     }
@@ -69,18 +69,15 @@ extension Method {
         Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false)
     ) { invocation, key, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
-        let manager = invocation.server.manager
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
-        return .ordered(access) {
+        return .onDisk(access) {
             nil
-        } later: { _ in
-            try await manager.blocking {
-                RemoveReply(
-                    removed: try cache.remove(
-                        CacheKey(key.text), fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
-            }
+        } later: {
+            RemoveReply(
+                removed: try cache.remove(
+                    CacheKey(key.text), fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
         }
     }
 
@@ -115,11 +112,10 @@ extension Method {
         _ invocation: Invocation, _ cache: ImageCache, _ key: KeyText,
         _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value?
     ) -> Outcome<Value> {
-        let manager = invocation.server.manager
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
+        .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
             try look(true)
-        } later: { _ in
-            guard let value = try await manager.blocking({ try look(false) }) else {
+        } later: {
+            guard let value = try look(false) else {
                 throw RPCError.internalError("The index could not be put right.")
             }
             return value
@@ -131,9 +127,9 @@ extension Method {
         cacheParam
     ) { invocation, cacheName -> Outcome<SizeReply> in
         let cache = try invocation.server.cache(cacheName)
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            SizeReply(sizes: try cache.sizes())
-        } later: { _ in
+        return .onDisk(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
+            try cache.sizesAtOnce().map { SizeReply(sizes: $0) }
+        } later: {
             SizeReply(sizes: try cache.sizes())
         }
     }

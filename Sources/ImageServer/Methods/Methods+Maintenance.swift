@@ -14,13 +14,11 @@ extension Method {
         cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, [])
     ) { invocation, key, cacheName, _ -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
-        let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
-        return .ordered(access) {
+        return .onDisk(access) {
             nil
-        } later: { _ in
-            let cacheKey = CacheKey(key.text)
-            guard let entry = try await manager.blocking({ try cache.inspect(cacheKey) }) else {
+        } later: {
+            guard let entry = try cache.inspect(CacheKey(key.text)) else {
                 throw ImageError.notCached(key: key.text).rpcError(key: key.text)
             }
             return EntryReply(entry: entry)

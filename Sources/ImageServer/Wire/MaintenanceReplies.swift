@@ -139,6 +139,9 @@ struct VerifyReply: WireObject {
         counter("adopted", "Images without entries; taken in.", \.adopted),
         counter("leftovers", "Files of dead writers, and files that are no images; removed.", \.leftovers),
         counter("corrected", "Sums and notes of the index that were wrong; put right.", \.corrected),
+        counter(
+            "unreadable", "Files that could not be read now, for want of a permission or of descriptors; left alone.",
+            \.unreadable),
         WireField("clean", "Whether nothing was wrong.", flagSchema) { $1.field("clean", $0.found.isClean) },
     ]
 }

@@ -156,3 +156,11 @@ func mode(_ path: String) -> mode_t {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
 }
+
+extension DiskStorage {
+    /// A use of an image whose path is lent out.
+    func touch(_ record: ImageRecord, lease: Double) {
+        lend(record, for: lease)
+        touch(record)
+    }
+}

@@ -94,13 +94,13 @@ import Testing
 
     @Test func storedFileIsCopiedIntoTheCache() async throws {
         overwrite(path, picture)
-        let result = try await engine.manager.store(
+        let result = try engine.manager.store(
             contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
         #expect(result.record.path != path && engine.blobs.count == 1)
         unlink(path)
         #expect(try await engine.image("nonsense", key: "a", bytes: true).bytes == picture)
-        await #expect(throws: ImageError.self) {
-            try await engine.manager.store(
+        #expect(throws: ImageError.self) {
+            try engine.manager.store(
                 contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
         }
         #expect(engine.blobs.count == 1, "a failed store leaves what was there")

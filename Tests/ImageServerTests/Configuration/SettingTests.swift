@@ -1,3 +1,4 @@
+import Foundation
 import ImageEngine
 import JSONRPC
 import TestSupport
@@ -119,6 +120,21 @@ import Testing
     func aBadValueInsideALayerIsNamedWithItsWholePath(_ text: String, _ path: String) throws {
         let mismatch = try #require(throws: Mismatch.self) { try decode(InitializationOptions.self, text) }
         #expect(mismatch.path == path)
+    }
+
+    @Test func everySettingIsDescribedWithItsDefaultToPeople() throws {
+        let path = URL(fileURLWithPath: Fixtures.repository + "/protocol/README.md")
+        let rows = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        for field in SettingField.memory + SettingField.disk where field.name != "folder" {
+            let defaults = rows.filter { $0.first == "`\(field.name)`" && $0.count == 3 }
+                .map { $0[1].trimmingCharacters(in: CharacterSet(charactersIn: "`")) }
+            var writer = JSONWriter()
+            field.fallback.write(to: &writer)
+            let found = try defaults.map { try JSON($0) }
+            #expect(try found.contains(JSON(writer.bytes)), "\(field.name): \(defaults)")
+        }
     }
 
     private func parts(_ path: String) throws -> (group: String, name: String) {
