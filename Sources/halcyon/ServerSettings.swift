@@ -115,7 +115,13 @@ struct ServerSettings {
         guard let path = name.map(absolutePath) ?? defaultFile else { return nil }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if name == nil, errno == ENOENT || errno == ENOTDIR { return nil }
+            let code = errno
+            if name == nil, code == ENOENT || code == ENOTDIR { return nil }
+            if name == nil, code == EACCES || code == EPERM {
+                // Nobody asked for it: a home that is another user's is no reason not to start.
+                printToStderr("halcyon: \(path) may not be read and is left out.")
+                return nil
+            }
             throw unreadable(path)
         }
         defer { close(descriptor) }

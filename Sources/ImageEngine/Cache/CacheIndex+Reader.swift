@@ -3,6 +3,8 @@ extension CacheIndex {
     /// The reading connection with its statements.
     final class Reader {
         let inode: UInt64?
+        /// Whether the folder may hold images that the index does not know.
+        let isAdopting: Bool
         private let find: SQLiteStatement
         private let sum: SQLiteStatement
         private let twins: SQLiteStatement
@@ -11,11 +13,12 @@ extension CacheIndex {
 
         init(path: String, clock: CacheClock) throws(SQLiteDatabase.Failure) {
             inode = CacheIndex.inode(path)
-            database = try SQLiteDatabase(path: path, creates: false)
+            database = try SQLiteDatabase.reading(path)
             let version = try database.number("PRAGMA user_version")
             // An older one has not these tables: it is read when a writer has made it a new one.
             guard version == CacheIndex.version else { throw SQLiteDatabase.Failure.ofVersion(version) }
             if let anchor = try CacheIndex.anchor(database) { clock.follow(anchor) }
+            isAdopting = try database.number("SELECT adopting FROM totals") == Folder.adopting
             find = try database.prepare("SELECT \(CacheIndex.columns) FROM entries WHERE id = ?1")
             sum = try database.prepare("SELECT count, bytes, allocated, lent FROM totals")
             twins = try database.prepare("SELECT \(CacheIndex.columns) FROM entries WHERE content = ?1 LIMIT 4")

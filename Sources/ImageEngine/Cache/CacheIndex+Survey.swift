@@ -36,7 +36,7 @@ extension CacheIndex {
 
         init(path: String) throws(SQLiteDatabase.Failure) {
             inode = CacheIndex.inode(path)
-            database = try SQLiteDatabase(path: path, creates: false)
+            database = try SQLiteDatabase.reading(path)
         }
 
         /// The next page of entries, in the order of their numbers, which no use changes.

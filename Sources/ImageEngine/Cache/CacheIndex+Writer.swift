@@ -260,7 +260,7 @@ extension CacheIndex {
 
         /// Notes that a file has no entry any more and goes at `moment`: when its lease ends, or at once when that is 0.
         func leave(_ fileName: String, bytes: Int, until moment: Int) throws(SQLiteDatabase.Failure) {
-            // Replacing a row would not take its bytes out of the sum.
+            // Replacing would not run the trigger that keeps the sum.
             try settle(fileName)
             let leave = try statement(.leave)
             leave.bind(1, fileName)

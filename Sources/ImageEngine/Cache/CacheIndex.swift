@@ -100,9 +100,16 @@ final class CacheIndex: Sendable {
         var damaged: UInt64?
         do {
             return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
+        } catch let failure as SQLiteDatabase.Failure
+            where failure.isCorruption || failure.isForeign || failure.isFault
+        {
             reader.withLock { $0 = nil }
-            if failure.isCorruption { putAside(damaged) }
+            // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
+            if !failure.isForeign, let value = try? readingOnce(or: missing, checksFile: checksFile, &damaged, body) {
+                return value
+            }
+            reader.withLock { $0 = nil }
+            if !failure.isForeign { try putAside(damaged, after: failure) }
             unready.store(true, ordering: .relaxed)
             return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
@@ -134,6 +141,7 @@ final class CacheIndex: Sendable {
             let value = try body(fresh)
             slot = fresh
             unready.store(false, ordering: .relaxed)
+            if fresh.isAdopting { beginAdopting() }
             openings.add(1, ordering: .relaxed)
             return value ?? missing
         }
@@ -150,20 +158,40 @@ final class CacheIndex: Sendable {
         let found = Self.inode(path)
         do {
             return try writeOnce(syncs, found, body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isCorruption || failure.isForeign {
-            writer.withLock { $0 = nil }
-            reader.withLock { $0 = nil }
-            putAside(found)
-            survey.withLock { $0 = nil }
+        } catch let failure as SQLiteDatabase.Failure
+            where failure.isCorruption || failure.isForeign || failure.isFault
+        {
+            closeAll()
+            if !failure.isForeign {
+                // A fault of the moment is over when it is opened anew.
+                do { return try writeOnce(syncs, Self.inode(path), body) } catch let again as SQLiteDatabase.Failure
+                    where again.isCorruption || again.isCutOff
+                { closeAll() }
+            }
+            try putAside(found, after: failure)
             return try writeOnce(syncs, Self.inode(path), body)
         }
+    }
+
+    private func closeAll() {
+        writer.withLock { $0 = nil }
+        reader.withLock { $0 = nil }
+        survey.withLock { $0 = nil }
     }
 
     private func writeOnce<Value: Sendable>(
         _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (Writer) throws -> Value
     ) throws -> Value {
         try writer.withLock { slot in
-            if let open = slot, open.inode == found { return try open.transaction(syncs: syncs, body) }
+            if let open = slot, open.inode == found {
+                do {
+                    return try open.transaction(syncs: syncs, body)
+                } catch let failure as SQLiteDatabase.Failure where failure.isStuck {
+                    // What kept this connection from writing may be over for the next one.
+                    slot = nil
+                    throw failure
+                }
+            }
             slot = nil
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
@@ -172,10 +200,7 @@ final class CacheIndex: Sendable {
             unready.store(false, ordering: .relaxed)
             slot = fresh
             openings.add(1, ordering: .relaxed)
-            if fresh.isAdopting {
-                adopting.store(true, ordering: .relaxed)
-                onAdopting()
-            }
+            if fresh.isAdopting { beginAdopting() }
             return try fresh.transaction(syncs: syncs, body)
         }
     }
@@ -191,7 +216,7 @@ final class CacheIndex: Sendable {
             where failure.isCorruption || failure.isForeign || failure.isOlder
         {
             survey.withLock { $0 = nil }
-            if failure.isCorruption { putAside(found) }
+            if failure.isCorruption { try putAside(found, after: failure) }
             // Opening it for writing makes a whole one of it.
             try write { _ in }
             return try surveyingOnce(body)
@@ -213,11 +238,20 @@ final class CacheIndex: Sendable {
     /// Copies the log of changes into the index, as far as nobody reads; readers and writers go on meanwhile.
     func checkpoint() { _ = try? surveying { try $0.checkpoint() } }
 
+    private func beginAdopting() {
+        adopting.store(true, ordering: .relaxed)
+        onAdopting()
+    }
+
     /// Moves a damaged index out of the way, so that a new one can be begun.
     ///
     /// Under a lock between processes, and only if the index is still the damaged one: another process may have
     /// begun a new one meanwhile.
-    private func putAside(_ damaged: UInt64?) {
+    ///
+    /// - Throws: `failure` if the file cannot be read at all: that says nothing about what is in it.
+    private func putAside(_ damaged: UInt64?, after failure: SQLiteDatabase.Failure) throws {
+        if failure.isFault, !failure.isCutOff { throw failure }
+        for name in [path, path + "-wal"] where !Self.isReadable(name) { throw failure }
         let lock = Self.lock(path)
         defer { close(lock) }
         guard lock >= 0, let damaged, Self.inode(path) == damaged else { return }
@@ -231,6 +265,20 @@ final class CacheIndex: Sendable {
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
         return lock
+    }
+
+    /// Whether a file can be read to its end, or is not there.
+    private static func isReadable(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) }
+        defer { close(descriptor) }
+        guard FileStamp(descriptor: descriptor) != nil else { return true }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return count == 0 }
+        }
     }
 
     static func inode(_ path: String) -> UInt64? {

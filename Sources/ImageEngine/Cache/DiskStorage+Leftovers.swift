@@ -28,7 +28,7 @@ extension DiskStorage {
                     unfinished.insert(session)
                     continue
                 }
-            } else if folder.session.isMarked(session) || !isOld(path) {
+            } else if folder.session.isMarked(session) || !WriterSession.isName(session) && !isOld(path) {
                 continue
             }
             if unlink(path) == 0 { count += 1 }

@@ -19,6 +19,8 @@ extension DiskStorage {
     }
 
     private func repair(_ key: CacheKey, lease: Double) throws(ImageError) -> ImageRecord? {
+        // A folder that is gone is an empty cache.
+        guard folder.exists else { return nil }
         let digest = name(of: key)
         if lease > 0 { lending.lend(digest.rowNumber, for: lease) }
         do {
@@ -58,6 +60,7 @@ extension DiskStorage {
     /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
     func forget(_ record: ImageRecord) throws {
         let digest = name(of: record.key)
+        guard folder.exists else { return }
         try index.write { writer in
             guard let row = try writer.row(digest.rowNumber), row.modified == record.stamp?.modified else { return }
             self.report(row)

@@ -264,7 +264,7 @@ public final class DiskStorage: Sendable {
                 var removal = Removal()
                 for row in rows {
                     if self.lending.isLent(row.number) { removal.leased += 1 }
-                    if unlink(self.folder.blob(row.fileName)) == 0 {
+                    if try self.folder.remove(self.folder.blob(row.fileName)) {
                         removal.count += 1
                         removal.bytes += row.byteCount
                     }

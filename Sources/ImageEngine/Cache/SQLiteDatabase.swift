@@ -11,6 +11,15 @@ final class SQLiteDatabase {
         /// The file is no database, or a damaged one. What we write breaks no constraint unless what it meets is damaged.
         var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(code & 0xFF) }
 
+        /// The system could not read or write the file, or one beside it.
+        var isFault: Bool { code & 0xFF == SQLITE_IOERR }
+
+        /// The file, or one beside it, is shorter than it was.
+        var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
+
+        /// The connection is of no use any more.
+        var isStuck: Bool { [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) }
+
         /// The file cannot be opened: it may not, or it has just gone.
         var isUnopened: Bool { code & 0xFF == SQLITE_CANTOPEN }
 
@@ -53,8 +62,43 @@ final class SQLiteDatabase {
             sqlite3_close_v2(opened)
             throw Failure(code: code, message: message)
         }
+        // Without permission to write, SQLite opens for reading and says nothing.
+        if creates, sqlite3_db_readonly(opened, "main") == 1 {
+            sqlite3_close_v2(opened)
+            throw Failure(code: SQLITE_READONLY, message: "\(path) cannot be written")
+        }
         handle = opened
+        sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_handler(handle, waitForOtherProcess, nil)
+    }
+
+    private init(_ handle: OpaquePointer) { self.handle = handle }
+
+    /// A connection for reading; also where nothing can be written, as long as no log of changes is there to be merged.
+    static func reading(_ path: String) throws(Failure) -> SQLiteDatabase {
+        do throws(Failure) {
+            let database = try SQLiteDatabase(path: path, creates: false)
+            _ = try database.number("PRAGMA user_version")
+            return database
+        } catch {
+            guard [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL].contains(error.code & 0xFF),
+                FileStamp(path: path) != nil, (FileStamp(path: path + "-wal")?.size ?? 0) == 0,
+                let database = immutable(path)
+            else { throw error }
+            return database
+        }
+    }
+
+    /// A connection that takes the file for one that nobody changes: it needs no files beside it.
+    private static func immutable(_ path: String) -> SQLiteDatabase? {
+        let uri = FileURL.text(path) + "?immutable=1"
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
+        guard sqlite3_open_v2(uri, &opened, flags, nil) == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            return nil
+        }
+        return SQLiteDatabase(opened)
     }
 
     deinit { sqlite3_close_v2(handle) }

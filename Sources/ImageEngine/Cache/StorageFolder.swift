@@ -202,6 +202,20 @@ final class StorageFolder: Sendable {
         }
     }
 
+    /// Removes a file.
+    ///
+    /// - Returns: Whether there was one. What is no file in its place goes too.
+    func remove(_ path: String) throws -> Bool {
+        if unlink(path) == 0 { return true }
+        switch errno {
+        case ENOENT, ENOTDIR: return false
+        case EISDIR where Self.isFolder(path), EPERM where Self.isFolder(path):
+            try clearAway(path)
+            return false
+        case let code: throw StorageFailure(code, "remove", path)
+        }
+    }
+
     /// The bytes that storing will take on the disk, beyond what is there.
     static func size(of content: DiskStorage.Content) -> Int {
         switch content {

@@ -40,7 +40,9 @@ final class WriterSession: Sendable {
             let name = "\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
             let descriptor = try StorageFolder.create(path(name))
             // Somebody may have taken it for a dead one's before it was locked, and removed it.
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let stamp = FileStamp(descriptor: descriptor),
+            // Where there are no locks, nobody can take the mark for a dead one's either.
+            let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+            guard isLocked, let stamp = FileStamp(descriptor: descriptor),
                 FileStamp(path: path(name))?.inode == stamp.inode
             else {
                 close(descriptor)
@@ -93,6 +95,12 @@ final class WriterSession: Sendable {
 
     /// Whether a session of that name is marked, living or dead.
     func isMarked(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
+
+    /// Whether `text` is what a session may be called: a session without a mark has ended.
+    static func isName(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && Int32(parts[0]) != nil && UInt64(parts[1], radix: 36) != nil
+    }
 
     private static let suffix = ".session"
 

@@ -140,6 +140,8 @@ public final class ImageManager: Sendable {
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return nil }
         guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
+        // What memory held was of a file that another process has replaced.
+        if needsBytes, hit.bytes == nil { return nil }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
         count(hit.cacheType)
@@ -367,7 +369,7 @@ public final class ImageManager: Sendable {
         // The bytes are in hand: memory holds them too, as Kingfisher's does.
         let store = Storing(
             content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: [.file, .bytes], overwrites: overwrites, metadata: metadata, lease: options.lease ?? 0)
+            needs: [.file, .bytes], overwrites: overwrites, metadata: metadata)
         return try Self.checked(store.run()).stored
     }
 
@@ -382,8 +384,7 @@ public final class ImageManager: Sendable {
         let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
         let store = Storing(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
-            lease: options.lease ?? 0)
+            needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
         return try Self.checked(store.run()).stored
     }
 

@@ -23,8 +23,7 @@ public struct ImageOptions: Hashable, Sendable {
     public var keepsInMemory = true
     /// The name of another cache that is looked into before anything is loaded; what it has is stored here too.
     public var originalCache: String?
-    /// For how many seconds the path that is handed out stays valid, whatever is evicted or expires; when nil, 60 for
-    /// an image that was asked for, and none for one that was stored.
+    /// For how many seconds the path that is handed out stays valid, whatever is evicted or expires; 60 when nil.
     public var lease: Double?
     /// The extension of the cached file; that of the sniffed format when nil.
     public var forcedCacheFileExtension: String?

@@ -14,8 +14,6 @@ struct Storing: Sendable {
     var overwrites = true
     /// What the caller wants kept with the image: a JSON object.
     var metadata: String?
-    /// For how many seconds the path is lent out; as the options say when nil.
-    var lease: Double?
 
     /// Stores the image and makes the result. What is no image is never cached.
     func run() throws(ImageError) -> ImageResult {
@@ -23,7 +21,7 @@ struct Storing: Sendable {
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         let kept = try cache.store(
             content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes,
-            overwrites: overwrites, metadata: metadata, lease: lease ?? options.lease ?? ImageCache.lease)
+            overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease)
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
         result.admission = keepsBytes || options.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
         // Large bytes are not held by all those that wait until the client takes them.
