@@ -158,9 +158,12 @@ extension DiskStorage {
                 return try index.row(digest.rowNumber).map { $0.name != digest || $0.fileName != name } ?? true
             }
             guard !strangers.isEmpty else { continue }
-            let verdicts = try index.write { writer in
-                try strangers.map { try self.judge($0, in: shard, writer, repairs: repairs) }
-            }
+            // Without repair, no index is begun where there is none.
+            let verdicts =
+                try repairs || index.exists
+                ? index.write { writer in
+                    try strangers.map { try self.judge($0, in: shard, writer, repairs: repairs) }
+                } : strangers.map { try judge($0, in: shard, nil, repairs: false) }
             for verdict in verdicts {
                 switch verdict {
                 case .fine: break
@@ -174,19 +177,19 @@ extension DiskStorage {
 
     /// Adopts a file without an entry, or removes it when it is no image of ours.
     private func judge(
-        _ name: String, in shard: String, _ writer: CacheIndex.Writer, repairs: Bool
+        _ name: String, in shard: String, _ writer: CacheIndex.Writer?, repairs: Bool
     ) throws -> Verdict {
         let hex = name.prefix { $0 != "." }
         let path = "\(folder.path)/blobs/\(shard)/\(name)"
         if let digest = Digest(hex: hex), hex.hasPrefix(shard) {
-            if try writer.left(of: String(hex)).contains(name) { return .fine }
-            if let row = try writer.row(digest.rowNumber), row.name == digest {
+            if try writer?.left(of: String(hex)).contains(name) ?? false { return .fine }
+            if let row = try writer?.row(digest.rowNumber), row.name == digest {
                 if row.fileName == name { return .fine }
             } else {
                 let fileExtension = name.contains(".") ? String(name.dropFirst(hex.count + 1)) : ""
                 do {
                     if let (row, stamp) = try adoptedRow(digest, key: nil, path: path, fileExtension) {
-                        if repairs { try enter(row, stamp, writer) }
+                        if repairs, let writer { try enter(row, stamp, writer) }
                         return .missing
                     }
                 } catch {

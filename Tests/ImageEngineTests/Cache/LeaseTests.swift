@@ -287,4 +287,23 @@ import Testing
         #expect(content(path) == nil)
         #expect(try disk.check().isClean)
     }
+
+    /// A new lease of the key may keep the old file, too; its bytes count once.
+    @Test func leaseThatIsProlongedAfterAReplacementCountsItsFileOnce() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
+        for _ in 0..<3 {
+            disk.wait(50)
+            try disk.lend("a", for: 60)
+            disk.disk.clean()
+            #expect(try disk.disk.totals().lent <= 1000)
+            #expect(try disk.check().isClean)
+        }
+        disk.wait(100)
+        disk.disk.clean()
+        #expect(try disk.disk.totals().lent == 0)
+        #expect(disk.blobs.count == 1)
+    }
 }
