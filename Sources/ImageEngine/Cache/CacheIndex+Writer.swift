@@ -215,13 +215,18 @@ extension CacheIndex {
         }
 
         /// Makes the entry the most recently used, living until `expiresAt`; unless it was stored anew meanwhile.
-        func touch(_ number: Int64, _ touch: TouchLog.Touch, at moment: Int) throws(SQLiteDatabase.Failure) {
-            let statement = try statement(.touch)
+        ///
+        /// - Parameter use: The number of the use.
+        func touch(
+            _ number: Int64, _ touch: TouchLog.Touch, use: Int64, at moment: Int
+        ) throws(SQLiteDatabase.Failure) {
+            let statement = try statement(touch.movesExpiry ? .prolong : .touch)
             statement.bind(1, number)
-            statement.bind(2, touch.expiresAt)
+            statement.bind(2, use)
             statement.bind(3, touch.modified)
             statement.bind(4, touch.storedAt)
             statement.bind(5, moment)
+            if touch.movesExpiry { statement.bind(6, touch.expiresAt) }
             try statement.run()
         }
 
@@ -324,28 +329,32 @@ extension CacheIndex {
 
     /// The statements of the writing connection.
     enum Statement: Hashable {
-        case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch
+        case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch,
+            prolong
         case settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
         var text: String {
             let select = "SELECT \(CacheIndex.columns)"
-            let next = "(SELECT coalesce(max(used), 0) + 1 FROM entries)"
+            // A number beyond reach was planted, or damaged: it must not leave the others without a successor.
+            let latest = "SELECT coalesce(max(used), 0) FROM entries WHERE used < 0x4000000000000000"
             return switch self {
             case .begin: "BEGIN IMMEDIATE"
             case .commit: "COMMIT"
             case .find: "\(select) FROM entries WHERE id = ?1"
-            case .upsert: CacheIndex.upsert(next)
+            case .upsert: CacheIndex.upsert("(\(latest)) + 1")
             case .delete: "DELETE FROM entries WHERE id = ?1"
             case .twin: "\(select) FROM entries WHERE content = ?1 AND id <> ?2 LIMIT 1"
             case .setContent: "UPDATE entries SET content = ?2 WHERE id = ?1"
             case .sum: "SELECT count, bytes, allocated, lent FROM totals"
             case .variants: "\(select) FROM entries WHERE key = ?1 AND identifier <> ''"
             case .oldest: "\(select), used FROM entries WHERE used > ?2 ORDER BY used LIMIT ?1"
-            case .latest: "SELECT coalesce(max(used), 0) FROM entries"
+            case .latest: latest
             case .expired: "\(select) FROM entries WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
             case .touch:
+                "UPDATE entries SET used = ?2, used_at = ?5 WHERE id = ?1 AND modified = ?3 AND stored_at = ?4"
+            case .prolong:
                 """
-                UPDATE entries SET used = \(next), expires_at = ?2, used_at = ?5
+                UPDATE entries SET used = ?2, used_at = ?5, expires_at = ?6
                 WHERE id = ?1 AND modified = ?3 AND stored_at = ?4
                 """
             case .settle: "UPDATE entries SET modified = ?2 WHERE id = ?1"

@@ -81,8 +81,11 @@ extension DiskStorage {
             return totals.bytes + (eviction.countsLent ? totals.lent : 0) <= eviction.goal
         }
         var count = 0
+        // Mostly one is enough; who needs many gets more at a time.
+        var step = 1
         while try !isReached() {
-            let victims = try writer.leastRecentlyUsed(32, after: eviction.position)
+            let victims = try writer.leastRecentlyUsed(step, after: eviction.position)
+            step = min(2 * step, 32)
             if victims.isEmpty { return false }
             for victim in victims {
                 eviction.position = victim.use

@@ -72,7 +72,8 @@ extension DiskStorage {
             if configuration.syncsToDisk { try folder.syncNames(of: folder.blob(fileName)) }
             if !commit.evicted.isEmpty {
                 onClean(commit.evicted, .sizeLimit)
-                background { [self] in purge(sparing: digest.rowNumber) }
+                let isWorthwhile = configuration.purgeRatio < 1 && !isPurging.load(ordering: .relaxed)
+                if isWorthwhile { background { [self] in purge(sparing: digest.rowNumber) } }
             }
             if !hasCollected.exchange(true, ordering: .relaxed) { background { [self] in collectLeftovers() } }
             return commit.stored

@@ -333,10 +333,12 @@ public final class DiskStorage: Sendable {
     /// Notes that the image was handed out, to be written down later, many at a time.
     func touch(_ record: ImageRecord) {
         guard let number = record.number, let stamp = record.stamp else { return }
-        guard record.needsTouch(at: clock.now) else { return }
+        guard let movesExpiry = record.needsTouch(at: clock.now) else { return }
         touches.add(
             number,
-            TouchLog.Touch(modified: stamp.modified, storedAt: record.storedAt, expiresAt: record.expiryTime))
+            TouchLog.Touch(
+                modified: stamp.modified, storedAt: record.storedAt, expiresAt: record.expiryTime,
+                movesExpiry: movesExpiry))
     }
 
     /// Keeps the file of an image in place for so many seconds.

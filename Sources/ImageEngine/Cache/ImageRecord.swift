@@ -93,17 +93,21 @@ public final class ImageRecord: Sendable {
 
     /// Whether the last use should be written down: at most every 30 s for one entry, but always when the access has
     /// changed its life by more than that.
-    func needsTouch(at now: Int) -> Bool {
+    ///
+    /// - Returns: Whether the moment of expiry has moved so far that it is worth writing down too: by a hundredth of the
+    ///   entry's life, for its index is as dear to change as the entry itself. nil when nothing is to be written.
+    func needsTouch(at now: Int) -> Bool? {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)
         // Of a short life a quarter is as much as 30 s are of a long one.
         let grain = min(30, max(1, (lifetime ?? .max) / 4))
-        let isMoved = (expiry == .max) != (written == .max) || abs(expiry &- written) >= grain
+        let moved = (expiry == .max) != (written == .max) ? .max : abs(expiry &- written)
+        let isMoved = moved >= max(grain, (lifetime ?? 0) / 100)
         let last = touchedAt.load(ordering: .relaxed)
-        guard isMoved || now - last >= grain || now < last else { return false }
+        guard isMoved || now - last >= grain || now < last else { return nil }
         touchedAt.store(now, ordering: .relaxed)
-        writtenExpiry.store(expiry, ordering: .relaxed)
-        return true
+        if isMoved { writtenExpiry.store(expiry, ordering: .relaxed) }
+        return isMoved
     }
 
     /// The same image without its file, for a caller that wants it in memory only.

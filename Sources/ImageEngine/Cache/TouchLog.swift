@@ -12,10 +12,16 @@ final class TouchLog: Sendable {
         let storedAt: Int
         /// Until when the entry lives now; nil for ever.
         let expiresAt: Int?
+        /// Whether that is worth writing down.
+        var movesExpiry = true
+        /// Its place among the uses that were gathered.
+        fileprivate(set) var place: Int64 = 0
     }
 
     private struct State {
         var pending: [Int64: Touch] = [:]
+        /// The number of the latest use among them.
+        var use: Int64 = 0
         var isScheduled = false
     }
 
@@ -29,6 +35,10 @@ final class TouchLog: Sendable {
     /// Notes a use of the entry `number`, to be written down.
     func add(_ number: Int64, _ touch: Touch) {
         let (isFull, schedules) = state.withLock { state in
+            var touch = touch
+            if state.pending[number]?.movesExpiry == true { touch.movesExpiry = true }
+            state.use += 1
+            touch.place = state.use
             state.pending[number] = touch
             defer { state.isScheduled = true }
             return (state.pending.count == Self.batch, !state.isScheduled)
@@ -57,14 +67,16 @@ final class TouchLog: Sendable {
     /// Writes down what has gathered, within a transaction.
     func flush(into writer: CacheIndex.Writer) throws {
         let pending = state.withLock { state in
-            defer {
-                state.pending = [:]
-                state.isScheduled = false
-            }
+            defer { state = State() }
             return state.pending
         }
+        if pending.isEmpty { return }
         let now = index.clock.now
-        for (number, touch) in pending { try writer.touch(number, touch, at: now) }
+        let latest = try writer.latestUse()
+        // Numbered in the order they came, but written in that of the table, where neighbours share a page.
+        for (number, touch) in pending.sorted(by: { $0.key < $1.key }) {
+            try writer.touch(number, touch, use: latest + touch.place, at: now)
+        }
     }
 
     /// A use of an entry that has not been written down yet.
