@@ -30,6 +30,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Downloads at once in all. Default: 64.")
     var maxConcurrentDownloads: String?
 
+    @Option(help: "Seconds from one cleaning of the caches to the next, at rest; 0 for never. Default: 120.")
+    var cleanInterval: String?
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -41,7 +44,8 @@ struct ServeOptions: ParsableArguments {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
-            (.maxConcurrentDownloads, maxConcurrentDownloads), (.logLevel, logLevel), (.logFile, logFile),
+            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval), (.logLevel, logLevel),
+            (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

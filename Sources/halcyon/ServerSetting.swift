@@ -4,8 +4,8 @@ internal import Logging
 /// A setting of the process. It has one name in the configuration file, one on the command line and one in the
 /// environment.
 enum ServerSetting: String, CaseIterable {
-    case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads, logLevel,
-        logFile
+    case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
+        cleanInterval, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -17,6 +17,7 @@ enum ServerSetting: String, CaseIterable {
         case .durability: "durability"
         case .maxDownloadsPerHost: "max-downloads-per-host"
         case .maxConcurrentDownloads: "max-concurrent-downloads"
+        case .cleanInterval: "clean-interval"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -34,7 +35,7 @@ enum ServerSetting: String, CaseIterable {
     /// The smallest number it can be.
     private var smallest: Int? {
         switch self {
-        case .memoryLimit, .diskLimit: 0
+        case .memoryLimit, .diskLimit, .cleanInterval: 0
         case .maxDownloadsPerHost, .maxConcurrentDownloads: 1
         default: nil
         }

@@ -51,6 +51,7 @@ struct ServerSettings {
         engine.caches = sources.named
         if let count = number(.maxDownloadsPerHost) { engine.downloader.maxDownloadsPerHost = count }
         if let count = number(.maxConcurrentDownloads) { engine.downloader.maxConcurrentDownloads = count }
+        if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
         engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
         return engine
     }
@@ -59,11 +60,13 @@ struct ServerSettings {
 
     /// The settings that are not a cache's, for people: name, value as JSON text would have it, and source.
     var listed: [(name: String, value: SettingText, source: SettingSource)] {
-        let engine = engine.downloader
+        let engine = engine
+        let downloader = engine.downloader
         let listed: [(ServerSetting, SettingText)] = [
             (.cacheDir, .text(cacheRoot)), (.framing, .text(framing?.rawValue ?? "auto")),
-            (.maxDownloadsPerHost, .number(engine.maxDownloadsPerHost)),
-            (.maxConcurrentDownloads, .number(engine.maxConcurrentDownloads)),
+            (.maxDownloadsPerHost, .number(downloader.maxDownloadsPerHost)),
+            (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
+            (.cleanInterval, .number(Int(engine.cleanInterval))),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }

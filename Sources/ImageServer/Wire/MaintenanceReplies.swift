@@ -60,9 +60,11 @@ struct EntryReply: WireObject {
             ["type": ["object", "null"], "additionalProperties": ["type": "string"]]
         ) {
             $1.key("metadata")
-            // The index is a file that others can write: what is no JSON must not become part of an answer.
-            let text = $0.entry.metadata.map { Array($0.utf8) } ?? []
-            if (try? JSONDocument(parsing: text)) != nil { $1.writeRaw(text) } else { $1.writeNull() }
+            if let kept = $0.entry.metadata.flatMap(Metadata.init(kept:)) {
+                $1.writeRaw(Array(kept.text.utf8))
+            } else {
+                $1.writeNull()
+            }
         },
     ]
 }

@@ -32,3 +32,14 @@ struct Metadata: WireValue {
         return Metadata(text: String(decoding: writer.bytes, as: UTF8.self))
     }
 }
+
+extension Metadata {
+    /// Metadata as an index kept it. An index is a file that others can write: what is not as we wrote it, or would end
+    /// the line that an answer is, must not become part of one.
+    init?(kept text: String) {
+        guard let document = try? JSONDocument(parsing: Array(text.utf8)),
+            let metadata = try? Metadata.decode(document.root)
+        else { return nil }
+        self = metadata
+    }
+}

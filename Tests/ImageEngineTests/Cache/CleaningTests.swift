@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -95,6 +96,7 @@ import Testing
         return disk
     }
 
+    /// E2-53.
     @Test func expiredImagesGoASliceAtATimeAndEachSliceIsTold() throws {
         let disk = try disk(150)
         #expect(try disk.disk.removeExpired().isEmpty)
@@ -162,6 +164,18 @@ import Testing
         for number in 1...11 { try disk.store(hollowPNG(width: number), "\(number)") }
         #expect(disk.reports.all.allSatisfy { $0.reason == .sizeLimit })
         #expect(Set(disk.reports.keys(.sizeLimit)) == Set((1...6).map(String.init)))
+    }
+
+    @Test func everyOneOfManyReportsReachesTheReceiver() {
+        let hook = CleaningHook()
+        let count = Atomic(0)
+        let report = CleaningReport(cache: "a", hashes: [], keys: [], bytes: 0, reason: .expired)
+        hook.report(report)
+        hook.set { _ in count.add(1, ordering: .relaxed) }
+        for _ in 0..<20_000 { hook.report(report) }
+        hook.set(nil)
+        hook.report(report)
+        #expect(count.load(ordering: .relaxed) == 20_000)
     }
 
     @Test func cleaningAFolderThatIsNotThereMakesNone() throws {

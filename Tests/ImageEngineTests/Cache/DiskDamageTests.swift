@@ -137,7 +137,7 @@ import Testing
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
     }
 
-    /// E2-54, E2-55.
+    /// C-20, E2-54, E2-55.
     @Test func folderDeletedUnderItIsMadeAnew() throws {
         let disk = try TestDisk()
         #expect(try disk.disk.totals() == CacheIndex.Totals())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// What a cache holds can be looked through without loading an image or prolonging its life (A-102, D-22).
+/// What a cache holds can be looked through without loading an image or prolonging its life (A-102, C-21, D-22).
 @Suite struct ListingTests {
     private func disk(_ count: Int) throws -> TestDisk {
         let disk = try TestDisk()

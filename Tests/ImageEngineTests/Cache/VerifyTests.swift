@@ -157,6 +157,33 @@ import Testing
         #expect(try after.bytes("twin") == hollowPNG(width: 1, count: 1000))
     }
 
+    /// E2-58. Replaced, new and removed entries, between the slices of an adoption.
+    @Test func whatIsStoredWhileALostIndexIsRebuiltIsFoundAfterwards() async throws {
+        let disk = try TestDisk()
+        for number in 1...600 { try disk.store(hollowPNG(width: number, count: 100), "\(number)") }
+        disk.disk.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(disk.index + suffix) }
+        let after = try disk.reopened()
+        var stored = 0
+        repeat {
+            stored += 1
+            try after.store(hollowPNG(width: 1, count: 200), "\(stored)")
+            try after.store(hollowPNG(width: 2, count: 200), "new \(stored)")
+            _ = try after.disk.remove(CacheKey("\(601 - stored)"))
+        } while after.disk.index.isAdopting && stored < 300
+        try await eventually("the adoption is over") { !after.disk.index.isAdopting }
+        for number in 1...stored {
+            #expect(try after.bytes("\(number)") == hollowPNG(width: 1, count: 200))
+            #expect(try after.bytes("new \(number)") == hollowPNG(width: 2, count: 200))
+            #expect(try after.record("\(601 - number)") == nil)
+        }
+        for number in (stored + 1)..<(601 - stored) {
+            #expect(try after.bytes("\(number)") == hollowPNG(width: number, count: 100))
+        }
+        #expect(try after.disk.totals().count == 600)
+        #expect(try after.disk.totals().bytes == after.bytesInBlobs)
+    }
+
     /// A row that cannot be read takes its place on a page.
     @Test func anUnreadableRowHidesNoDamageBehindIt() throws {
         let disk = try TestDisk()
