@@ -39,6 +39,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var headers: [String: String] = [:]
     /// Credentials, sent to the host of the URL only.
     public var authorization: Authorization?
+    /// Who is asked about the download while it runs.
+    public var delegates: DownloadDelegates?
     /// How many redirects are followed.
     public var maxRedirects = 10
     /// The largest body accepted, in bytes.

@@ -17,12 +17,21 @@ struct DownloadRequest: Hashable, Sendable {
     let maxRedirects: Int
     let maxBytes: Int
     let validStatusCodes: Set<Int>?
+    let delegates: DownloadDelegates?
+    /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
+    let validators: Validators?
+
+    /// The validators of a stored image (RFC 9110, 8.8).
+    struct Validators: Hashable, Sendable {
+        let etag: String?
+        let lastModified: String?
+    }
 
     /// A request for `url`, which is parsed by libcurl, the library that will follow it.
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
-    init(url: String, options: ImageOptions) throws(ImageError) {
+    init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
         (wireURL, host) = try Self.parse(url)
         exactURL = ExactText(url)
         exactHeaders = Dictionary(
@@ -38,6 +47,8 @@ struct DownloadRequest: Hashable, Sendable {
         maxRedirects = options.maxRedirects
         maxBytes = options.maxBytes
         validStatusCodes = options.validStatusCodes
+        delegates = options.delegates
+        self.validators = validators
     }
 
     /// A span that can be calculated with; what is no number counts as none.
@@ -102,6 +113,8 @@ struct DownloadResponse: Sendable {
     var contentType: String?
     var etag: String?
     var lastModified: String?
+    /// Every header field of the final answer, names in small letters, repeated ones joined by commas.
+    var fields: [String: String] = [:]
 }
 
 /// A finished download.

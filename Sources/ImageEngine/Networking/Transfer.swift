@@ -67,6 +67,12 @@ final class Transfer {
             // An empty value needs a semicolon, or libcurl takes the header away.
             headerList = hc_list_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
+        if let etag = request.validators?.etag, !names.contains("if-none-match") {
+            headerList = hc_list_append(headerList, "If-None-Match: \(etag)")
+        }
+        if let date = request.validators?.lastModified, !names.contains("if-modified-since") {
+            headerList = hc_list_append(headerList, "If-Modified-Since: \(date)")
+        }
         if !names.contains("accept") { headerList = hc_list_append(headerList, "Accept: image/*,*/*;q=0.1") }
         if !names.contains("accept-encoding") { headerList = hc_list_append(headerList, "Accept-Encoding: identity") }
         switch request.authorization {
@@ -103,11 +109,13 @@ final class Transfer {
             let text = String(decoding: line[(colon + 1)...], as: UTF8.self)
             return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace || $0.isNewline }.reversed())
         }
+        let text = value()
+        response.fields[name] = response.fields[name].map { "\($0), \(text)" } ?? text
         switch name {
-        case "content-type": response.contentType = value()
-        case "etag": response.etag = value()
-        case "last-modified": response.lastModified = value()
-        case "content-encoding": contentEncoding = value()
+        case "content-type": response.contentType = text
+        case "etag": response.etag = text
+        case "last-modified": response.lastModified = text
+        case "content-encoding": contentEncoding = text
         default: break
         }
         return true
@@ -145,6 +153,7 @@ final class Transfer {
     /// What is wrong with the final answer, as far as its head tells.
     private func judgeHeaders() -> ImageError? {
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
+        if status == 304, request.validators != nil { return nil }
         if status == 304, request.validStatusCodes == nil { return .notModified(url: request.url) }
         if !request.accepts(status: status) { return .invalidStatusCode(status, url: request.url) }
         if let contentEncoding, !contentEncoding.isEmpty, contentEncoding.lowercased() != "identity" {
