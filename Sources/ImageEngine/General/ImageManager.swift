@@ -221,7 +221,12 @@ public final class ImageManager: Sendable {
         guard !options.forceRefresh else { return nil }
         return try await pool.run { [self] in
             let key = CacheKey(resource.cacheKey)
-            guard let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
+                let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
+            {
+                hit = newer
+            }
             count(hit.cacheType)
             var result = result(hit, in: cache, options)
             if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
@@ -316,6 +321,12 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameter flight: Is given back when the image is stored.
     func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+        var store = store
+        store.maySurpass = store.needs.contains(.file)
+        return try await keep(asked: store, flight)
+    }
+
+    private func keep(asked store: Storing, _ flight: Flight?) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
@@ -329,6 +340,11 @@ public final class ImageManager: Sendable {
             do {
                 let result = try store.run()
                 return store.needs.contains(.bytes) ? result : try Self.checked(result)
+            } catch ImageError.limitExceeded(let limit, _, _)
+                where limit == "bytesLimit" && !store.needs.contains(.file)
+            {
+                // An image larger than the disk tier is answered and not cached.
+                return try store.withoutFile()
             } catch ImageError.storageFailed where store.needs.contains(.bytes) {
                 // The disk is no reason to keep from the caller what has been loaded.
                 return try store.withoutFile()
