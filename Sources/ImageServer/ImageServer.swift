@@ -34,8 +34,12 @@ public final class ImageServer: RequestHandler {
     private let sources: Mutex<SettingSources>
     /// What the client wants to be told of.
     let subscriptions = Subscriptions()
+    /// The requests under way that load images.
+    let openRequests = OpenRequests()
     /// Where requests wait that are answered with bytes.
     let inlineGate: InlineGate
+    /// The sign of network activity.
+    let activity: ActivityMonitor
     private let started = monotonicNanoseconds()
 
     /// The most bytes of an image that are answered inline.
@@ -55,7 +59,16 @@ public final class ImageServer: RequestHandler {
         let hooks = HookBox()
         self.hooks = hooks
         inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
+        let reference = ServerReference()
+        activity = ActivityMonitor { reference.server?.reportActivity($0, $1) }
+        reference.use(self)
         manager.onClean { [weak self] in self?.report($0) }
+        manager.onActivity { [weak self] in self?.activity.change(to: $0) }
+    }
+
+    /// Sets how long activity lasts, or is over, before the client hears of it, in seconds.
+    public func useActivityDelays(activation: Double, completion: Double) {
+        activity.use(activationDelay: activation, completionDelay: completion)
     }
 
     /// Tells the server that the client has taken answers; see ``Connection``.
@@ -96,6 +109,11 @@ public final class ImageServer: RequestHandler {
             value.write(to: &writer)
             return .answered
         case .later(let work): return .deferred { call in Self.start(call, work) {} }
+        case .begun(let begin, let work):
+            return .deferred { call in
+                begin(call)
+                Self.start(call, work) {}
+            }
         case .exit(let code): return .exit(code)
         case .onDisk(let access, let atOnce, let later):
             if order.isFree(access), let value = try atOnce() {
@@ -116,7 +134,7 @@ public final class ImageServer: RequestHandler {
                     }
                 }
             }
-        case .ordered(let access, let atOnce, let later):
+        case .ordered(let access, let atOnce, let begin, let later):
             if order.isFree(access), !hasProgress {
                 if let value = try atOnce() {
                     value.write(to: &writer)
@@ -124,6 +142,7 @@ public final class ImageServer: RequestHandler {
                 }
             }
             return .deferred { [order] call in
+                begin(call)
                 order.enter(access) { place in
                     // Cancelled while it waited: its turn passes at once.
                     guard call.isOpen else { return order.leave(place) }
@@ -230,6 +249,16 @@ extension RPCError {
         .invalidParams(
             "\"\(param)\" cannot be changed any more. \(error)", param: param, expected: error.folder)
     }
+}
+
+/// Leads to the server once it is made.
+private final class ServerReference: Sendable {
+    private struct Reference { weak var server: ImageServer? }
+    private let reference = Mutex(Reference())
+
+    var server: ImageServer? { reference.withLock { $0.server } }
+
+    func use(_ server: ImageServer) { reference.withLock { $0.server = server } }
 }
 
 /// Holds the hooks for those who ask before the connection is there.

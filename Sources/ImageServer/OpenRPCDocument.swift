@@ -62,6 +62,9 @@ public enum OpenRPCDocument {
         [
             ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
             (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
+            (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
+            (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),
+            (CancelledReply.name, CancelledReply.definition),
             (EntryReply.name, EntryReply.definition), (ListReply.name, ListReply.definition),
             (CleanReply.name, CleanReply.definition), (VerifyReply.name, VerifyReply.definition),
             (RemoveReply.name, RemoveReply.definition),

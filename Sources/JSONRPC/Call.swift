@@ -80,8 +80,26 @@ public final class Call: Sendable {
         return close(with: response, stopsWork: true)
     }
 
+    /// Answers with `error` and lets the work go on.
+    ///
+    /// - Returns: What stops the work; nil if the call had been answered already, or nothing has been begun.
+    public func supersede(_ error: RPCError) -> (@Sendable () -> Void)? {
+        let response = id.map { Response.error(id: $0, error) }
+        var stop: (@Sendable () -> Void)?
+        close(with: response) { stop = $0 }
+        return stop
+    }
+
+    /// Answers with `error` and stops the work.
+    ///
+    /// - Returns: false if the call had been answered already.
     @discardableResult
-    private func close(with response: [UInt8]?, stopsWork: Bool = false) -> Bool {
+    public func end(_ error: RPCError) -> Bool { cancel(error) }
+
+    @discardableResult
+    private func close(
+        with response: [UInt8]?, stopsWork: Bool = false, _ take: ((@Sendable () -> Void)?) -> Void = { _ in }
+    ) -> Bool {
         let ending: (cancel: (@Sendable () -> Void)?, afterwards: [@Sendable () -> Void])? = state.withLock { state in
             guard state.isOpen else { return nil }
             state.isOpen = false
@@ -93,6 +111,7 @@ public final class Call: Sendable {
             return (state.cancel, state.afterwards)
         }
         guard let ending else { return false }
+        take(ending.cancel)
         if stopsWork { ending.cancel?() }
         for work in ending.afterwards { work() }
         return true

@@ -37,7 +37,8 @@ public struct RPCError: Error, Sendable, Equatable {
             && zip(one.details, other.details).allSatisfy { $0 == $1 }
     }
 
-    func write(to writer: inout JSONWriter) {
+    /// Writes the error as JSON-RPC has it.
+    public func write(to writer: inout JSONWriter) {
         writer.object { error in
             error.field("code", code)
             error.field("message", message)

@@ -30,6 +30,21 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Downloads at once in all. Default: 64.")
     var maxConcurrentDownloads: String?
 
+    @Option(help: "Which download of equal priority starts first: fifo (the default) or lifo.")
+    var downloadOrder: String?
+
+    @Option(help: "Downloads started a second, after a burst; 0 for no limit, the default.")
+    var downloadsPerSecond: String?
+
+    @Option(help: "How many downloads start at once before that limit counts. Default: 25.")
+    var downloadBurst: String?
+
+    @Option(help: "Milliseconds of downloads before activity is told. Default: 1000.")
+    var activationDelay: String?
+
+    @Option(help: "Milliseconds without downloads before their end is told. Default: 170.")
+    var completionDelay: String?
+
     @Option(help: "Seconds from one cleaning of the caches to the next, at rest; 0 for never. Default: 120.")
     var cleanInterval: String?
 
@@ -44,7 +59,10 @@ struct ServeOptions: ParsableArguments {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
-            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval), (.logLevel, logLevel),
+            (.maxConcurrentDownloads, maxConcurrentDownloads), (.downloadOrder, downloadOrder),
+            (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst),
+            (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
+            (.logLevel, logLevel),
             (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }

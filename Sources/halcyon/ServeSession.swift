@@ -26,6 +26,8 @@ struct ServeSession {
 
         let manager = ImageManager(settings.engine)
         let server = ImageServer(manager: manager, sources: settings.sources)
+        server.useActivityDelays(
+            activation: Double(settings.activationDelay) / 1000, completion: Double(settings.completionDelay) / 1000)
 
         let departure = Departure(manager)
         let signals = blockSignals()

@@ -1,3 +1,4 @@
+internal import ImageEngine
 internal import JSONRPC
 internal import Logging
 
@@ -5,7 +6,8 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        cleanInterval, logLevel, logFile
+        downloadOrder, downloadsPerSecond, downloadBurst, activationDelay, completionDelay, cleanInterval, logLevel,
+        logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -17,6 +19,11 @@ enum ServerSetting: String, CaseIterable {
         case .durability: "durability"
         case .maxDownloadsPerHost: "max-downloads-per-host"
         case .maxConcurrentDownloads: "max-concurrent-downloads"
+        case .downloadOrder: "download-order"
+        case .downloadsPerSecond: "downloads-per-second"
+        case .downloadBurst: "download-burst"
+        case .activationDelay: "activation-delay"
+        case .completionDelay: "completion-delay"
         case .cleanInterval: "clean-interval"
         case .logLevel: "log-level"
         case .logFile: "log-file"
@@ -35,8 +42,8 @@ enum ServerSetting: String, CaseIterable {
     /// The smallest number it can be.
     private var smallest: Int? {
         switch self {
-        case .memoryLimit, .diskLimit, .cleanInterval: 0
-        case .maxDownloadsPerHost, .maxConcurrentDownloads: 1
+        case .memoryLimit, .diskLimit, .cleanInterval, .downloadsPerSecond, .activationDelay, .completionDelay: 0
+        case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst: 1
         default: nil
         }
     }
@@ -56,6 +63,8 @@ enum ServerSetting: String, CaseIterable {
             return "must be auto, lines or content-length, not \"\(text)\""
         case .durability where text != "process" && text != "disk":
             return "must be process or disk, not \"\(text)\""
+        case .downloadOrder where DownloadOrder(rawValue: text) == nil:
+            return "must be fifo or lifo, not \"\(text)\""
         case .logLevel where Logger.Level(rawValue: text) == nil:
             return "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not \"\(text)\""
         case .cacheDir, .logFile:

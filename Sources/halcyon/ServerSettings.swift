@@ -44,6 +44,11 @@ struct ServerSettings {
     /// Where to, instead of stderr.
     var logFile: String? { values[.logFile]?.text }
 
+    /// Milliseconds of downloads before activity is told.
+    var activationDelay: Int { number(.activationDelay) ?? 1000 }
+    /// Milliseconds without downloads before their end is told.
+    var completionDelay: Int { number(.completionDelay) ?? 170 }
+
     /// The settings of the engine.
     var engine: ImageManager.Configuration {
         var engine = ImageManager.Configuration(cacheRoot: cacheRoot)
@@ -51,6 +56,11 @@ struct ServerSettings {
         engine.caches = sources.named
         if let count = number(.maxDownloadsPerHost) { engine.downloader.maxDownloadsPerHost = count }
         if let count = number(.maxConcurrentDownloads) { engine.downloader.maxConcurrentDownloads = count }
+        if let order = values[.downloadOrder].flatMap({ DownloadOrder(rawValue: $0.text) }) {
+            engine.downloader.order = order
+        }
+        if let rate = number(.downloadsPerSecond) { engine.downloader.startsPerSecond = Double(rate) }
+        if let burst = number(.downloadBurst) { engine.downloader.burst = burst }
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
         engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
         return engine
@@ -66,6 +76,10 @@ struct ServerSettings {
             (.cacheDir, .text(cacheRoot)), (.framing, .text(framing?.rawValue ?? "auto")),
             (.maxDownloadsPerHost, .number(downloader.maxDownloadsPerHost)),
             (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
+            (.downloadOrder, .text(downloader.order.rawValue)),
+            (.downloadsPerSecond, .number(Int(downloader.startsPerSecond))),
+            (.downloadBurst, .number(downloader.burst)),
+            (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
             (.cleanInterval, .number(Int(engine.cleanInterval))),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]

@@ -48,6 +48,8 @@ import Testing
             { $0.retry == RetryStrategy(maxRetries: 1, interval: .seconds(2)) }
         ),
         ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
+        ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
+        ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
         ("onFailureImage", "\"/a.png\"", { $0.onFailureImage == "/a.png" }),
     ]
 
@@ -94,6 +96,9 @@ import Testing
         ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
         ("alternativeSources", "\"a\"", "", "a list of strings"),
         ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
+        ("onLastCancel", "\"never\"", "", "\"abort\" or \"finish\""), ("onLastCancel", "1", "", "\"abort\" or"),
+        ("slot", "\"\"", "", "a string that is not empty"), ("merge", "1", "", "a boolean"),
+        ("alsoPrefetchToMemory", "0", "", "a boolean"),
         ("onFailureImage", "\"\"", "", "a string that is not empty"),
         ("onFailureImage", "5", "", "a string"),
     ]

@@ -67,5 +67,5 @@ final class CacheClock: Sendable {
     }
 
     /// Seconds since 1970 by the wall clock.
-    var wallNow: Int { clock.wall() }
+    var wallNow: Int { wall(now) }
 }

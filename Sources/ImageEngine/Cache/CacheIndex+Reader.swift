@@ -10,6 +10,8 @@ extension CacheIndex {
         private let twins: SQLiteStatement
         private let details: SQLiteStatement
         private let database: SQLiteDatabase
+        /// Whether it keeps all others out: to be used once.
+        var isAlone: Bool { database.isAlone }
 
         init(path: String, clock: CacheClock) throws(SQLiteDatabase.Failure) {
             inode = CacheIndex.inode(path)

@@ -143,6 +143,7 @@ final class CacheIndex: Sendable {
             guard inode != nil else { return missing }
             let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
+            if fresh.isAlone { return value ?? missing }
             slot = fresh
             unready.store(false, ordering: .relaxed)
             if fresh.isAdopting { beginAdopting() }

@@ -74,7 +74,11 @@ final class SQLiteDatabase {
 
     private init(_ handle: OpaquePointer) { self.handle = handle }
 
-    /// A connection for reading; also where nothing can be written, as long as no log of changes is there to be merged.
+    /// Whether the connection keeps all others out: to be closed at once.
+    private(set) var isAlone = false
+
+    /// A connection for reading; also where nothing can be written. A log of changes that is yet to be merged can then
+    /// only be read while nobody else has the index open.
     static func reading(_ path: String) throws(Failure) -> SQLiteDatabase {
         do throws(Failure) {
             let database = try SQLiteDatabase(path: path, creates: false)
@@ -82,11 +86,24 @@ final class SQLiteDatabase {
             return database
         } catch {
             guard [SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL].contains(error.code & 0xFF),
-                FileStamp(path: path) != nil, (FileStamp(path: path + "-wal")?.size ?? 0) == 0,
-                let database = immutable(path)
+                FileStamp(path: path) != nil
             else { throw error }
+            let hasLog = (FileStamp(path: path + "-wal")?.size ?? 0) > 0
+            guard let database = hasLog ? alone(path) : immutable(path) else { throw error }
             return database
         }
+    }
+
+    /// A connection that shares with nobody: it needs no memory in common with others, which takes a file of its own.
+    private static func alone(_ path: String) -> SQLiteDatabase? {
+        guard let database = try? SQLiteDatabase(path: path, creates: false) else { return nil }
+        database.isAlone = true
+        sqlite3_busy_timeout(database.handle, 100)
+        let isRead: Int? = try? {
+            try database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            return try database.number("PRAGMA user_version")
+        }()
+        return isRead == nil ? nil : database
     }
 
     /// A connection that takes the file for one that nobody changes: it needs no files beside it.

@@ -35,8 +35,12 @@ public struct ImageOptions: Hashable, Sendable {
     public var deadline: Double?
     /// 0…1; among downloads that wait, the higher goes first.
     public var downloadPriority = 0.5
+    /// Whether prefetching brings the bytes into memory too.
+    public var alsoPrefetchToMemory = false
     /// What becomes of a download when the last who waits for it is cancelled.
     public var onLastCancel = LastCancel.abort
+    /// A name for the place that the image is for: who asks for another image for it wants this one no more.
+    public var slot: String?
     /// Whether the download may be shared with others who want the same.
     public var merges = true
     /// Request headers.
@@ -60,6 +64,15 @@ public struct ImageOptions: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The options without what concerns one caller alone.
+    public var sharedByCallers: ImageOptions {
+        var shared = self
+        shared.slot = nil
+        shared.downloadPriority = 0.5
+        shared.onLastCancel = .abort
+        return shared
+    }
 
     /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.
     var keepingOnlyCacheOptions: ImageOptions {

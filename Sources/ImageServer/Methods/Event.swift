@@ -12,7 +12,7 @@ struct Event: Sendable {
     /// The schema of the notification's params.
     let params: JSONLiteral
 
-    static let all: [Event] = [didClean]
+    static let all: [Event] = [didClean, activity]
     static let names = all.map(\.name.description)
 
     /// Images went because their time was over or room was needed.
@@ -31,6 +31,15 @@ struct Event: Sendable {
                 ],
             ],
             "required": ["cache", "hashes", "keys", "reason"],
+        ])
+
+    /// Downloads run, or no longer do.
+    static let activity = Event(
+        name: "activity/didChange",
+        summary: "Downloads have been running for a while, or have stopped: what a sign of activity shows.",
+        params: [
+            "type": "object", "properties": ["active": flagSchema, "count": countSchema],
+            "required": ["active", "count"],
         ])
 
     /// The name by which clients test for the event: `event.cache.didClean`.
@@ -109,6 +118,7 @@ extension Method {
         ) { invocation, events -> Outcome<SubscriptionReply> in
             let subscriptions = invocation.server.subscriptions
             subscriptions.add(events.names)
+            invocation.server.watchActivity()
             return .now(SubscriptionReply(events: subscriptions.names))
         },
         Method(
@@ -117,12 +127,36 @@ extension Method {
         ) { invocation, events -> Outcome<SubscriptionReply> in
             let subscriptions = invocation.server.subscriptions
             subscriptions.remove(events.names)
+            invocation.server.watchActivity()
             return .now(SubscriptionReply(events: subscriptions.names))
         },
     ]
 }
 
 extension ImageServer {
+    /// Keeps the sign of activity while the client wants to know of it.
+    func watchActivity() {
+        if subscriptions.names.contains(Event.activity.name.description) {
+            activity.begin(count: manager.downloader.load.running)
+            // It may have changed before it was watched.
+            activity.change(to: manager.downloader.load.running)
+        } else {
+            activity.end()
+        }
+    }
+
+    /// Tells the client that the sign of activity is to be seen, or no longer.
+    func reportActivity(_ isActive: Bool, _ count: Int) {
+        subscriptions.send(.activity) {
+            notify(Event.activity.name) { writer in
+                writer.object { params in
+                    params.field("active", isActive)
+                    params.field("count", count)
+                }
+            }
+        }
+    }
+
     /// Tells the client what cleaning took away, if it wants to know.
     func report(_ cleaning: CleaningReport) {
         subscriptions.send(.didClean) {

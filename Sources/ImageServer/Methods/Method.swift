@@ -69,10 +69,14 @@ enum Outcome<Value: WireResult>: Sendable {
     case now(Value)
     /// The result takes time.
     case later(@Sendable (Call) async throws -> Value)
+    /// The same, and `begin` hears of the request at once, on the thread that reads.
+    case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
     /// The request has its turn among those on the same cache. When that is now, `atOnce` may have the result; when it
-    /// is not, or when `atOnce` has none, `later` finds it.
+    /// is not, or when `atOnce` has none, `later` finds it. `begin` hears of the request before that, on the thread that
+    /// reads.
     case ordered(
-        RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) async throws -> Value)
+        RequestOrder.Access, atOnce: @Sendable () throws -> Value?, begin: @Sendable (Call) -> Void = { _ in },
+        later: @Sendable (Call) async throws -> Value)
     /// The same for work that only waits for the disk: a thread for such work does all of it.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
     /// The process ends.

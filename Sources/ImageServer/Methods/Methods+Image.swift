@@ -146,16 +146,23 @@ extension Invocation {
         let tokens = progress
         let server = server
         let options = given ?? ImageOptions()
-        let filling = KeyOrder.Filling(url: ExactText(url.text), options: given)
+        let filling = KeyOrder.Filling(url: ExactText(url.text), options: given?.sharedByCallers)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),
             isLocal: options.onlyFromCache || !url.text.hasPrefix("http"))
+        let entry = OpenRequests.Entry(
+            cache: cache.name, urls: [url.text], slot: options.slot, priority: options.downloadPriority,
+            previous: options.slot.flatMap { server.openRequests.vacate($0) })
         return .ordered(access) {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
-            return try manager.cachedImage(
+            let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
             ).map { try ImageReply(image: $0, form: form).checked() }
+            if found != nil { entry.stopPrevious() }
+            return found
+        } begin: { call in
+            server.openRequests.add(entry, call)
         } later: { call in
             let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
             reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
@@ -166,7 +173,8 @@ extension Invocation {
             while true {
                 let image = try await manager.image(
                     resource, in: cache, options: options, needs: form.needs,
-                    caller: ImageCaller(priority: CallPriority(options.downloadPriority), report: report))
+                    caller: ImageCaller(
+                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
                 let reply = try ImageReply(image: image, form: form).checked()
                 guard form.needsBytes else { return reply }
                 try await server.inlineGate.enter(image.record.byteCount, for: call)
@@ -184,7 +192,7 @@ extension Invocation {
 
 extension ImageReply {
     /// The reply, unless its bytes are too many to be answered inline.
-    fileprivate func checked() throws -> ImageReply {
+    func checked() throws -> ImageReply {
         guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
         throw ImageError.limitExceeded(
             limit: "maxInlineBytes",

@@ -2,7 +2,7 @@ internal import JSONRPC
 
 extension Method {
     /// Every method the server answers, in the order `protocol/openrpc.json` lists them.
-    static let all: [Method] = image + cache + maintenance + configuration + events + server
+    static let all: [Method] = image + downloads + cache + maintenance + configuration + events + server
 
     /// The names of the methods that are requests.
     static let requestNames = all.filter { !$0.isNotification }.map(\.name)

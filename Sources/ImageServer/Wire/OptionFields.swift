@@ -107,6 +107,16 @@ struct OptionField: Sendable {
         number("downloadPriority", "Among downloads that wait, the higher goes first.", default: 0.5, from: 0, to: 1) {
             $0.downloadPriority = $1
         },
+        flag("alsoPrefetchToMemory", "Prefetch into memory too; for prefetch only.") { $0.alsoPrefetchToMemory = $1 },
+        value(
+            "onLastCancel", "What becomes of the download when the last who waits for it is cancelled.",
+            default: "abort", LastCancel.self
+        ) { $0.onLastCancel = $1 },
+        value(
+            "slot", "A place that the image is for: a newer request for the same place cancels this one.",
+            KeyText.self
+        ) { $0.slot = $1.text },
+        flag("merge", "Share the download with others who want the same.", default: true) { $0.merges = $1 },
         value("headers", "Request headers.", default: [:], HeaderFields.self) { $0.headers = $1.fields },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1

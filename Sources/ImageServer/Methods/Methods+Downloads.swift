@@ -1,0 +1,104 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+
+extension Method {
+    /// Methods on downloads.
+    static let downloads: [Method] = [download, prefetch, stopPrefetch, setPriority, cancelAll]
+
+    private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)
+
+    private static let download = Method(
+        "download", "Loads an image and checks it; no cache is looked into or written.",
+        Param<URLText>("url", "Where the image is: an http, https, file or data URL."), optionsParam,
+        Param<DownloadForm>("as", "Whether the result holds the bytes.", default: .data, "data")
+    ) { invocation, url, options, form -> Outcome<DownloadReply> in
+        let server = invocation.server
+        let cache = try server.cache(nil)
+        let tokens = invocation.progress
+        var options = options ?? ImageOptions()
+        options.forceRefresh = true
+        options.cacheMemoryOnly = true
+        options.keepsInMemory = false
+        // No image of the cache has this key.
+        let resource = Resource(url: url.text, cacheKey: "download " + url.text)
+        let entry = OpenRequests.Entry(
+            cache: cache.name, urls: [url.text], slot: options.slot, priority: options.downloadPriority,
+            previous: options.slot.flatMap { server.openRequests.vacate($0) })
+        return .begun { call in
+            server.openRequests.add(entry, call)
+        } later: { [options] call in
+            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
+            reporter?.begin(title: "download", message: String(url.text.prefix(200)))
+            defer { reporter?.end() }
+            var report: (@Sendable (DownloadProgress) -> Void)?
+            if let reporter { report = { reporter.report($0) } }
+            do {
+                let image = try await server.manager.image(
+                    resource, in: cache, options: options, needs: .bytes,
+                    caller: ImageCaller(
+                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
+                let reply = ImageReply(image: image, form: form == .data ? .data : .none)
+                return DownloadReply(reply: try reply.checked())
+            } catch let error as ImageError {
+                throw error.rpcError()
+            }
+        }
+    }
+
+    private static let prefetch = Method(
+        "prefetch", "Loads images into a cache before somebody wants them, behind all other downloads.",
+        Param<TextList>("urls", "Where the images are; each is loaded once, however often it is named."),
+        Param<String?>("cache", "The name of the cache.", default: nil, "default"), optionsParam,
+        Param<Concurrency>("maxConcurrent", "How many are loaded at once.", default: Concurrency(count: 5), 5)
+    ) { invocation, urls, cacheName, options, concurrency -> Outcome<PrefetchReply> in
+        let server = invocation.server
+        let cache = try server.cache(cacheName)
+        let tokens = invocation.progress
+        let prefetcher = ImagePrefetcher(
+            urls.texts, manager: server.manager, cache: cache, options: options ?? ImageOptions(),
+            concurrency: concurrency.count)
+        let entry = OpenRequests.Entry(
+            cache: cache.name, urls: urls.texts, slot: nil, priority: CallPriority.background,
+            prefetcher: prefetcher)
+        return .begun { call in
+            server.openRequests.add(entry, call)
+        } later: { call in
+            let reporter = tokens.map { PrefetchReporter(call: call, tokens: $0) }
+            reporter?.begin(total: Set(urls.texts.map { ExactText($0) }).count)
+            let report = try await prefetcher.run { reporter?.report($0) }
+            reporter?.end()
+            return PrefetchReply(report: report)
+        }
+    }
+
+    private static let stopPrefetch = Method(
+        "stopPrefetch", "Stops a prefetch, which is then answered: what it has not loaded has failed.",
+        Param<RequestIDValue>("id", "The id of the prefetch request.")
+    ) { invocation, id -> Outcome<StoppedReply> in
+        let prefetcher = invocation.server.openRequests.entry(id.id)?.prefetcher
+        prefetcher?.stop()
+        return .now(StoppedReply(isStopped: prefetcher != nil))
+    }
+
+    private static let setPriority = Method(
+        "setPriority", "Changes how urgent a retrieve or download under way is.",
+        Param<RequestIDValue>("id", "The id of the request."),
+        Param<Priority>("priority", "From 0 to 1; among downloads that wait, the higher goes first.")
+    ) { invocation, id, priority -> Outcome<ChangedReply> in
+        let entry = invocation.server.openRequests.entry(id.id)
+        entry?.priority.value = priority.value
+        return .now(ChangedReply(isChanged: entry != nil))
+    }
+
+    private static let cancelAll = Method(
+        "cancelAll", "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
+        Param<KeyText?>("url", "Only those for this URL.", default: nil),
+        Param<KeyText?>("cache", "Only those for this cache.", default: nil),
+        Param<KeyText?>("slot", "Only the one in this slot.", default: nil)
+    ) { invocation, url, cache, slot -> Outcome<CancelledReply> in
+        .now(
+            CancelledReply(
+                count: invocation.server.openRequests.cancel(url: url?.text, cache: cache?.text, slot: slot?.text)))
+    }
+}

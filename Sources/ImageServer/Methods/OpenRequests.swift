@@ -1,0 +1,125 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+internal import Synchronization
+
+/// The requests under way that load images: for cancelling many at once, for slots and for priorities.
+///
+/// Callable from any thread.
+final class OpenRequests: Sendable {
+    /// One such request.
+    final class Entry: Sendable {
+        /// How urgent it is; may be changed.
+        let priority: CallPriority
+        let cache: String
+        let urls: Set<ExactText>
+        let slot: ExactText?
+        /// What to stop for `stopPrefetch`.
+        let prefetcher: ImagePrefetcher?
+        private let state = Mutex<Call?>(nil)
+        /// What stops the work of a request whose place another has taken.
+        private let stopping = Mutex<Stop>(Stop())
+
+        private struct Stop: Sendable {
+            var work: (@Sendable () -> Void)?
+            var isSuperseded = false
+        }
+        /// The request whose place this one has taken: its work goes on until this one's does.
+        private let previous: Entry?
+
+        init(
+            cache: String, urls: [String], slot: String?, priority: Double, previous: Entry? = nil,
+            prefetcher: ImagePrefetcher? = nil
+        ) {
+            self.cache = cache
+            self.urls = Set(urls.map { ExactText($0) })
+            self.slot = slot.map { ExactText($0) }
+            self.priority = CallPriority(priority)
+            self.prefetcher = prefetcher
+            self.previous = previous
+        }
+
+        /// The request, once it waits for its answer.
+        var call: Call? { state.withLock { $0 } }
+
+        fileprivate func begin(_ call: Call) { state.withLock { $0 = call } }
+
+        fileprivate func supersede() {
+            // Before it is answered: what comes after the answer must know.
+            stopping.withLock { $0.isSuperseded = true }
+            let work = call?.supersede(.requestCancelled)
+            stopping.withLock { $0.work = work }
+        }
+
+        /// Stops the work of the request whose place this one has taken, and of those before it.
+        func stopPrevious() { previous?.stop() }
+
+        /// The same, once this one is answered; unless another has taken its place meanwhile, which does it then.
+        fileprivate func end() {
+            if !stopping.withLock({ $0.isSuperseded }) { stopPrevious() }
+        }
+
+        private func stop() {
+            let work = stopping.withLock { stop in
+                defer { stop.work = nil }
+                return stop.work
+            }
+            work?()
+            stopPrevious()
+        }
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var slots: [ExactText: Entry] = [:]
+        var ids: [RequestID: Entry] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Notes a request until it is answered.
+    func add(_ entry: Entry, _ call: Call) {
+        entry.begin(call)
+        state.withLock { state in
+            state.entries[ObjectIdentifier(entry)] = entry
+            if let id = call.id { state.ids[id] = entry }
+            if let slot = entry.slot { state.slots[slot] = entry }
+        }
+        call.afterwards { [weak self] in
+            self?.remove(entry, call.id)
+            entry.end()
+        }
+    }
+
+    private func remove(_ entry: Entry, _ id: RequestID?) {
+        state.withLock { state in
+            state.entries[ObjectIdentifier(entry)] = nil
+            if let id, state.ids[id] === entry { state.ids[id] = nil }
+            if let slot = entry.slot, state.slots[slot] === entry { state.slots[slot] = nil }
+        }
+    }
+
+    /// Answers the request in a slot as cancelled, for another takes its place. Its work goes on until it
+    /// is stopped, so that a download which the other wants too is not broken off between the two.
+    func vacate(_ slot: String) -> Entry? {
+        guard let entry = state.withLock({ $0.slots.removeValue(forKey: ExactText(slot)) }) else { return nil }
+        entry.supersede()
+        return entry
+    }
+
+    /// The request with an id.
+    func entry(_ id: RequestID) -> Entry? { state.withLock { $0.ids[id] } }
+
+    /// Answers requests as cancelled and stops their work (B-008).
+    ///
+    /// - Returns: How many there were.
+    func cancel(url: String?, cache: String?, slot: String?) -> Int {
+        let matching = state.withLock { state in
+            state.entries.values.filter { entry in
+                (url.map { entry.urls.contains(ExactText($0)) } ?? true) && (cache.map { entry.cache == $0 } ?? true)
+                    && (slot.map { entry.slot == ExactText($0) } ?? true)
+            }
+        }
+        return matching.count { $0.call?.end(.requestCancelled) == true }
+    }
+}

@@ -1,0 +1,128 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Loading images before somebody wants them (A-145, E2-72, E2-73).
+@Suite struct ImagePrefetcherTests {
+    private let engine: TestEngine
+    private let gate = Gate()
+
+    init() throws { engine = try TestEngine() }
+
+    private func web() throws -> LocalServer {
+        try LocalServer { [gate] request in
+            if request.path.hasPrefix("/bad") { return .reply(404, [:], []) }
+            let width = 1 + request.path.utf8.reduce(0) { $0 + Int($1) }
+            let reply = Script.reply(200, [:], hollowPNG(width: width))
+            return request.path.hasPrefix("/held") ? Script.empty.waiting(for: gate).followed(by: reply) : reply
+        }
+    }
+
+    private func prefetcher(
+        _ urls: [String], concurrency: Int = 5, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) -> ImagePrefetcher {
+        ImagePrefetcher(
+            urls, manager: engine.manager, cache: engine.cache, options: ImageOptions(change), concurrency: concurrency)
+    }
+
+    @Test func anEmptyListIsDoneAtOnce() async throws {
+        let report = try await prefetcher([]).run { _ in Issue.record("there is nothing to report") }
+        #expect(report.count == 0)
+    }
+
+    @Test func everyURLIsInOneListOnce() async throws {
+        let web = try web()
+        defer { web.stop() }
+        _ = try await engine.image(web.url("/there"))
+        let urls = ["/a", "/b", "/a", "/bad", "/there", "/b"].map(web.url) + ["nonsense"]
+        let steps = Steps()
+        let report = try await prefetcher(urls, concurrency: 2).run { steps.add($0) }
+        #expect(Set(report.completed) == Set(["/a", "/b"].map(web.url)))
+        #expect(report.skipped == [web.url("/there")])
+        #expect(Set(report.failed.map(\.url)) == [web.url("/bad"), "nonsense"])
+        #expect(report.failed.contains { $0.error as? ImageError == .invalidStatusCode(404, url: web.url("/bad")) })
+        for path in ["/a", "/b", "/there"] { #expect(web.requestCount(path) == 1) }
+        #expect(steps.all.map { $0.completed + $0.skipped + $0.failed } == [1, 2, 3, 4, 5])
+        #expect(steps.all.allSatisfy { $0.total == 5 })
+        let again = try await prefetcher(["/a"].map(web.url)).run()
+        #expect(again.skipped.count == 1)
+        let forced = try await prefetcher(["/a"].map(web.url)) { $0.forceRefresh = true }.run()
+        #expect(forced.completed.count == 1 && web.requestCount("/a") == 2)
+    }
+
+    @Test func stoppingReportsEveryURLExactlyOnce() async throws {
+        let web = try web()
+        defer { web.stop() }
+        let urls = (0..<10).map { web.url("/held/\($0)") } + (0..<3).map { web.url("/held/\($0)") }
+        let prefetcher = prefetcher(urls, concurrency: 3)
+        async let running = prefetcher.run()
+        // Half of the four slots of a host are for those who wait.
+        try await eventually("two are under way, one waits") { [engine] in
+            web.requests.count == 2 && engine.manager.downloader.load.waiting == 1
+        }
+        prefetcher.stop()
+        let report = try await running
+        #expect(report.completed.isEmpty && report.skipped.isEmpty)
+        #expect(report.failed.map(\.url).sorted() == urls[..<10].sorted())
+        #expect(report.failed.allSatisfy { $0.error is CancellationError }, "\(report.failed)")
+        #expect(try await prefetcher.run().failed.count == 10, "it does not start again")
+        #expect(web.requests.count == 2)
+        try await eventually("the connections are dropped") { web.droppedCount == 2 }
+    }
+
+    @Test func cancellingItEndsItWithoutAReport() async throws {
+        let web = try web()
+        defer { web.stop() }
+        let prefetcher = prefetcher([web.url("/held")])
+        let task = Task { try await prefetcher.run() }
+        try await eventually { web.requests.count == 1 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// E2-73.
+    @Test func aRealRequestJoinsAndIsNoLongerBehindTheOthers() async throws {
+        let web = try web()
+        defer { web.stop() }
+        // Half of the four slots of a host are for those who wait: two prefetches run.
+        let urls = (0..<6).map { web.url("/held/\($0)") }
+        let prefetcher = prefetcher(urls, concurrency: 6)
+        async let running = prefetcher.run()
+        try await eventually("two are under way, four wait") { [engine] in
+            let load = engine.manager.downloader.load
+            return load.running == 2 && load.waiting == 4 && web.requests.count == 2
+        }
+        let waits = try #require(urls.first { url in !web.requests.contains { url.hasSuffix($0.path) } })
+        async let image = engine.image(waits)
+        try await eventually("it has got a slot of its own") { web.requests.contains { waits.hasSuffix($0.path) } }
+        #expect(web.requests.count == 3)
+        gate.open()
+        _ = try await image
+        #expect(try await running.completed.count == 6)
+        for url in urls { #expect(web.requestCount(String(url.dropFirst(web.url("").count))) == 1) }
+    }
+
+    @Test func memoryIsFilledOnlyWhenAsked() async throws {
+        let web = try web()
+        defer { web.stop() }
+        let key = CacheKey(web.url("/a"))
+        _ = try await prefetcher([web.url("/a")]).run()
+        #expect(!engine.cache.holdsBytes(key))
+        let report = try await prefetcher([web.url("/a")]) { $0.alsoPrefetchToMemory = true }.run()
+        #expect(report.skipped.count == 1 && engine.cache.holdsBytes(key))
+        _ = try await prefetcher([web.url("/b")]) { $0.alsoPrefetchToMemory = true }.run()
+        #expect(engine.cache.holdsBytes(CacheKey(web.url("/b"))))
+        #expect(try engine.cache.inspect(key)?.leasedUntil == nil, "no path was handed out")
+    }
+}
+
+/// What was reported, in order.
+private final class Steps: Sendable {
+    private let steps = Mutex<[ImagePrefetcher.Progress]>([])
+
+    var all: [ImagePrefetcher.Progress] { steps.withLock { $0 } }
+
+    func add(_ progress: ImagePrefetcher.Progress) { steps.withLock { $0.append(progress) } }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Slots, priorities, cancelling many, prefetching and activity, as a client sees them (A-148, A-222, A-262, A-280,
+/// B-007, B-008, E2-14, E2-72, E2-84).
+@Suite(.onThreads)
+struct DownloadControlTests {
+    private let cache = try? TemporaryFolder()
+    private let gate = Gate()
+
+    private func server(_ arguments: [String] = []) throws -> ServerProcess {
+        try ServerProcess(cache: cache?.path ?? "", arguments)
+    }
+
+    private func web() throws -> LocalServer {
+        let picture = try Fixtures.bytes("png-rgb.png")
+        return try LocalServer { [gate] request in
+            if request.path.hasPrefix("/gone") { return .reply(404, [:], []) }
+            let reply = Script.reply(200, [:], picture)
+            return request.path.hasPrefix("/held") ? Script.empty.waiting(for: gate).followed(by: reply) : reply
+        }
+    }
+
+    private func retrieve(_ web: LocalServer, _ path: String, _ options: String = "{}") -> String {
+        #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
+    }
+
+    @Test func aNewerRequestInTheSlotCancelsTheOlderAtOnce() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let slot = #"{"slot":"cover"}"#
+        try server.request(1, "retrieve", retrieve(web, "/held/a", slot))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.request(2, "retrieve", retrieve(web, "/held/b", slot))
+        let first = try #require(try server.next())
+        #expect(first["id"]?.integer == 1 && first["error"]?["code"]?.integer == -32800)
+        try waitUntil("the older is dropped") { web.droppedCount == 1 }
+        gate.open()
+        let second = try #require(try server.next())
+        #expect(second["id"]?.integer == 2 && second["result"] != nil)
+        #expect(server.finish() == 0)
+    }
+
+    /// A-261: who asks for the same again does not begin anew.
+    @Test func theSameImageInTheSlotIsNotDownloadedTwice() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover"}"#))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        for id in 2...9 {
+            try server.request(id, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover"}"#))
+            #expect(try server.next()?["error"]?["code"]?.integer == -32800)
+        }
+        gate.open()
+        let last = try #require(try server.next())
+        #expect(last["id"]?.integer == 9 && last["result"] != nil)
+        #expect(web.requests.count == 1 && web.droppedCount == 0)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func cancelAllHitsAllCallersOfAURLAndNobodyElse() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        for id in 1...3 { try server.request(id, "retrieve", retrieve(web, "/held/a")) }
+        try server.request(4, "retrieve", retrieve(web, "/held/b"))
+        try server.request(5, "download", #"{"url":\#(quoted(web.url("/held/a")))}"#)
+        try server.request(6, "prefetch", #"{"urls":[\#(quoted(web.url("/held/c")))]}"#)
+        try waitUntil("all are under way") { web.requests.count == 3 }
+        try server.request(10, "cancelAll", #"{"url":\#(quoted(web.url("/held/a")))}"#)
+        let replies = try server.replies(5)
+        #expect(replies.byID[10]?["result"]?["cancelled"]?.integer == 4)
+        for id in [1, 2, 3, 5] { #expect(replies.byID[id]?["error"]?["code"]?.integer == -32800) }
+        try server.request(11, "cancelAll", #"{"cache":"other"}"#)
+        #expect(try server.next()?["result"]?["cancelled"]?.integer == 0)
+        try server.request(12, "cancelAll", "{}")
+        let rest = try server.replies(3)
+        #expect(rest.byID[12]?["result"]?["cancelled"]?.integer == 2)
+        for id in [4, 6] { #expect(rest.byID[id]?["error"]?["code"]?.integer == -32800) }
+        try waitUntil("nothing is downloaded any more") { web.droppedCount == 3 }
+        #expect(server.finish() == 0)
+    }
+
+    @Test func prioritiesMayChangeWhileDownloadsWait() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--max-downloads-per-host", "1"])
+        try server.request(1, "retrieve", retrieve(web, "/held/1"))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        for id in 2...4 { try server.request(id, "retrieve", retrieve(web, "/\(id)")) }
+        try waitUntil("three wait") {
+            try server.call(100, "stats", "{}")["result"]?["waitingDownloads"]?.integer == 3
+        }
+        #expect(try server.call(10, "setPriority", #"{"id":4,"priority":0.9}"#)["result"]?["changed"]?.boolean == true)
+        #expect(try server.call(11, "setPriority", #"{"id":2,"priority":0.1}"#)["result"]?["changed"]?.boolean == true)
+        #expect(try server.call(12, "setPriority", #"{"id":99,"priority":0}"#)["result"]?["changed"]?.boolean == false)
+        gate.open()
+        _ = try server.replies(4)
+        #expect(web.requests.map(\.path) == ["/held/1", "/4", "/3", "/2"])
+        #expect(server.finish() == 0)
+    }
+
+    /// A-213.
+    @Test func theLastComeGoesFirstWhenSoConfigured() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--max-downloads-per-host", "1", "--download-order", "lifo"])
+        try server.request(1, "retrieve", retrieve(web, "/held/1"))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        for id in 2...4 {
+            try server.request(id, "retrieve", retrieve(web, "/\(id)"))
+            try waitUntil("it waits") {
+                try server.call(100, "stats", "{}")["result"]?["waitingDownloads"]?.integer == id - 1
+            }
+        }
+        gate.open()
+        _ = try server.replies(4)
+        #expect(web.requests.map(\.path) == ["/held/1", "/4", "/3", "/2"])
+        #expect(server.finish() == 0)
+    }
+
+    /// A-224.
+    @Test func aDownloadThatIsToBeFinishedIsCachedAfterItsLastCallerLeft() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"onLastCancel":"finish"}"#))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.notify("$/cancelRequest", #"{"id":1}"#)
+        #expect(try server.next()?["error"]?["code"]?.integer == -32800)
+        gate.open()
+        let key = #"{"key":\#(quoted(web.url("/held/a")))}"#
+        try waitUntil("it is cached") { try server.call(2, "isCached", key)["result"]?["cached"]?.boolean == true }
+        #expect(web.droppedCount == 0)
+        #expect(server.finish() == 0)
+    }
+
+    /// E2-10.
+    @Test func requestsThatAreNotToBeMergedAreNot() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        for id in 1...3 {
+            try server.request(id, "download", #"{"url":\#(quoted(web.url("/held/a"))),"options":{"merge":false}}"#)
+        }
+        try waitUntil("each has its own") { web.requests.count == 3 }
+        gate.open()
+        #expect(try server.replies(3).byID.values.allSatisfy { $0["result"] != nil })
+        #expect(server.finish() == 0)
+    }
+
+    @Test func aDownloadIsAnsweredAndKeptNowhere() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let picture = try Fixtures.bytes("png-rgb.png")
+        let url = quoted(web.url("/a"))
+        let reply = try #require(try server.call(1, "download", #"{"url":\#(url)}"#)["result"])
+        #expect(reply["data"]?.string.flatMap { Data(base64Encoded: $0) }.map { [UInt8]($0) } == picture)
+        #expect(reply["format"]?.string == "png" && reply["path"] == nil)
+        let probe = try #require(try server.call(2, "download", #"{"url":\#(url),"as":"none"}"#)["result"])
+        #expect(probe["data"] == nil && probe["byteCount"]?.integer == picture.count)
+        #expect(web.requests.count == 2)
+        #expect(try server.call(3, "isCached", #"{"key":\#(url)}"#)["result"]?["cached"]?.boolean == false)
+        let size = try server.call(4, "calculateSize", "{}")["result"]
+        #expect(size?["disk"]?["count"]?.integer == 0 && size?["memory"]?["count"]?.integer == 0)
+        let gone = try server.call(5, "download", #"{"url":\#(quoted(web.url("/gone")))}"#)
+        #expect(gone["error"]?["code"]?.integer == 10002)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func aPrefetchReportsProgressAndCanBeStopped() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let urls = ["/a", "/gone", "/b", "/a"].map { quoted(web.url($0)) }.joined(separator: ",")
+        try server.request(1, "prefetch", #"{"urls":[\#(urls)],"workDoneToken":"t"}"#)
+        var messages: [JSON] = []
+        while let message = try server.next() {
+            messages.append(message)
+            if message["id"] != nil { break }
+        }
+        let values = messages.compactMap { $0["params"]?["value"] }
+        #expect(values.first?["kind"]?.string == "begin" && values.first?["total"]?.integer == 3)
+        #expect(values.last?["kind"]?.string == "end" && values.last?["completed"]?.integer == 2)
+        #expect(values.last?["failed"]?.integer == 1)
+        let result = try #require(messages.last?["result"])
+        #expect(result["completed"]?.elements?.count == 2 && result["skipped"]?.elements?.isEmpty == true)
+        #expect(result["failed"]?.elements?.first?["error"]?["code"]?.integer == 10002)
+        try server.request(2, "prefetch", #"{"urls":[\#(quoted(web.url("/held"))),\#(quoted(web.url("/a")))]}"#)
+        try waitUntil("it is under way") { web.requestCount("/held") == 1 }
+        try server.request(3, "stopPrefetch", #"{"id":2}"#)
+        let replies = try server.replies(2)
+        #expect(replies.byID[3]?["result"]?["stopped"]?.boolean == true)
+        #expect(replies.byID[2]?["result"]?["failed"]?.elements?.first?["error"]?["code"]?.integer == -32800)
+        #expect(try server.call(4, "stopPrefetch", #"{"id":2}"#)["result"]?["stopped"]?.boolean == false)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func activityIsToldToSubscribersOnly() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--activation-delay", "0", "--completion-delay", "0"])
+        _ = try server.call(1, "retrieve", retrieve(web, "/a"))
+        _ = try server.call(2, "subscribe", #"{"events":["activity/didChange"]}"#)
+        try server.request(3, "retrieve", retrieve(web, "/held/b"))
+        let began = try #require(try server.next())
+        #expect(began["method"]?.string == "activity/didChange")
+        #expect(began["params"]?["active"]?.boolean == true && began["params"]?["count"]?.integer == 1)
+        gate.open()
+        let two = try [server.next(), server.next()].compactMap { $0 }
+        let ended = two.first { $0["id"] == nil }
+        #expect(ended?["params"]?["active"]?.boolean == false && ended?["params"]?["count"]?.integer == 0)
+        _ = try server.call(4, "unsubscribe", #"{"events":["activity/didChange"]}"#)
+        #expect(try server.call(5, "retrieve", retrieve(web, "/c"))["id"]?.integer == 5)
+        #expect(server.finish() == 0)
+    }
+}
