@@ -5,51 +5,51 @@ extension ImageError {
     /// The error on the wire. The one place where engine errors get their codes; the compiler finds a forgotten case.
     func rpcError(key: String? = nil) -> RPCError {
         var details: [(name: String, value: RPCError.Detail)] = []
-        let kind: (code: Int, name: String)
+        let code: Int
         func url(_ url: String) { details.append(("url", .string(url))) }
         switch self {
         case .badData(_, let source):
-            kind = (10000, "badData")
+            code = 10000
             url(source)
         case .notModified(let source):
-            kind = (10001, "notModified")
+            code = 10001
             url(source)
         case .invalidStatusCode(let status, let source):
-            kind = (10002, "invalidStatusCode")
+            code = 10002
             details.append(("statusCode", .integer(status)))
             url(source)
-        case .notCached: kind = (10003, "notCached")
-        case .processingFailed: kind = (10004, "processingFailed")
+        case .notCached: code = 10003
+        case .processingFailed: code = 10004
         case .limitExceeded(let limit, _, let source):
-            kind = (10005, "limitExceeded")
+            code = 10005
             details.append(("limit", .string(limit)))
             url(source)
         case .invalidURL(let source, _):
-            kind = (20000, "invalidURL")
+            code = 20000
             url(source)
         case .connectionFailed(let source, _):
-            kind = (20001, "connectionFailed")
+            code = 20001
             url(source)
         case .timedOut(let source, let option, _):
-            kind = (20002, "timedOut")
+            code = 20002
             details.append(("limit", .string(option)))
             url(source)
         case .tlsFailed(let source, _):
-            kind = (20003, "tlsFailed")
+            code = 20003
             url(source)
         case .forbiddenAddress(let source, _):
-            kind = (20004, "forbiddenAddress")
+            code = 20004
             url(source)
         case .downloadCancelledBeforeStarting(let source):
-            kind = (30000, "downloadCancelledBeforeStarting")
+            code = 30000
             url(source)
         case .storageFailed(_, let hint):
-            kind = (40000, "storageFailed")
+            code = 40000
             details.append(("hint", .string(hint)))
         }
         if let key { details.append(("key", .string(key))) }
         return RPCError(
-            code: kind.code, name: kind.name, message: description, isRetryable: isRetryable,
+            code: code, name: name, message: description, isRetryable: isRetryable,
             details: details.map { detail in
                 // A data URL of megabytes must not come back with its error.
                 guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }

@@ -53,6 +53,25 @@ extension ImageError: CustomStringConvertible {
         }
     }
 
+    /// The stable name of the error, as on the wire.
+    public var name: String {
+        switch self {
+        case .badData: "badData"
+        case .notModified: "notModified"
+        case .invalidStatusCode: "invalidStatusCode"
+        case .notCached: "notCached"
+        case .processingFailed: "processingFailed"
+        case .limitExceeded: "limitExceeded"
+        case .invalidURL: "invalidURL"
+        case .connectionFailed: "connectionFailed"
+        case .timedOut: "timedOut"
+        case .tlsFailed: "tlsFailed"
+        case .forbiddenAddress: "forbiddenAddress"
+        case .downloadCancelledBeforeStarting: "downloadCancelledBeforeStarting"
+        case .storageFailed: "storageFailed"
+        }
+    }
+
     /// Whether the same request may succeed later without a change.
     public var isRetryable: Bool {
         switch self {

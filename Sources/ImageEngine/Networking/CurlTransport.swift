@@ -19,16 +19,45 @@ final class CurlTransport: Sendable {
 
     private let userAgent: String
     private let spoolPath: @Sendable () throws -> String
+    private let onFinish: @Sendable (DownloadReport) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter spoolPath: Gives a new path for each body too large for memory.
-    init(userAgent: String, spoolPath: @escaping @Sendable () throws -> String) {
+    /// - Parameters:
+    ///   - spoolPath: Gives a new path for each body too large for memory.
+    ///   - onFinish: Hears of every transfer that has ended.
+    init(
+        userAgent: String, spoolPath: @escaping @Sendable () throws -> String,
+        onFinish: @escaping @Sendable (DownloadReport) -> Void
+    ) {
         self.userAgent = userAgent
         self.spoolPath = spoolPath
+        self.onFinish = onFinish
     }
 
-    /// Performs one transfer; cancelling the task drops its connection.
+    /// Performs one transfer and tells about it; cancelling the task drops its connection.
     func perform(
+        _ request: DownloadRequest, report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        let started = monotonicNanoseconds()
+        var ending = DownloadReport(url: request.url)
+        defer {
+            ending.seconds = Double(monotonicNanoseconds() - started) / 1e9
+            onFinish(ending)
+        }
+        do {
+            let download = try await transfer(request, report: report)
+            ending.finalURL = download.response.url
+            ending.status = download.response.status
+            ending.bytes = download.body.count
+            return download
+        } catch {
+            ending.error = error as? ImageError
+            ending.isCancelled = error is CancellationError
+            throw error
+        }
+    }
+
+    private func transfer(
         _ request: DownloadRequest, report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
         try Task.checkCancellation()

@@ -25,6 +25,7 @@ public final class ImageDownloader: Sendable {
     }
 
     private let transport: CurlTransport
+    private let finishHook: FinishHook
     private let coalescer = Coalescer<DownloadRequest, Download>()
     private let scheduler: Mutex<Scheduler>
     private let finished = Atomic(0)
@@ -33,7 +34,9 @@ public final class ImageDownloader: Sendable {
 
     /// - Parameter spoolPath: Gives a new path for each body too large for memory.
     init(_ configuration: Configuration, spoolPath: @escaping @Sendable () throws -> String) {
-        transport = CurlTransport(userAgent: configuration.userAgent, spoolPath: spoolPath)
+        let hook = FinishHook()
+        finishHook = hook
+        transport = CurlTransport(userAgent: configuration.userAgent, spoolPath: spoolPath) { hook.call($0) }
         let limits = DownloadQueue.Limits(
             perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads)
         scheduler = Mutex(Scheduler(queue: DownloadQueue(limits: limits)))
@@ -46,6 +49,9 @@ public final class ImageDownloader: Sendable {
             receivedBytes.load(ordering: .relaxed)
         )
     }
+
+    /// Sets who hears, from any thread, of every transfer that has ended, well or not; nil for nobody.
+    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
 
     /// Downloads under way and waiting for their turn.
     public var load: (running: Int, waiting: Int) {
@@ -127,5 +133,17 @@ public final class ImageDownloader: Sendable {
             if isOver { return }
             starter?.resume()
         }
+    }
+}
+
+/// Who hears of finished transfers.
+private final class FinishHook: Sendable {
+    private let receiver = Mutex<(@Sendable (DownloadReport) -> Void)?>(nil)
+
+    func set(_ receiver: (@Sendable (DownloadReport) -> Void)?) { self.receiver.withLock { $0 = receiver } }
+
+    func call(_ report: DownloadReport) {
+        let receiver = receiver.withLock { $0 }
+        receiver?(report)
     }
 }
