@@ -30,6 +30,13 @@ public enum OpenRPCDocument {
                         "params": event.params,
                     ]
                 }),
+            "x-clientMethods": .array(
+                Delegation.all.map { delegation in
+                    [
+                        "name": .string(delegation.name.description), "summary": .string(delegation.summary),
+                        "params": delegation.params, "result": delegation.result,
+                    ]
+                }),
         ]
     }
 

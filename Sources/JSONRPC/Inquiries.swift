@@ -141,9 +141,9 @@ final class Inquiries: Sendable {
         switch expiry {
         case .again: return false
         case .over: break
-        case .expired(let waiter, _):
-            waiter.fail(ClientRequestError.timedOut)
-            sendWaiting()
+        // Its place is left empty until the client answers something or is asked anew: one that answers nothing holds
+        // those who wait for their turn no longer than the others.
+        case .expired(let waiter, _): waiter.fail(ClientRequestError.timedOut)
         }
         return true
     }

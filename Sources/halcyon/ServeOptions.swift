@@ -33,6 +33,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Seconds from one cleaning of the caches to the next, at rest; 0 for never. Default: 120.")
     var cleanInterval: String?
 
+    @Option(help: "Seconds to wait for the client's answer to a question about a download. Default: 10.")
+    var delegateTimeout: String?
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -44,8 +47,8 @@ struct ServeOptions: ParsableArguments {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
-            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval), (.logLevel, logLevel),
-            (.logFile, logFile),
+            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval),
+            (.delegateTimeout, delegateTimeout), (.logLevel, logLevel), (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

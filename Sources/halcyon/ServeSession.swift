@@ -25,7 +25,9 @@ struct ServeSession {
         }
 
         let manager = ImageManager(settings.engine)
-        let server = ImageServer(manager: manager, sources: settings.sources)
+        let server = ImageServer(
+            manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
+        StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
 
         let departure = Departure(manager)
         let signals = blockSignals()
@@ -53,6 +55,7 @@ struct ServeSession {
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
         hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
+        hooks.client = { [weak connection] in connection }
         hooks.watchProcess = { process in watch(process, departure) }
         server.use(hooks)
 

@@ -5,7 +5,7 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        cleanInterval, logLevel, logFile
+        cleanInterval, delegateTimeout, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -18,6 +18,7 @@ enum ServerSetting: String, CaseIterable {
         case .maxDownloadsPerHost: "max-downloads-per-host"
         case .maxConcurrentDownloads: "max-concurrent-downloads"
         case .cleanInterval: "clean-interval"
+        case .delegateTimeout: "delegate-timeout"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -36,7 +37,7 @@ enum ServerSetting: String, CaseIterable {
     private var smallest: Int? {
         switch self {
         case .memoryLimit, .diskLimit, .cleanInterval: 0
-        case .maxDownloadsPerHost, .maxConcurrentDownloads: 1
+        case .maxDownloadsPerHost, .maxConcurrentDownloads, .delegateTimeout: 1
         default: nil
         }
     }

@@ -44,6 +44,9 @@ struct ServerSettings {
     /// Where to, instead of stderr.
     var logFile: String? { values[.logFile]?.text }
 
+    /// Seconds to wait for the client's answer to a question.
+    var delegateTimeout: Int { number(.delegateTimeout) ?? 10 }
+
     /// The settings of the engine.
     var engine: ImageManager.Configuration {
         var engine = ImageManager.Configuration(cacheRoot: cacheRoot)
@@ -66,7 +69,7 @@ struct ServerSettings {
             (.cacheDir, .text(cacheRoot)), (.framing, .text(framing?.rawValue ?? "auto")),
             (.maxDownloadsPerHost, .number(downloader.maxDownloadsPerHost)),
             (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
-            (.cleanInterval, .number(Int(engine.cleanInterval))),
+            (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }

@@ -39,6 +39,11 @@ import Testing
             "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
             { $0.authorization == .basic(user: "u", password: "") }
         ),
+        ("delegates", "[]", { $0.delegates?.questions == [] }),
+        (
+            "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
+            { $0.delegates?.questions == [.redirect, .challenge] }
+        ),
         ("maxRedirects", "0", { $0.maxRedirects == 0 }), ("maxBytes", "1", { $0.maxBytes == 1 }),
         ("validStatusCodes", "[200,404]", { $0.validStatusCodes == [200, 404] }),
         ("validStatusCodes", "[]", { $0.validStatusCodes == [] }),
@@ -83,6 +88,8 @@ import Testing
         ("headers", "{\"A\":\"b\\r\\nC: d\"}", ".A", nil), ("headers", "{\"A B\":\"c\"}", ".A B", nil),
         ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", "", "{\"basic\""),
         ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
+        ("delegates", "{}", "", "a list of delegates"), ("delegates", "[1]", ".0", "a string"),
+        ("delegates", "[\"downloader/redirects\"]", ".0", nil),
         ("maxRedirects", "51", "", "an integer from 0 to 50"),
         ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
         ("validStatusCodes", "200", "", "a list of status codes"),

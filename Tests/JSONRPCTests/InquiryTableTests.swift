@@ -53,7 +53,8 @@ import Testing
                 model.sent.removeAll { $0 == any }
             case 5:
                 let standing = table.standing(any)
-                #expect(standing?.isSent == (model.sent.contains(any) ? true : model.waiting.contains(any) ? false : nil))
+                #expect(
+                    standing?.isSent == (model.sent.contains(any) ? true : model.waiting.contains(any) ? false : nil))
                 if let standing { standings[any] = (standing, model.answers) }
             default:
                 guard let (standing, answers) = standings[any] else { continue }

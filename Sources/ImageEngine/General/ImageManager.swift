@@ -262,7 +262,8 @@ public final class ImageManager: Sendable {
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
-        case .network(let url):
+        case .network(let asked):
+            let (url, options) = try await modified(asked, options)
             let request = try DownloadRequest(url: url, options: options)
             let wish = Wish(
                 cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)

@@ -111,6 +111,11 @@ struct OptionField: Sendable {
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },
+        value(
+            "delegates",
+            "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
+            DelegationNames.self
+        ) { $0.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
             $0.maxRedirects = $1
         },

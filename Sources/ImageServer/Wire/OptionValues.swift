@@ -199,4 +199,4 @@ private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
 }
 
 /// Whether text can stand in a header: no line ends and no other control characters.
-private func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
