@@ -96,6 +96,10 @@ public enum OpenRPCDocument {
         ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),
         ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),
         ("tlsFailed", ["code": 20003, "message": "The certificate or the handshake failed."]),
+        (
+            "downloadCancelledBeforeStarting",
+            ["code": 30000, "message": "The client, asked about the request, wanted none to be sent."]
+        ),
         ("storageFailed", ["code": 40000, "message": "The cache folder cannot be used; data.hint says what to do."]),
     ]
 
