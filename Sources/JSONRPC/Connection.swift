@@ -100,8 +100,9 @@ public final class Connection: Sendable {
             shared.isStopping = true
             return (shared.calls.all, shared.held.removeAll())
         }
-        inquiries.end()
+        // First the calls: what waits for an answer of the client on their behalf must not go on without it.
         for call in calls { call.cancel(.serverCancelled) }
+        inquiries.end()
         for request in held { refuse(request) }
         let end = monotonicNanoseconds() + grace
         while shared.withLock({ $0.answering > 0 }), monotonicNanoseconds() < end { poll(nil, 0, 1) }
@@ -207,8 +208,8 @@ public final class Connection: Sendable {
             shared.isStopping = true
             return shared.calls.all
         }
-        inquiries.end()
         for call in calls { call.cancel(nil) }
+        inquiries.end()
         wake.signal()
     }
 }

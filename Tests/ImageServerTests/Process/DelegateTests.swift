@@ -145,6 +145,27 @@ struct DelegateTests {
         #expect(web.requests.count == 1)
     }
 
+    @Test func nothingIsAskedAfterShutdown() throws {
+        let gate = Gate()
+        let bytes = try picture
+        let web = try LocalServer { request in
+            (request.path == "/held" ? Script.empty.waiting(for: gate) : .empty).followed(by: .reply(200, [:], bytes))
+        }
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        try server.request(1, "retrieve", #"{"url":\#(quoted(web.url("/held"))),"key":"k"}"#)
+        try waitUntil("the request") { web.requests.count == 1 }
+        // The second waits for the first: they have one key.
+        let options = #"{"forceRefresh":true,"delegates":["downloader/modifyRequest"]}"#
+        try server.request(2, "retrieve", #"{"url":\#(quoted(web.url("/a"))),"key":"k","options":\#(options)}"#)
+        #expect(try server.call(3, "shutdown")["result"] == .null)
+        gate.open()
+        let replies = try server.replies(2)
+        #expect(replies.result(1) != nil && replies.result(2) != nil)
+        #expect(web.requests.map(\.path) == ["/held", "/a"])
+        #expect(server.finish() == 0)
+    }
+
     @Test func clientThatGoesAwayWhileAskedEndsTheServer() throws {
         let web = try site()
         defer { web.stop() }
