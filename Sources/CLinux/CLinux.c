@@ -47,6 +47,8 @@ void hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
     }
 }
 
+void hl_increment(uint32_t *place) { __atomic_fetch_add(place, 1, __ATOMIC_SEQ_CST); }
+
 static int lock_byte(int descriptor, off_t offset, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
     if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0) return 0;

@@ -32,6 +32,7 @@ void *hl_map(int descriptor, size_t count);
 /// Ends a mapping.
 void hl_unmap(void *base, size_t count);
 /// The number at `place`, which other processes may be changing.
+void hl_increment(uint32_t *place);
 uint32_t hl_load(const uint32_t *place);
 /// Raises the number at `place` to `value` unless it is as high already; one above `most` is written over.
 void hl_raise(uint32_t *place, uint32_t value, uint32_t most);

@@ -22,6 +22,8 @@ final class CacheClock: Sendable {
     /// The cache's time minus the time since the machine's start.
     private let offset: Atomic<Int>
     private let bootNumber: Int
+    /// The wall clock minus the cache's time, when last that was looked at.
+    private let difference = Atomic(0)
 
     init(_ clock: EngineClock) {
         self.clock = clock
@@ -55,7 +57,14 @@ final class CacheClock: Sendable {
     }
 
     /// A moment of the cache's time as seconds since 1970 by the wall clock as it goes now.
-    func wall(_ time: Int) -> Int { time - now + clock.wall() }
+    func wall(_ time: Int) -> Int {
+        let found = clock.wall() - now
+        let kept = difference.load(ordering: .relaxed)
+        // Seconds begin at another moment on each clock: by one alone nobody has set one of them.
+        if abs(found &- kept) <= 1 { return time + kept }
+        difference.store(found, ordering: .relaxed)
+        return time + found
+    }
 
     /// Seconds since 1970 by the wall clock.
     var wallNow: Int { clock.wall() }

@@ -10,15 +10,22 @@ extension CacheIndex {
         /// Whether the folder may hold images that the index does not know.
         private(set) var isAdopting: Bool
         private let finishClearing: @Sendable () throws -> Void
+        private let departure: @Sendable () -> Void
+        /// Whether the transaction leaves a file that stays only for its lease.
+        var hasDeparture = false
         private let database: SQLiteDatabase
         private var statements: [Statement: SQLiteStatement] = [:]
         private var isSynced = false
 
-        /// - Parameter finishClearing: Moves all files away after all entries were removed.
+        /// - Parameters:
+        ///   - finishClearing: Moves all files away after all entries were removed.
+        ///   - departure: Called after a transaction with ``hasDeparture``.
         init(
-            path: String, clock: CacheClock, hasImages: Bool, finishClearing: @escaping @Sendable () throws -> Void
+            path: String, clock: CacheClock, hasImages: Bool, finishClearing: @escaping @Sendable () throws -> Void,
+            departure: @escaping @Sendable () -> Void
         ) throws(SQLiteDatabase.Failure) {
             self.finishClearing = finishClearing
+            self.departure = departure
             database = try SQLiteDatabase(path: path, creates: true)
             chmod(path, 0o600)
             try database.execute(
@@ -55,6 +62,7 @@ extension CacheIndex {
                 try database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
                 isSynced = syncs
             }
+            hasDeparture = false
             try statement(.begin).run()
             do {
                 if try state() == Folder.clearing {
@@ -64,6 +72,7 @@ extension CacheIndex {
                 }
                 let value = try body(self)
                 try statement(.commit).run()
+                if hasDeparture { departure() }
                 return value
             } catch {
                 try? database.execute("ROLLBACK")

@@ -24,6 +24,7 @@ final class CacheIndex: Sendable {
     private let onAdopting: @Sendable () -> Void
     private let hasImages: @Sendable () -> Bool
     private let finishClearing: @Sendable () throws -> Void
+    private let departure: @Sendable () -> Void
     private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let openings = Atomic(0)
@@ -35,15 +36,18 @@ final class CacheIndex: Sendable {
     ///   - onAdopting: Called when the index was begun in a folder that had images already, until
     ///     ``Writer/endAdopting()``. Must not wait.
     ///   - finishClearing: Moves all files away, after all entries were removed.
+    ///   - departure: Called after a transaction that left a file which stays only for its lease.
     init(
         path: String, clock: CacheClock, hasImages: @escaping @Sendable () -> Bool,
-        onAdopting: @escaping @Sendable () -> Void, finishClearing: @escaping @Sendable () throws -> Void
+        onAdopting: @escaping @Sendable () -> Void, finishClearing: @escaping @Sendable () throws -> Void,
+        departure: @escaping @Sendable () -> Void = {}
     ) {
         self.path = path
         self.clock = clock
         self.hasImages = hasImages
         self.onAdopting = onAdopting
         self.finishClearing = finishClearing
+        self.departure = departure
     }
 
     /// Whether the folder may hold images that the index does not know.
@@ -209,7 +213,9 @@ final class CacheIndex: Sendable {
             // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
             let lock = Self.lock(path)
             defer { close(lock) }
-            let fresh = try Writer(path: path, clock: clock, hasImages: hasImages(), finishClearing: finishClearing)
+            let fresh = try Writer(
+                path: path, clock: clock, hasImages: hasImages(), finishClearing: finishClearing,
+                departure: departure)
             unready.store(false, ordering: .relaxed)
             slot = fresh
             openings.add(1, ordering: .relaxed)

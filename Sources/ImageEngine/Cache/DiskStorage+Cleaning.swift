@@ -29,11 +29,12 @@ extension DiskStorage {
         return removed
     }
 
-    /// One round of cleaning: expired entries, ended leases, what dead writers left, a sample of checksums, and the
+    /// One round of cleaning: expired entries, what is over the limit, ended leases, what dead writers left, a sample of checksums, and the
     /// index's own log.
     func clean(isCancelled: () -> Bool = { false }) {
         guard index.exists else { return }
         _ = try? removeExpired(isCancelled: isCancelled)
+        keepLimit()
         try? removeLeft()
         collectLeftovers()
         if !isCancelled() { try? scrub() }

@@ -7,8 +7,8 @@ struct Eviction: Sendable {
     var goal: Int
     /// An entry that is left alone.
     var sparing: Int64?
-    /// Whether files without entries, kept for their leases, count too.
-    var countsLent = false
+    /// How many bytes of files without entries, kept for their leases, count too.
+    var lentShare = 0
     /// Whether entries that are lent out go too; their files stay until then.
     var lends = false
     /// The most entries to take out in one go.
@@ -26,7 +26,7 @@ struct Eviction: Sendable {
     /// Begins once more from the longest unused.
     mutating func begin(lends: Bool) {
         self.lends = lends
-        countsLent = false
+        lentShare = 0
         position = .min
     }
 }
@@ -37,8 +37,23 @@ extension DiskStorage {
     ///
     /// - Parameter number: An entry that has only just come in.
     func purge(sparing number: Int64? = nil) {
-        guard isPurging.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
-        defer { isPurging.store(false, ordering: .relaxed) }
+        wantsPurge.store(true, ordering: .sequentiallyConsistent)
+        // Whoever is at it already does it once more, with the settings as they are then.
+        while wantsPurge.load(ordering: .sequentiallyConsistent),
+            isPurging.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
+        {
+            while wantsPurge.exchange(false, ordering: .sequentiallyConsistent) { purgeOnce(sparing: number) }
+            isPurging.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Purges if the cache is over its limit: one that was lowered, or that came with the configuration.
+    func keepLimit() {
+        let limit = configuration.bytesLimit
+        if limit > 0, let totals = try? index.totals(), totals.bytes > limit { purge() }
+    }
+
+    private func purgeOnce(sparing number: Int64?) {
         touches.flush()
         let configuration = configuration
         guard configuration.bytesLimit > 0 else { return }
@@ -78,7 +93,7 @@ extension DiskStorage {
     func evict(_ eviction: inout Eviction, _ writer: CacheIndex.Writer) throws -> Bool {
         func isReached() throws -> Bool {
             let totals = try writer.totals()
-            return totals.bytes + (eviction.countsLent ? totals.lent : 0) <= eviction.goal
+            return totals.bytes + min(totals.lent, eviction.lentShare) <= eviction.goal
         }
         var count = 0
         // Mostly one is enough; who needs many gets more at a time.
@@ -118,6 +133,7 @@ extension DiskStorage {
     func leave(_ row: CacheIndex.Row, _ writer: CacheIndex.Writer) throws {
         let rest = lending.rest(of: row.number)
         try writer.leave(row.fileName, bytes: row.byteCount, until: rest > 0 ? clock.now + rest : 0)
+        if rest > 0 { writer.hasDeparture = true }
     }
 
     /// Removes the files whose time has come, a few at a time.

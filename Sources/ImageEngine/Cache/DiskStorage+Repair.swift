@@ -81,7 +81,11 @@ extension DiskStorage {
     func adopt(_ key: CacheKey, _ digest: Digest, _ writer: CacheIndex.Writer) throws -> ImageRecord? {
         guard writer.isAdopting else { return nil }
         let likely = [fileExtension(for: key, nil), key.ownExtension, ""]
-        for fileExtension in likely + ImageFormat.allCases.map(\.fileExtension) {
+        // What an image has replaced under another extension may still be there for its lease: the latest counts.
+        let found = (likely + ImageFormat.allCases.map(\.fileExtension)).compactMap { text in
+            folder.placedAt(folder.blob(digest.hex, text)).map { (text: text, at: $0) }
+        }
+        for (fileExtension, _) in found.sorted(by: { $0.at > $1.at }) {
             let path = folder.blob(digest.hex, fileExtension)
             guard let (row, stamp) = try adoptedRow(digest, key: key, path: path, fileExtension) else { continue }
             try enter(row, stamp, writer)
@@ -140,15 +144,23 @@ extension DiskStorage {
             } while !names.isEmpty
         }
         try? index.endAdopting()
+        keepLimit()
     }
 
     private func adoptFile(_ name: String, in shard: String, _ writer: CacheIndex.Writer) throws {
         let parts = name.split(separator: ".", maxSplits: 1)
         guard let hex = parts.first, let digest = Digest(hex: hex) else { return }
-        if let row = try writer.row(digest.rowNumber), row.name == digest { return }
         let fileExtension = parts.count > 1 ? String(parts[1]) : ""
         let path = folder.blob(String(hex), fileExtension)
+        let other = try writer.row(digest.rowNumber)
+        if let other, other.name == digest {
+            // Of two files for one image, as after a change of its format, the latest counts.
+            guard other.fileName != name, other.key.isEmpty, let placed = folder.placedAt(path),
+                let others = folder.placedAt(folder.blob(other.fileName)), placed > others
+            else { return }
+        }
         guard let (row, stamp) = try adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
+        if let other, other.name == digest { try leave(other, writer) }
         try enter(row, stamp, writer)
     }
 }
@@ -164,6 +176,8 @@ final class Adopter: Sendable {
     func use(_ storage: DiskStorage) {
         reference.withLock { $0.storage = storage }
     }
+
+    func noteDeparture() { reference.withLock { $0.storage }?.lending.noteDeparture() }
 
     func start() {
         guard let storage = reference.withLock({ $0.storage }), !hasStarted.exchange(true, ordering: .relaxed) else {

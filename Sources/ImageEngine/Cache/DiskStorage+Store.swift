@@ -17,6 +17,8 @@ extension DiskStorage {
         var metadata: String?
         /// For how many seconds its path is lent out.
         var lease = 0.0
+        /// Whether an image larger than the limit is placed for the time of its lease, and is no entry.
+        var maySurpass = false
     }
 
     /// What ``store(_:_:)`` did.
@@ -24,6 +26,8 @@ extension DiskStorage {
         let record: ImageRecord
         /// false if an image was there that was not to be replaced: then it is that one.
         let isNew: Bool
+        /// Whether it is there for its lease only.
+        var isPassing = false
     }
 
     /// What the transaction of a store ended in.
@@ -44,7 +48,9 @@ extension DiskStorage {
                 hint: "Use letters and digits.")
         }
         let configuration = configuration
-        if !order.overwrites, let found = readOnlyRecord(for: order.key) { return Stored(record: found, isNew: false) }
+        if !order.overwrites, let found = try occupant(of: order.key, lease: order.lease) {
+            return Stored(record: found, isNew: false)
+        }
         do {
             try keepSpaceFree(for: content, configuration)
             let fileName = StorageFolder.fileName(digest.hex, fileExtension)
@@ -52,6 +58,7 @@ extension DiskStorage {
             defer { unlink(written.path) }
             let size = written.stamp.size
             if configuration.bytesLimit > 0, size > configuration.bytesLimit {
+                if order.maySurpass, order.lease > 0 { return try pass(written, order, digest, fileName) }
                 throw ImageError.limitExceeded(
                     limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
                     source: order.key.key)
@@ -79,6 +86,40 @@ extension DiskStorage {
             return commit.stored
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
+        }
+    }
+
+    /// Places an image that is too large for the cache where its file would be, for the time of its lease. What the key
+    /// had before goes: it is older.
+    private func pass(
+        _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileName: String
+    ) throws -> Stored {
+        lending.lend(digest.rowNumber, for: order.lease)
+        let path = folder.blob(fileName)
+        try index.write { writer in
+            if let old = try writer.row(digest.rowNumber), old.name == digest {
+                if old.fileName != fileName { try self.leave(old, writer) }
+                try writer.remove(old.number)
+            }
+            _ = try self.folder.place(draft.path, at: path, replaces: FileStamp(path: path) != nil)
+            try writer.leave(
+                fileName, bytes: draft.stamp.size, until: self.clock.now + self.lending.rest(of: digest.rowNumber))
+            writer.hasDeparture = true
+        }
+        let record = ImageRecord(
+            key: order.key, header: order.header, byteCount: draft.stamp.size, path: path, origin: order.origin,
+            storedAt: clock.now, lifetime: nil, expiresAt: clock.now, stamp: draft.stamp, checksum: draft.checksum,
+            clock: clock)
+        return Stored(record: record, isNew: true, isPassing: true)
+    }
+
+    /// The image that is not to be replaced: the cache's own, else that of a folder of others. Another process may store
+    /// one yet, which shows itself in the transaction.
+    private func occupant(of key: CacheKey, lease: Double) throws(ImageError) -> ImageRecord? {
+        switch try lookIntoIndex(key, lease: lease) {
+        case .found(let record): record
+        case .missing: readOnlyRecord(for: key)
+        case .unsettled: try settle(key, lease: lease)
         }
     }
 
@@ -210,9 +251,10 @@ extension DiskStorage {
             return configuration.bytesLimit - growth
         }
         var eviction = Eviction(goal: try goal(), sparing: row.number)
-        eviction.countsLent = true
+        // What stays for its lease takes room on the disk too; but half of the limit is for images.
+        eviction.lentShare = configuration.bytesLimit / 2
         let totals = try writer.totals()
-        if totals.bytes + totals.lent <= eviction.goal { return [] }
+        if totals.bytes + min(totals.lent, eviction.lentShare) <= eviction.goal { return [] }
         _ = try removeLeft(64, writer)
         // Who goes is judged by the uses up to now.
         try touches.flush(into: writer)

@@ -63,6 +63,7 @@ public final class DiskStorage: Sendable {
     let touches: TouchLog
     let lending: Lending
     let isPurging = Atomic(false)
+    let wantsPurge = Atomic(false)
     let evictions = Atomic(0)
     let damages = Atomic(0)
     let hasCollected = Atomic(false)
@@ -95,7 +96,8 @@ public final class DiskStorage: Sendable {
         self.clock = clock
         index = CacheIndex(
             path: configuration.folder + "/index.sqlite", clock: clock, hasImages: { !files.shards.isEmpty },
-            onAdopting: { adopter.start() }, finishClearing: { try files.setBlobsAside() })
+            onAdopting: { adopter.start() }, finishClearing: { try files.setBlobsAside() },
+            departure: { adopter.noteDeparture() })
         touches = TouchLog(index: index)
         lending = Lending(folder: files, index: index, clock: clock)
         noteConfiguration(configuration)
@@ -115,11 +117,7 @@ public final class DiskStorage: Sendable {
             settings = configuration
         }
         noteConfiguration(configuration)
-        guard configuration.bytesLimit > 0, index.exists else { return }
-        let limit = configuration.bytesLimit
-        background { [self] in
-            if let totals = try? index.totals(), totals.bytes > limit { purge() }
-        }
+        if configuration.bytesLimit > 0, index.exists { background { [self] in keepLimit() } }
     }
 
     /// Adds a folder to search after the others.
@@ -158,6 +156,8 @@ public final class DiskStorage: Sendable {
     /// What the index says, without other folders.
     func lookIntoIndex(_ key: CacheKey, lease: Double) throws(ImageError) -> Lookup {
         let digest = name(of: key)
+        // Before the index is looked at: what changes from here on is noticed at the next hit.
+        let departures = lending.departures
         do {
             guard var row = try index.row(digest.rowNumber), row.name == digest else {
                 let isUnknown = index.isUnready || !index.exists
@@ -179,7 +179,7 @@ public final class DiskStorage: Sendable {
             guard stamp.modified == row.modified, stamp.size == row.byteCount, !row.key.isEmpty else {
                 return .unsettled
             }
-            return .found(record(key, row, path, stamp))
+            return .found(record(key, row, path, stamp, departures))
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }
@@ -194,11 +194,33 @@ public final class DiskStorage: Sendable {
         }
     }
 
-    func record(_ key: CacheKey, _ row: CacheIndex.Row, _ path: String, _ stamp: FileStamp) -> ImageRecord {
+    /// Whether an image that was found before, and whose file is there, is still what the cache has for its key. A file
+    /// may be there for its lease alone, and what a folder of others has may be in the cache by now.
+    ///
+    /// - Complexity: A load from memory as long as no file has stayed for its lease since; else an index lookup.
+    func isCurrent(_ record: ImageRecord) -> Bool {
+        guard !record.isLocalFile, let path = record.path else { return true }
+        guard record.number != nil else {
+            let isKnown = configuration.readOnlyPaths.contains { path.hasPrefix($0 + "/") }
+            if isKnown, case .missing? = try? lookIntoIndex(record.key, lease: 0) { return true }
+            return false
+        }
+        let departures = lending.departures
+        if departures == record.knownDepartures { return true }
+        guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0), found.path == path,
+            found.storedAt == record.storedAt, found.stamp == record.stamp
+        else { return false }
+        record.knownDepartures = departures
+        return true
+    }
+
+    func record(
+        _ key: CacheKey, _ row: CacheIndex.Row, _ path: String, _ stamp: FileStamp, _ departures: UInt32 = 0
+    ) -> ImageRecord {
         ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
             storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
-            checksum: row.checksum, number: row.number, clock: clock)
+            checksum: row.checksum, number: row.number, clock: clock, departures: departures)
     }
 
     func isExpired(_ row: CacheIndex.Row) -> Bool { row.expiresAt.map { $0 <= clock.now } ?? false }
@@ -258,21 +280,22 @@ public final class DiskStorage: Sendable {
                 if writer.isAdopting, try writer.row(digest.rowNumber) == nil {
                     _ = try self.adopt(key, digest, writer)
                 }
-                var rows = try writer.row(digest.rowNumber).map { [$0] } ?? []
-                rows = rows.filter { $0.name == digest }
-                if allVariants { rows += try writer.variants(of: key.indexed).filter { $0.name != digest } }
+                // Under either name, for the way of naming may have been changed.
+                let names = [Digest(of: key.computed), Digest(md5Of: key.computed)]
+                var rows = try names.compactMap { try writer.row($0.rowNumber) }.filter { names.contains($0.name) }
+                if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
                 var removal = Removal()
                 for row in rows {
                     if self.lending.isLent(row.number) { removal.leased += 1 }
-                    if try self.folder.remove(self.folder.blob(row.fileName)) {
+                    if try self.folder.remove(blob: row.fileName) {
                         removal.count += 1
                         removal.bytes += row.byteCount
                     }
                     try writer.remove(row.number)
                 }
-                for name in [digest] + rows.map(\.name) {
+                for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
                     for file in try writer.left(of: name.hex) {
-                        if unlink(self.folder.blob(file)) == 0 { removal.leased += 1 }
+                        if try self.folder.remove(blob: file) { removal.leased += 1 }
                         try writer.settle(file)
                     }
                 }
@@ -333,12 +356,12 @@ public final class DiskStorage: Sendable {
     /// Notes that the image was handed out, to be written down later, many at a time.
     func touch(_ record: ImageRecord) {
         guard let number = record.number, let stamp = record.stamp else { return }
-        guard let movesExpiry = record.needsTouch(at: clock.now) else { return }
+        let use = record.use(at: clock.now)
         touches.add(
             number,
             TouchLog.Touch(
                 modified: stamp.modified, storedAt: record.storedAt, expiresAt: record.expiryTime,
-                movesExpiry: movesExpiry))
+                movesExpiry: use.movesExpiry), isUrgent: use.isUrgent)
     }
 
     /// Keeps the file of an image in place for so many seconds.

@@ -113,7 +113,7 @@ public final class ImageCache: Sendable {
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             // Before its file is looked at, so that no eviction comes between.
             disk.lend(entry.record, for: lease)
-            if entry.record.isIntact(burst: burst) {
+            if isCurrent(entry.record, burst: burst) {
                 noteUse(of: entry.record, options)
                 return Hit(entry: entry, cacheType: .memory)
             }
@@ -123,6 +123,20 @@ public final class ImageCache: Sendable {
         guard let record = try diskRecord(key, lease: lease, mayWait: mayWait) ?? nil else { return nil }
         noteUse(of: record, options)
         return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
+    }
+
+    /// Whether what memory knows of an image is still so.
+    private func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
+        record.isIntact(burst: burst) && disk.isCurrent(record)
+    }
+
+    /// The image on disk, if it was stored after one that is only in memory: by another process, then.
+    func hit(for key: CacheKey, storedAfter record: ImageRecord, options: ImageOptions) throws(ImageError) -> Hit? {
+        guard case .some(.some(let found)) = try diskRecord(key, lease: options.lease ?? Self.lease, mayWait: true),
+            found.number != nil, found.storedAt > record.storedAt
+        else { return nil }
+        noteUse(of: found, options)
+        return Hit(entry: remember(found, bytes: nil, options).entry, cacheType: .disk)
     }
 
     /// Whether memory holds the bytes of the image for `key`; its order is not changed.
@@ -141,7 +155,7 @@ public final class ImageCache: Sendable {
     ///
     /// - Returns: nil when that takes waiting and `mayWait` is false.
     public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
-        if let entry = memory.peek(key), entry.record.isIntact(burst: burst) { return .memory }
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .memory }
         return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
     }
 
@@ -153,7 +167,7 @@ public final class ImageCache: Sendable {
     )? {
         if let record = memory.peek(key)?.record, let path = record.path {
             disk.lend(record, for: Self.lease)
-            if record.isIntact(burst: burst) { return (path, true) }
+            if isCurrent(record, burst: burst) { return (path, true) }
         }
         guard let record = try diskRecord(key, lease: Self.lease, mayWait: mayWait) else { return nil }
         return record?.path.map { ($0, true) } ?? (disk.path(for: key), false)
@@ -198,12 +212,12 @@ public final class ImageCache: Sendable {
     func store(
         _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
         options: ImageOptions, keepsBytes: Bool, overwrites: Bool = true, metadata: String? = nil,
-        lease: Double = 0
+        lease: Double = 0, maySurpass: Bool = false
     ) throws(ImageError) -> Kept {
+        if !overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
+            return Kept(entry: found, admission: .occupied)
+        }
         if options.cacheMemoryOnly {
-            if !overwrites, let entry = memory.peek(key), entry.record.isIntact(burst: 0) {
-                return Kept(entry: entry, admission: .occupied)
-            }
             let bytes = try Self.bytes(of: content)
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
@@ -212,14 +226,30 @@ public final class ImageCache: Sendable {
         }
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
-            fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata, lease: lease)
+            fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata, lease: lease,
+            maySurpass: maySurpass)
         let stored = try disk.store(content, order)
         let record = stored.record
         guard stored.isNew else {
-            return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .occupied)
+            let entry = memory.peek(key).flatMap { $0.record.path == record.path ? $0 : nil }
+            return Kept(entry: entry ?? MemoryEntry(record: record, bytes: nil), admission: .occupied)
+        }
+        if stored.isPassing {
+            memory.remove(key)
+            return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .unwanted)
         }
         let bytes = keepsBytes && options.keepsInMemory ? try Self.bytes(of: content) : nil
         return remember(record, bytes: bytes, options)
+    }
+
+    /// The image that is not to be replaced, as far as memory knows it, or the disk when it is to be in memory only. The
+    /// rest is found out when it is stored on the disk, where another process cannot come between.
+    private func occupant(of key: CacheKey, memoryOnly: Bool) throws(ImageError) -> MemoryEntry? {
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: 0), memoryOnly || entry.record.path == nil {
+            return entry
+        }
+        guard memoryOnly, case .some(.some(let record)) = try diskRecord(key, mayWait: true) else { return nil }
+        return MemoryEntry(record: record, bytes: nil)
     }
 
     /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
@@ -307,6 +337,20 @@ public final class ImageCache: Sendable {
         keep(record, bytes: bytes, expiration: nil)
     }
 
+    /// Empties both tiers. An image in both of them is one image.
+    public func clear() throws(ImageError) -> DiskStorage.Removal {
+        let bytes = Atomic(0)
+        let count = memory.removeAll { _, entry in
+            if entry.record.path == nil { bytes.add(entry.bytes?.count ?? 0, ordering: .relaxed) }
+            return entry.record.path == nil
+        }
+        memory.removeAll()
+        var removal = try disk.removeAll()
+        removal.count += count
+        removal.bytes += bytes.load(ordering: .relaxed)
+        return removal
+    }
+
     /// Empties the memory tier; returns entries and bytes.
     public func clearMemory() -> DiskStorage.Removal {
         let gone = memory.removeAll()
@@ -332,7 +376,7 @@ public final class ImageCache: Sendable {
     /// Everything that is known of a cached image; nil for a miss. Nothing is loaded or prolonged.
     public func inspect(_ key: CacheKey) throws(ImageError) -> EntryDetails? {
         if let entry = try disk.inspect(key) { return entry }
-        guard let record = memory.peek(key)?.record, record.isIntact(burst: 0) else { return nil }
+        guard let record = memory.peek(key)?.record, isCurrent(record, burst: 0) else { return nil }
         return EntryDetails(record: record)
     }
 

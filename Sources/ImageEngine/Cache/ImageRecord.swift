@@ -38,11 +38,12 @@ public final class ImageRecord: Sendable {
     private let verifiedAt = Atomic<UInt64>(0)
     private let touchedAt: Atomic<Int>
     private let writtenExpiry: Atomic<Int>
+    private let departures: Atomic<UInt32>
 
     init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
         origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?,
-        number: Int64? = nil, clock: CacheClock? = nil
+        number: Int64? = nil, clock: CacheClock? = nil, departures: UInt32 = 0
     ) {
         self.key = key
         self.header = header
@@ -61,6 +62,13 @@ public final class ImageRecord: Sendable {
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
         writtenExpiry = Atomic(expiresAt ?? .max)
+        self.departures = Atomic(departures)
+    }
+
+    /// The value of ``Lending/departures`` before the index was last seen to have the image.
+    var knownDepartures: UInt32 {
+        get { departures.load(ordering: .relaxed) }
+        set { departures.store(newValue, ordering: .relaxed) }
     }
 
     /// Seconds since 1970 when the disk's entry expires; nil for never.
@@ -91,23 +99,29 @@ public final class ImageRecord: Sendable {
         }
     }
 
-    /// Whether the last use should be written down: at most every 30 s for one entry, but always when the access has
-    /// changed its life by more than that.
-    ///
-    /// - Returns: Whether the moment of expiry has moved so far that it is worth writing down too: by a hundredth of the
-    ///   entry's life, for its index is as dear to change as the entry itself. nil when nothing is to be written.
-    func needsTouch(at now: Int) -> Bool? {
+    /// How a use is to be written down.
+    struct Use: Equatable, Sendable {
+        /// Soon: the last one that was is 30 s ago, or the life has changed by that much. Otherwise it only counts for
+        /// the order, and may wait.
+        let isUrgent: Bool
+        /// Whether the moment of expiry has moved so far that it is worth writing down too: by a hundredth of the
+        /// entry's life, for its index is as dear to change as the entry itself.
+        let movesExpiry: Bool
+    }
+
+    /// How a use at `now` is to be written down.
+    func use(at now: Int) -> Use {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)
         // Of a short life a quarter is as much as 30 s are of a long one.
         let grain = min(30, max(1, (lifetime ?? .max) / 4))
         let moved = (expiry == .max) != (written == .max) ? .max : abs(expiry &- written)
-        let isMoved = moved >= max(grain, (lifetime ?? 0) / 100)
+        let share = max(1, (lifetime ?? 0) / 100)
         let last = touchedAt.load(ordering: .relaxed)
-        guard isMoved || now - last >= grain || now < last else { return nil }
-        touchedAt.store(now, ordering: .relaxed)
-        if isMoved { writtenExpiry.store(expiry, ordering: .relaxed) }
-        return isMoved
+        let isUrgent = moved >= max(grain, share) || now - last >= grain || now < last
+        if isUrgent { touchedAt.store(now, ordering: .relaxed) }
+        if moved >= share { writtenExpiry.store(expiry, ordering: .relaxed) }
+        return Use(isUrgent: isUrgent, movesExpiry: moved >= share)
     }
 
     /// The same image without its file, for a caller that wants it in memory only.

@@ -53,6 +53,15 @@ final class LeaseTable: Sendable {
         }
     }
 
+    /// How often, in any process, a file has stayed only for its lease, when its entry was gone or had another file.
+    var departures: UInt32 { counter.map { hl_load($0) } ?? 0 }
+
+    /// Counts one more departure.
+    func noteDeparture() { if let counter { hl_increment(counter) } }
+
+    /// Behind the magic number and the number of the start.
+    private var counter: UnsafeMutablePointer<UInt32>? { UnsafeMutablePointer(bitPattern: base + 64) }
+
     /// Until when the entry `number` is lent out; 0 if it never was.
     func end(of number: Int64) -> Int {
         place(number).map { Int(hl_load($0)) } ?? 0

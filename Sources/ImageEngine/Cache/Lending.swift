@@ -7,6 +7,8 @@ final class Lending: Sendable {
     private struct Open {
         let table: LeaseTable
         let generation: Int
+        /// When the file was last seen to be there still.
+        var checkedAt: Int
     }
 
     /// The longest lease, in seconds: a year. What lasts longer is damage, and would keep files for a century.
@@ -25,21 +27,28 @@ final class Lending: Sendable {
 
     private var table: LeaseTable? {
         let generation = index.generation
+        let now = clock.boot
         return open.withLock { open in
-            if let open, open.generation == generation { return open.table }
+            if let found = open, found.generation == generation {
+                if found.checkedAt == now || found.table.inode == nil { return found.table }
+                // Once a second: somebody may have removed the file alone, and others would lend in another.
+                open?.checkedAt = now
+                if FileStamp(path: folder.path + "/leases/table")?.inode == found.table.inode { return found.table }
+            }
             let path = folder.path + "/leases/table"
             // Opening the index anew may mean that the folder was replaced, but seldom does.
             if let found = open, let inode = found.table.inode, FileStamp(path: path)?.inode == inode {
-                open = Open(table: found.table, generation: generation)
+                open = Open(table: found.table, generation: generation, checkedAt: now)
                 return found.table
             }
             if folder.exists { try? folder.makeInner("leases") }
             var table = LeaseTable(path: path, bootNumber: clock.startNumber)
-            if let own = open?.table, own.inode == nil {
-                // What was lent out while there could be no file stays lent out.
+            let isRemoved = open?.generation == generation
+            if let own = open?.table, own.inode == nil || isRemoved {
+                // What was lent out while there could be no file, or in one that was removed, stays lent out.
                 if let table, table.inode != nil { table.take(from: own) } else { table = own }
             }
-            open = table.map { Open(table: $0, generation: generation) }
+            open = table.map { Open(table: $0, generation: generation, checkedAt: now) }
             return table
         }
     }
@@ -59,6 +68,13 @@ final class Lending: Sendable {
         let rest = (table?.end(of: number) ?? 0) - clock.boot
         return (1...Self.longest + 1).contains(rest) ? rest : 0
     }
+
+    /// Changes whenever, in any process, a file stays only for its lease: an image that was found before may be another
+    /// now although its file is there.
+    var departures: UInt32 { table?.departures ?? 0 }
+
+    /// Tells all processes that a file stays only for its lease.
+    func noteDeparture() { table?.noteDeparture() }
 
     /// Whether any entry may be lent out.
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }

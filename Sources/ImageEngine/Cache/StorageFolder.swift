@@ -205,6 +205,21 @@ final class StorageFolder: Sendable {
         }
     }
 
+    /// Removes the file of an image; never what a link in the place of one of our folders leads to.
+    ///
+    /// - Returns: Whether there was one. What is no file in its place goes too.
+    func remove(blob fileName: String) throws -> Bool {
+        let isOurs = Self.isFolder(path + "/blobs") && Self.isFolder("\(path)/blobs/\(fileName.prefix(2))")
+        return isOurs ? try remove(blob(fileName)) : false
+    }
+
+    /// When a file came to its place, in nanoseconds since 1970; nil if there is none.
+    func placedAt(_ path: String) -> Int? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_ctim.tv_sec &* 1_000_000_000 &+ status.st_ctim.tv_nsec
+    }
+
     /// Removes a file.
     ///
     /// - Returns: Whether there was one. What is no file in its place goes too.

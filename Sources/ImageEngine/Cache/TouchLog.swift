@@ -3,7 +3,8 @@ internal import Synchronization
 /// Uses of entries that have not been written down yet.
 ///
 /// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or
-/// when many have come. What a killed process did not write is only an order of eviction a second old.
+/// when many have come. Those of entries whose use was written down lately wait for five seconds; an eviction writes
+/// them first. What a killed process did not write is only an order of eviction that is seconds old.
 final class TouchLog: Sendable {
     /// One use.
     struct Touch: Sendable {
@@ -22,10 +23,15 @@ final class TouchLog: Sendable {
         var pending: [Int64: Touch] = [:]
         /// The number of the latest use among them.
         var use: Int64 = 0
-        var isScheduled = false
+        var urgent = 0
+        var schedule = Schedule.none
     }
 
+    private enum Schedule: Comparable { case none, late, soon }
+
     private static let batch = 1024
+    /// The most entries whose use only counts for the order.
+    private static let most = 4096
 
     private let index: CacheIndex
     private let state = Mutex(State())
@@ -33,28 +39,35 @@ final class TouchLog: Sendable {
     init(index: CacheIndex) { self.index = index }
 
     /// Notes a use of the entry `number`, to be written down.
-    func add(_ number: Int64, _ touch: Touch) {
-        let (isFull, schedules) = state.withLock { state in
+    ///
+    /// - Parameter isUrgent: Within a second; otherwise within five, and not at all when very many wait.
+    func add(_ number: Int64, _ touch: Touch, isUrgent: Bool = true) {
+        let delay = state.withLock { state -> Duration? in
+            let earlier = state.pending[number]
+            if !isUrgent, earlier == nil, state.pending.count >= Self.most { return nil }
             var touch = touch
-            if state.pending[number]?.movesExpiry == true { touch.movesExpiry = true }
+            if earlier?.movesExpiry == true { touch.movesExpiry = true }
             state.use += 1
             touch.place = state.use
             state.pending[number] = touch
-            defer { state.isScheduled = true }
-            return (state.pending.count == Self.batch, !state.isScheduled)
+            if isUrgent { state.urgent += 1 }
+            if isUrgent, state.urgent == Self.batch { return .zero }
+            let wanted = isUrgent ? Schedule.soon : .late
+            guard state.schedule < wanted else { return nil }
+            state.schedule = wanted
+            return .seconds(isUrgent ? 1 : 5)
         }
-        if isFull || schedules {
-            Task.detached(priority: .background) { [weak self] in
-                if !isFull { try? await Task.sleep(for: .seconds(1)) }
-                self?.flush()
-            }
+        guard let delay else { return }
+        Task.detached(priority: .background) { [weak self] in
+            if delay > .zero { try? await Task.sleep(for: delay) }
+            self?.flush()
         }
     }
 
     /// Writes down what has gathered. A failure loses nothing but order.
     func flush() {
         let isEmpty = state.withLock { state in
-            state.isScheduled = false
+            state.schedule = .none
             return state.pending.isEmpty
         }
         if isEmpty { return }

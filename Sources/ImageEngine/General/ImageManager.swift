@@ -42,6 +42,7 @@ public final class ImageManager: Sendable {
     public let downloader: ImageDownloader
     let caches: Mutex<CacheTable>
     private let cleaning = CleaningHook()
+    private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
     let pool = BlockingPool(threads: 4)
@@ -66,7 +67,10 @@ public final class ImageManager: Sendable {
         let spool = StorageFolder(
             path: settings.disk.folder.isEmpty ? root + "/" + Self.defaultCacheName : settings.disk.folder)
         self.spool = spool
-        downloader = ImageDownloader(configuration.downloader) { try spool.partialPath() }
+        downloader = ImageDownloader(
+            configuration.downloader, now: configuration.clock.monotonic,
+            activity: { [activity] in activity.report($0) }
+        ) { try spool.partialPath() }
     }
 
     /// The cache that is used when none is named.
@@ -120,6 +124,10 @@ public final class ImageManager: Sendable {
     /// Sets who hears, from any thread, what cleaning takes out of the caches; nil for nobody.
     public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
 
+    /// Sets who hears, from any thread and in order, how many downloads run when that changes; nil for nobody. It must
+    /// return at once and ask the engine nothing.
+    public func onActivity(_ receiver: (@Sendable (_ running: Int) -> Void)?) { activity.set(receiver) }
+
     /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
     public func flush() {
         isClosing.store(true, ordering: .relaxed)
@@ -168,12 +176,13 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameters:
     ///   - needs: What the result must hold; see ``ImageNeeds``.
-    ///   - report: Hears of the download's progress, from any thread.
+    ///   - caller: Who waits; one as urgent as the options say when nil.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
     public func image(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
-        report: (@Sendable (DownloadProgress) -> Void)? = nil
+        caller: ImageCaller? = nil
     ) async throws -> ImageResult {
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
             if let found = try await cached(resource, in: cache, options) { return found }
             if let found = try await originalImage(resource, for: cache, options, needs) {
@@ -183,10 +192,10 @@ public final class ImageManager: Sendable {
             try Task.checkCancellation()
             if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
             count(.none)
-            return try await load(resource, in: cache, options, needs, report)
+            return try await load(resource, in: cache, options, needs, caller)
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
-            return try await placeholder(standIn, for: resource, in: cache, options, needs, after: error)
+            return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
         }
     }
 
@@ -212,7 +221,12 @@ public final class ImageManager: Sendable {
         guard !options.forceRefresh else { return nil }
         return try await pool.run { [self] in
             let key = CacheKey(resource.cacheKey)
-            guard let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
+                let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
+            {
+                hit = newer
+            }
             count(hit.cacheType)
             var result = result(hit, in: cache, options)
             if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
@@ -232,8 +246,7 @@ public final class ImageManager: Sendable {
 
     /// Tries the sources in order, each as often as the options say.
     private func load(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ report: (@Sendable (DownloadProgress) -> Void)?
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
         var failure: ImageError?
         let started = configuration.clock.monotonic()
@@ -243,7 +256,7 @@ public final class ImageManager: Sendable {
             while true {
                 do {
                     let source = try ImageSource(url: url)
-                    return try await load(source, resource, in: cache, options, needs, started: started, report)
+                    return try await load(source, resource, in: cache, options, needs, started: started, caller)
                 } catch let error as ImageError {
                     // The first source's failure is the one to tell: the others only stood by.
                     failure = failure ?? error
@@ -258,7 +271,7 @@ public final class ImageManager: Sendable {
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ report: (@Sendable (DownloadProgress) -> Void)?
+        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
@@ -266,16 +279,17 @@ public final class ImageManager: Sendable {
             let request = try DownloadRequest(url: url, options: options)
             let wish = Wish(
                 cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
-            let priority = options.downloadPriority
-            downloader.raise(request, to: priority)
-            return try await wishes.value(for: wish, report: report) { [self] report in
+            return try await wishes.value(
+                for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report,
+                joined: caller.joined
+            ) { [self] effort in
                 let boarding = try await board(request, key, in: cache, options, started: started)
                 defer { withExtendedLifetime(boarding.flight) {} }
                 // Another flight may have landed between the look into the cache and this one's start.
                 if let hit = try await landed(key, in: cache, options, boarding) {
                     return result(hit, in: cache, options)
                 }
-                let download = try await downloader.download(request, priority: priority, report: report)
+                let download = try await downloader.download(request, priority: effort.priority, report: effort.report)
                 try Task.checkCancellation()
                 let origin = ImageOrigin(
                     url: download.response.url, etag: download.response.etag,
@@ -307,6 +321,12 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameter flight: Is given back when the image is stored.
     func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+        var store = store
+        store.maySurpass = store.needs.contains(.file)
+        return try await keep(asked: store, flight)
+    }
+
+    private func keep(asked store: Storing, _ flight: Flight?) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
@@ -320,6 +340,11 @@ public final class ImageManager: Sendable {
             do {
                 let result = try store.run()
                 return store.needs.contains(.bytes) ? result : try Self.checked(result)
+            } catch ImageError.limitExceeded(let limit, _, _)
+                where limit == "bytesLimit" && !store.needs.contains(.file)
+            {
+                // An image larger than the disk tier is answered and not cached.
+                return try store.withoutFile()
             } catch ImageError.storageFailed where store.needs.contains(.bytes) {
                 // The disk is no reason to keep from the caller what has been loaded.
                 return try store.withoutFile()
@@ -341,7 +366,7 @@ public final class ImageManager: Sendable {
     /// - Throws: The original error if the stand-in cannot be had either.
     private func placeholder(
         _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, after error: ImageError
+        _ needs: ImageNeeds, _ caller: ImageCaller, after error: ImageError
     ) async throws -> ImageResult {
         let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
         let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
@@ -350,7 +375,7 @@ public final class ImageManager: Sendable {
         options.onlyFromCache = false
         options.alternativeSources = []
         do {
-            var result = try await image(Resource(url: url), in: cache, options: options, needs: needs)
+            var result = try await image(Resource(url: url), in: cache, options: options, needs: needs, caller: caller)
             result.isPlaceholder = true
             return result
         } catch is ImageError {

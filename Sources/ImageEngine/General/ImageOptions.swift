@@ -35,6 +35,10 @@ public struct ImageOptions: Hashable, Sendable {
     public var deadline: Double?
     /// 0…1; among downloads that wait, the higher goes first.
     public var downloadPriority = 0.5
+    /// What becomes of a download when the last who waits for it is cancelled.
+    public var onLastCancel = LastCancel.abort
+    /// Whether the download may be shared with others who want the same.
+    public var merges = true
     /// Request headers.
     public var headers: [String: String] = [:]
     /// Credentials, sent to the host of the URL only.
@@ -72,6 +76,14 @@ public struct ImageOptions: Hashable, Sendable {
         kept.lease = lease
         return kept
     }
+}
+
+/// What becomes of a download that nobody waits for any more.
+public enum LastCancel: String, Sendable, Hashable, CaseIterable {
+    /// It is broken off.
+    case abort
+    /// It goes on behind everything else, and is cached.
+    case finish
 }
 
 /// Credentials for one request.

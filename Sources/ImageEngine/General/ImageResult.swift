@@ -21,4 +21,7 @@ public struct ImageResult: Sendable {
             record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk, bytes: nil,
             admission: admission)
     }
+
+    /// Whether memory held the bytes when the result was made.
+    public var isHeldInMemory: Bool { entry?.bytes != nil }
 }

@@ -15,13 +15,17 @@ struct Storing: Sendable {
     /// What the caller wants kept with the image: a JSON object.
     var metadata: String?
 
+    /// Whether an image that is too large for the disk tier is answered all the same.
+    var maySurpass = false
+
     /// Stores the image and makes the result. What is no image is never cached.
     func run() throws(ImageError) -> ImageResult {
         let header = try header()
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         let kept = try cache.store(
             content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes,
-            overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease)
+            overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease,
+            maySurpass: maySurpass)
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
         result.admission = keepsBytes || options.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
         // Large bytes are not held by all those that wait until the client takes them.

@@ -2,14 +2,26 @@ internal import Synchronization
 
 /// Shares one piece of work among all callers that want the same thing at the same time.
 ///
-/// A cancelled caller leaves at once; the work is cancelled when the last caller leaves. A call that comes after that
-/// starts afresh.
+/// A cancelled caller leaves at once; the work is cancelled when the last caller leaves, unless that one wanted it
+/// finished. A call that comes after that starts afresh. The work is as urgent as the most urgent of those who wait.
 final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
+    typealias Work = @Sendable (Effort) async throws -> Value
+
+    /// What the shared work is given.
+    struct Effort: Sendable {
+        /// Takes how far it is.
+        let report: Report
+        /// The priority of the most urgent caller; follows as callers come, go and change.
+        let priority: CallPriority
+    }
 
     private struct Waiter: Sendable {
         let resume: @Sendable (Result<Value, any Error>) -> Void
         let report: Report?
+        let priority: CallPriority
+        let lingers: Bool
+        var token: UInt64 = 0
     }
 
     private struct Flight: Sendable {
@@ -17,6 +29,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         var task: Task<Void, Never>?
         var progress: DownloadProgress?
+        let priority: CallPriority
     }
 
     private struct State: Sendable {
@@ -33,18 +46,27 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many callers wait for `key`.
     func waiterCount(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
+    /// The priority of the work for `key`; nil when there is none.
+    func priority(of key: Key) -> Double? { state.withLock { $0.flights[key]?.priority.value } }
+
     /// The result of `work`, done once however many callers overlap.
     ///
     /// - Parameters:
+    ///   - priority: How urgent it is to this caller.
+    ///   - lingers: Whether the work goes on when this caller leaves as the last.
     ///   - report: Hears of progress; a caller that joins late hears at once how far it is.
-    ///   - work: Is given what to tell its progress to.
+    ///   - joined: Called once the caller counts as one who waits.
     func value(
-        for key: Key, report: Report? = nil, work: @escaping @Sendable (@escaping Report) async throws -> Value
+        for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false, report: Report? = nil,
+        joined: @escaping @Sendable () -> Void = {}, work: @escaping Work
     ) async throws -> Value {
         let id = nextNumber()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                join(key, as: id, Waiter(resume: { continuation.resume(with: $0) }, report: report), work)
+                let waiter = Waiter(
+                    resume: { continuation.resume(with: $0) }, report: report, priority: priority, lingers: lingers)
+                join(key, as: id, waiter, work)
+                joined()
             }
         } onCancel: {
             leave(key, as: id)
@@ -58,39 +80,45 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    private func join(
-        _ key: Key, as id: UInt64, _ waiter: Waiter,
-        _ work: @escaping @Sendable (@escaping Report) async throws -> Value
-    ) {
+    // MARK: Coming and going
+
+    private func join(_ key: Key, as id: UInt64, _ waiter: Waiter, _ work: @escaping Work) {
         // The caller may have been cancelled before it got here; its handler has run already and found nothing.
         if Task.isCancelled { return waiter.resume(.failure(CancellationError())) }
-        let (isNew, number, progress) = state.withLock { state in
+        var waiter = waiter
+        waiter.token = waiter.priority.observe { [weak self] in self?.weigh(key) }
+        let (isNew, number, progress) = state.withLock { [waiter] state in
             if state.flights[key] != nil {
                 state.flights[key]?.waiters[id] = waiter
                 state.merged += 1
                 return (false, UInt64(0), state.flights[key]?.progress)
             }
-            state.flights[key] = Flight(number: id, waiters: [id: waiter])
+            state.flights[key] = Flight(
+                number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority.value))
             return (true, id, nil)
         }
         if let progress { waiter.report?(progress) }
-        if isNew { start(key, number, work) }
+        if isNew { start(key, number, work) } else { weigh(key) }
         if Task.isCancelled { leave(key, as: id) }
     }
 
-    private func start(
-        _ key: Key, _ number: UInt64, _ work: @escaping @Sendable (@escaping Report) async throws -> Value
-    ) {
+    private func start(_ key: Key, _ number: UInt64, _ work: @escaping Work) {
+        guard let priority = state.withLock({ $0.flights[key]?.number == number ? $0.flights[key]?.priority : nil })
+        else { return }
         let task = Task {
             let result: Result<Value, any Error>
             do {
-                result = .success(try await work { self.report($0, key, number) })
+                let effort = Effort(report: { self.report($0, key, number) }, priority: priority)
+                result = .success(try await work(effort))
             } catch { result = .failure(error) }
             // Everyone may have left meanwhile, and a newer flight may have taken off.
             let landed = self.state.withLock { state in
                 state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
             }
-            for waiter in landed?.waiters.values.map(\.self) ?? [] { waiter.resume(result) }
+            for waiter in landed?.waiters.values.map(\.self) ?? [] {
+                waiter.priority.forget(waiter.token)
+                waiter.resume(result)
+            }
         }
         let isWanted = state.withLock { state in
             guard state.flights[key]?.number == number else { return false }
@@ -109,13 +137,25 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for waiter in waiters { waiter.report?(progress) }
     }
 
+    /// Makes the work as urgent as the most urgent of its callers.
+    private func weigh(_ key: Key) {
+        let changed = state.withLock { state -> CallPriority? in
+            guard let flight = state.flights[key] else { return nil }
+            let most = flight.waiters.values.map(\.priority.value).max() ?? CallPriority.background
+            return flight.priority.store(most) ? flight.priority : nil
+        }
+        changed?.notify()
+    }
+
     private func leave(_ key: Key, as id: UInt64) {
         let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
             guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil) }
-            guard state.flights[key]?.waiters.isEmpty == true else { return (waiter, nil) }
+            guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil) }
             return (waiter, state.flights.removeValue(forKey: key)?.task)
         }
-        waiter?.resume(.failure(CancellationError()))
-        task?.cancel()
+        guard let waiter else { return }
+        waiter.priority.forget(waiter.token)
+        waiter.resume(.failure(CancellationError()))
+        if let task { task.cancel() } else { weigh(key) }
     }
 }

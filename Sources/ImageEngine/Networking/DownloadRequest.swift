@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Platform
+internal import Synchronization
 
 /// One request as it goes over the wire: the identity under which downloads are merged.
 ///
@@ -18,6 +19,8 @@ struct DownloadRequest: Hashable, Sendable {
     let maxBytes: Int
     let validStatusCodes: Set<Int>?
     let delegates: DownloadDelegates?
+    /// Something of its own for a request that is not to be merged with any other (E2-10).
+    private let own: UInt64?
     /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
     let validators: Validators?
 
@@ -49,7 +52,10 @@ struct DownloadRequest: Hashable, Sendable {
         validStatusCodes = options.validStatusCodes
         delegates = options.delegates
         self.validators = validators
+        own = options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue
     }
+
+    private static let lastOwn = Atomic<UInt64>(0)
 
     /// A span that can be calculated with; what is no number counts as none.
     private static func seconds(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e8) : 0 }

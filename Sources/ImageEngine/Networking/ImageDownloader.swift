@@ -9,6 +9,12 @@ public final class ImageDownloader: Sendable {
         public var maxDownloadsPerHost = 4
         /// Downloads at once in all; 64 by default.
         public var maxConcurrentDownloads = 64
+        /// Which of equal priority goes first.
+        public var order = DownloadOrder.fifo
+        /// Downloads started a second, after a first burst; 0 for no limit.
+        public var startsPerSecond = 0.0
+        /// How many may start at once before ``startsPerSecond`` counts.
+        public var burst = 25
         /// The User-Agent header.
         public var userAgent = "halcyon"
 
@@ -19,27 +25,58 @@ public final class ImageDownloader: Sendable {
     private struct Scheduler {
         var queue: DownloadQueue
         var lastID: UInt64 = 0
-        /// The slot of each request that waits for its turn.
-        var slots: [DownloadRequest: UInt64] = [:]
         var starters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        /// Whether somebody looks again when the rate allows the next start.
+        var hasAlarm = false
+    }
+
+    /// A place among the downloads that run.
+    private struct Slot {
+        let id: UInt64
+        let priority: CallPriority
+        let token: UInt64
     }
 
     private let transport: CurlTransport
     private let finishHook: FinishHook
+    private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
     private let scheduler: Mutex<Scheduler>
     private let finished = Atomic(0)
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
+    private let activity: @Sendable (_ running: Int) -> Void
 
-    /// - Parameter spoolPath: Gives a new path for each body too large for memory.
-    init(_ configuration: Configuration, spoolPath: @escaping @Sendable () throws -> String) {
+    /// - Parameters:
+    ///   - now: A clock in nanoseconds that never goes back.
+    ///   - activity: Hears how many downloads run, whenever that changes, in order.
+    ///   - spoolPath: Gives a new path for each body too large for memory.
+    init(
+        _ configuration: Configuration, now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
+        activity: @escaping @Sendable (_ running: Int) -> Void = { _ in },
+        spoolPath: @escaping @Sendable () throws -> String
+    ) {
+        self.now = now
+        self.activity = activity
         let hook = FinishHook()
         finishHook = hook
         transport = CurlTransport(userAgent: configuration.userAgent, spoolPath: spoolPath) { hook.call($0) }
-        let limits = DownloadQueue.Limits(
+        var scheduler = Scheduler(queue: DownloadQueue())
+        Self.apply(configuration, to: &scheduler.queue, at: now())
+        self.scheduler = Mutex(scheduler)
+    }
+
+    private static func apply(_ configuration: Configuration, to queue: inout DownloadQueue, at now: Int) {
+        queue.limits = DownloadQueue.Limits(
             perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads)
-        scheduler = Mutex(Scheduler(queue: DownloadQueue(limits: limits)))
+        queue.reorder(configuration.order)
+        queue.bucket = TokenBucket(rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+    }
+
+    /// Changes limits, order and rate from now on; what runs goes on (E2-25). The rest of `configuration` does not count.
+    func configure(_ configuration: Configuration) {
+        scheduler.withLock { Self.apply(configuration, to: &$0.queue, at: now()) }
+        startWaiting()
     }
 
     /// Downloads so far: how many ended well, how many failed, callers that joined one under way, bytes received.
@@ -60,13 +97,13 @@ public final class ImageDownloader: Sendable {
 
     /// The body of `request`, downloaded once however many callers overlap.
     func download(
-        _ request: DownloadRequest, priority: Double, report: (@Sendable (DownloadProgress) -> Void)?
+        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
-        try await coalescer.value(for: request, report: report) { report in
-            let slot = try await self.takeSlot(request, priority: priority)
+        try await coalescer.value(for: request, priority: priority, report: report) { effort in
+            let slot = try await self.takeSlot(request, priority: effort.priority)
             defer { self.giveBack(slot) }
             do {
-                let download = try await self.transport.perform(request, report: report)
+                let download = try await self.transport.perform(request, report: effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -77,41 +114,49 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Moves a download that waits for its turn to where another caller's higher priority puts it.
-    func raise(_ request: DownloadRequest, to priority: Double) {
-        scheduler.withLock { scheduler in
-            if let id = scheduler.slots[request] { scheduler.queue.raise(id, to: priority) }
-        }
-    }
-
     // MARK: Slots
 
     /// Waits for a turn.
-    private func takeSlot(_ request: DownloadRequest, priority: Double) async throws -> UInt64 {
+    private func takeSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
         let id = scheduler.withLock { scheduler in
             scheduler.lastID += 1
-            scheduler.slots[request] = scheduler.lastID
             return scheduler.lastID
         }
-        defer { scheduler.withLock { if $0.slots[request] == id { $0.slots[request] = nil } } }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                // Queued and startable in one step, or another thread could start what nobody waits for yet.
-                scheduler.withLock { scheduler in
-                    scheduler.starters[id] = continuation
-                    scheduler.queue.enqueue(id, host: request.host, priority: priority)
+        let token = priority.observe { [weak self] in self?.weigh(id, priority) }
+        do {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    // Queued and startable in one step, or another thread could start what nobody waits for yet.
+                    scheduler.withLock { scheduler in
+                        scheduler.starters[id] = continuation
+                        scheduler.queue.enqueue(id, host: request.host, priority: priority.value)
+                    }
+                    // It may have changed before there was anything to move.
+                    weigh(id, priority)
+                    if Task.isCancelled { abandon(id) }
                 }
-                startWaiting()
-                if Task.isCancelled { abandon(id) }
+            } onCancel: {
+                abandon(id)
             }
-        } onCancel: {
-            abandon(id)
+        } catch {
+            priority.forget(token)
+            throw error
         }
-        return id
+        return Slot(id: id, priority: priority, token: token)
     }
 
-    private func giveBack(_ id: UInt64) {
-        scheduler.withLock { $0.queue.remove(id) }
+    /// Puts a download where its priority belongs now, and starts what may start.
+    private func weigh(_ id: UInt64, _ priority: CallPriority) {
+        scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
+        startWaiting()
+    }
+
+    private func giveBack(_ slot: Slot) {
+        slot.priority.forget(slot.token)
+        scheduler.withLock { scheduler in
+            scheduler.queue.remove(slot.id)
+            activity(scheduler.queue.runningCount)
+        }
         startWaiting()
     }
 
@@ -126,12 +171,34 @@ public final class ImageDownloader: Sendable {
 
     private func startWaiting() {
         while true {
-            let (isOver, starter) = scheduler.withLock { scheduler -> (Bool, CheckedContinuation<Void, any Error>?) in
-                guard let id = scheduler.queue.start() else { return (true, nil) }
-                return (false, scheduler.starters.removeValue(forKey: id))
+            let (start, starter) = scheduler.withLock {
+                scheduler -> (DownloadQueue.Start, CheckedContinuation<Void, any Error>?) in
+                let start = scheduler.queue.start(at: now())
+                switch start {
+                case .download(let id):
+                    activity(scheduler.queue.runningCount)
+                    return (start, scheduler.starters.removeValue(forKey: id))
+                case .wait:
+                    if scheduler.hasAlarm { return (.none, nil) }
+                    scheduler.hasAlarm = true
+                    return (start, nil)
+                case .none: return (start, nil)
+                }
             }
-            if isOver { return }
-            starter?.resume()
+            switch start {
+            case .download: starter?.resume()
+            case .wait(let nanoseconds): return wake(in: nanoseconds)
+            case .none: return
+            }
+        }
+    }
+
+    /// Looks again when the rate allows the next start.
+    private func wake(in nanoseconds: Int) {
+        Task { [weak self] in
+            try? await Task.sleep(for: .nanoseconds(nanoseconds))
+            self?.scheduler.withLock { $0.hasAlarm = false }
+            self?.startWaiting()
         }
     }
 }

@@ -6,13 +6,7 @@ private let cacheParam = Param<String?>("cache", "The name of the cache.", defau
 extension Method {
     /// Methods on a whole cache.
     static let cache: [Method] = [
-        clearing("clear", "Empties a cache: memory and disk.") { cache in
-            let memory = cache.clearMemory()
-            let disk = try cache.clearDisk()
-            // An image in both tiers is one image.
-            return DiskStorage.Removal(
-                count: max(memory.count, disk.count), bytes: disk.bytes, leased: disk.leased)
-        },
+        clearing("clear", "Empties a cache: memory and disk.") { try $0.clear() },
         clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
         clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {
             try $0.clearDisk()

@@ -165,7 +165,8 @@ extension Invocation {
             var isLastTry = false
             while true {
                 let image = try await manager.image(
-                    resource, in: cache, options: options, needs: form.needs, report: report)
+                    resource, in: cache, options: options, needs: form.needs,
+                    caller: ImageCaller(priority: CallPriority(options.downloadPriority), report: report))
                 let reply = try ImageReply(image: image, form: form).checked()
                 guard form.needsBytes else { return reply }
                 try await server.inlineGate.enter(image.record.byteCount, for: call)

@@ -133,8 +133,9 @@ struct StoreReply: WireObject {
                 let image = $0.reply.image
                 $1.key("stored")
                 $1.object { writer in
-                    writer.field("memory", image.admission == .kept)
-                    writer.field("disk", image.record.path != nil && image.admission != .occupied)
+                    let isOccupied = image.admission == .occupied
+                    writer.field("memory", image.admission == .kept || isOccupied && image.isHeldInMemory)
+                    writer.field("disk", image.record.path != nil)
                 }
             },
             WireField(

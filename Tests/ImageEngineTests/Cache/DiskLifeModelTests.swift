@@ -184,12 +184,9 @@ import Testing
         disk.disk.touch(record, lease: 60)
         disk.disk.flushTouches()
         let end = entry.lifetime.map { max(now + $0, entry.expiresAt ?? 0) }
-        // A use within half a minute is not written down; nor within a quarter of a short life.
-        let grain = min(30, max(1, (entry.lifetime ?? .max) / 4))
-        if now - entry.storedAt >= grain || abs((end ?? 0) - (entry.expiresAt ?? 0)) >= grain {
-            entry.expiresAt = end
-            entry.use = model.nextUse()
-        }
+        entry.use = model.nextUse()
+        // A change of less than a hundredth of the life is not written down.
+        if abs((end ?? 0) - (entry.expiresAt ?? 0)) >= max(1, (entry.lifetime ?? 0) / 100) { entry.expiresAt = end }
         model.entries[name] = entry
         model.lend(name, at: now)
     }

@@ -144,7 +144,7 @@ import Testing
         let disk = try TestDisk(folder: folder)
         for extending in [ExpirationExtension.cacheTime, .expiration(.never), .expiration(.seconds(1e300))] {
             guard let record = try disk.record("1") else { continue }
-            _ = record.needsTouch(at: disk.clock.seconds)
+            _ = record.use(at: disk.clock.seconds)
             record.extend(extending, at: disk.clock.seconds)
             disk.disk.touch(record, lease: 60)
             disk.disk.flushTouches()

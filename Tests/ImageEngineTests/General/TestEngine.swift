@@ -37,7 +37,7 @@ final class TestEngine: Sendable {
         let options = ImageOptions(change)
         let result = try await manager.image(
             Resource(url: url, cacheKey: key), in: cache, options: options, needs: bytes ? .bytes : .file,
-            report: report)
+            caller: ImageCaller(priority: CallPriority(options.downloadPriority), report: report))
         return bytes ? try await manager.loadingBytes(of: result, in: cache, options: options) : result
     }
 

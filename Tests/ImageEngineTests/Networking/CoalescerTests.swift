@@ -81,7 +81,7 @@ import Testing
     /// E2-12, E2-13.
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
-        let work: @Sendable (@escaping (@Sendable (DownloadProgress) -> Void)) async throws -> Int = { _ in
+        let work: Coalescer<String, Int>.Work = { _ in
             try await withTaskCancellationHandler {
                 try await Task.sleep(for: .seconds(3600))
                 return 0
@@ -131,12 +131,12 @@ import Testing
         let heard = Mutex<[Int]>([])
         let reported = Gate()
         let first = Task { [coalescer, gate] in
-            try await coalescer.value(for: "k") { report in
-                report(DownloadProgress(received: 10, total: 100))
-                report(DownloadProgress(received: 40, total: 100))
+            try await coalescer.value(for: "k") { effort in
+                effort.report(DownloadProgress(received: 10, total: 100))
+                effort.report(DownloadProgress(received: 40, total: 100))
                 reported.open()
                 await gate.wait()
-                report(DownloadProgress(received: 100, total: 100))
+                effort.report(DownloadProgress(received: 100, total: 100))
                 return 1
             }
         }
@@ -158,9 +158,9 @@ import Testing
         let heard = Counter()
         let left = Gate()
         let stays = Task { [coalescer] in
-            try await coalescer.value(for: "k") { report in
+            try await coalescer.value(for: "k") { effort in
                 await left.wait()
-                report(DownloadProgress(received: 1, total: nil))
+                effort.report(DownloadProgress(received: 1, total: nil))
                 return 1
             }
         }
@@ -211,6 +211,88 @@ import Testing
         }
         for key in ["k0", "k1", "k2"] { #expect(coalescer.waiterCount(for: key) == 0, "seed \(seed)") }
     }
+
+    // MARK: Priority
+
+    /// E2-24, B-006.
+    @Test func workIsAsUrgentAsTheMostUrgentOfThoseWhoWait() async throws {
+        let seen = PriorityLog()
+        let priorities = [0.3, 0.9, 0.5].map { CallPriority($0) }
+        func join(_ priority: CallPriority) -> Task<Int, any Error> {
+            Task { [coalescer, gate] in
+                try await coalescer.value(for: "k", priority: priority) { effort in
+                    let token = effort.priority.observe { seen.add(effort.priority.value) }
+                    defer { effort.priority.forget(token) }
+                    await gate.wait()
+                    return 1
+                }
+            }
+        }
+        let first = join(priorities[0])
+        try await waiting(1)
+        #expect(coalescer.priority(of: "k") == 0.3)
+        let second = join(priorities[1])
+        try await waiting(2)
+        let third = join(priorities[2])
+        try await waiting(3)
+        #expect(coalescer.priority(of: "k") == 0.9)
+        second.cancel()
+        try await waiting(2)
+        #expect(coalescer.priority(of: "k") == 0.5)
+        priorities[0].value = 1
+        #expect(coalescer.priority(of: "k") == 1)
+        priorities[0].value = 0.1
+        #expect(coalescer.priority(of: "k") == 0.5)
+        priorities[1].value = 1
+        #expect(coalescer.priority(of: "k") == 0.5, "who has left has no say")
+        gate.open()
+        _ = try await (first.value, third.value)
+        #expect(Array(seen.values.suffix(4)) == [0.9, 0.5, 1, 0.5])
+    }
+
+    ///
+    @Test func workThatIsToBeFinishedGoesOnBehindEverythingElse() async throws {
+        let ended = Gate()
+        func join(lingers: Bool) -> Task<Int, any Error> {
+            Task { [coalescer, gate, starts] in
+                try await coalescer.value(for: "k", lingers: lingers) { _ in
+                    let number = starts.add()
+                    await gate.wait()
+                    ended.open()
+                    return number
+                }
+            }
+        }
+        let only = join(lingers: true)
+        try await waiting(1)
+        only.cancel()
+        await #expect(throws: CancellationError.self) { try await only.value }
+        #expect(coalescer.priority(of: "k") == CallPriority.background)
+        let next = join(lingers: true)
+        try await waiting(1)
+        #expect(coalescer.priority(of: "k") == 0.5, "somebody waits again")
+        next.cancel()
+        await #expect(throws: CancellationError.self) { try await next.value }
+        gate.open()
+        await ended.wait()
+        #expect(starts.value == 1)
+    }
+
+    @Test func callerCountsBeforeItIsTold() async throws {
+        let counted = Mutex<Int?>(nil)
+        let caller = Task { [coalescer, gate] in
+            try await coalescer.value(
+                for: "k", joined: { counted.withLock { $0 = coalescer.waiterCount(for: "k") } }
+            ) { _ in
+                await gate.wait()
+                return 1
+            }
+        }
+        try await eventually { counted.withLock { $0 } != nil }
+        #expect(counted.withLock { $0 } == 1)
+        gate.open()
+        _ = try await caller.value
+    }
 }
 
 /// A number that tests count with from any task.
@@ -222,4 +304,13 @@ final class Counter: Sendable {
     /// Adds one and returns the new number.
     @discardableResult
     func add() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
+/// The priorities that were seen.
+private final class PriorityLog: Sendable {
+    private let log = Mutex<[Double]>([])
+
+    var values: [Double] { log.withLock { $0 } }
+
+    func add(_ value: Double) { log.withLock { $0.append(value) } }
 }

@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// How urgent something is: a number that may change while it is waited for (A-004, B-006, B-007).
+///
+/// 0…1 for what somebody waits for, 0.5 by default; below 0 for what nobody waits for yet. Observers are told that it
+/// changed and read it themselves, so that changes which overtake each other end with the latest.
+public final class CallPriority: Sendable {
+    private struct State {
+        var value: Double
+        var lastToken: UInt64 = 0
+        var observers: [UInt64: @Sendable () -> Void] = [:]
+    }
+
+    /// The priority of what nobody waits for: prefetching.
+    public static let background = -1.0
+
+    private let state: Mutex<State>
+
+    /// A priority of `value`; what is no number counts as 0.
+    public init(_ value: Double) { state = Mutex(State(value: value.isNaN ? 0 : value)) }
+
+    /// The priority now. Setting it tells the observers.
+    public var value: Double {
+        get { state.withLock { $0.value } }
+        set { if store(newValue) { notify() } }
+    }
+
+    /// Changes the value and tells nobody yet; returns whether it changed.
+    func store(_ value: Double) -> Bool {
+        state.withLock { state in
+            guard !value.isNaN, state.value != value else { return false }
+            state.value = value
+            return true
+        }
+    }
+
+    /// Tells the observers.
+    func notify() {
+        let observers = state.withLock { Array($0.observers.values) }
+        for observer in observers { observer() }
+    }
+
+    /// Has `observer` told of changes until ``forget(_:)``.
+    func observe(_ observer: @escaping @Sendable () -> Void) -> UInt64 {
+        state.withLock { state in
+            state.lastToken += 1
+            state.observers[state.lastToken] = observer
+            return state.lastToken
+        }
+    }
+
+    /// Tells an observer nothing more.
+    func forget(_ token: UInt64) { state.withLock { $0.observers[token] = nil } }
+}
