@@ -343,7 +343,8 @@ public final class ImageManager: Sendable {
 
     /// The result, unless neither tier nor the caller has the image.
     private static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
-        guard result.record.path == nil, let admission = result.admission, let setting = admission.setting,
+        guard result.record.path == nil, let admission = result.admission, admission != .occupied,
+            let setting = admission.setting,
             let reason = admission.reason
         else { return result }
         throw .limitExceeded(
