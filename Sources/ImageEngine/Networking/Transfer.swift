@@ -336,7 +336,12 @@ final class Transfer {
         case CURLE_FILESIZE_EXCEEDED: return tooLarge
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return .tlsFailed(
+                url: request.url,
+                reason:
+                    "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return .tlsFailed(url: request.url, reason: reason)
         case CURLE_COULDNT_RESOLVE_HOST:
