@@ -4,6 +4,13 @@ internal import JSONRPC
 extension ImageError {
     /// The error on the wire. The one place where engine errors get their codes; the compiler finds a forgotten case.
     func rpcError(key: String? = nil) -> RPCError {
+        if case .afterAttempts(let attempts) = self, let first = attempts.first {
+            var error = first.error.first.rpcError(key: key)
+            error.message = description
+            // So many that a request with a hundred retries of a hundred sources gets no megabytes.
+            error.details.append(("attempts", .objects(attempts.prefix(100).map(\.members))))
+            return error
+        }
         var details: [(name: String, value: RPCError.Detail)] = []
         let code: Int
         func url(_ url: String) { details.append(("url", .string(url))) }
@@ -14,9 +21,10 @@ extension ImageError {
         case .notModified(let source):
             code = 10001
             url(source)
-        case .invalidStatusCode(let status, let source):
+        case .invalidStatusCode(let status, let source, let seconds):
             code = 10002
             details.append(("statusCode", .integer(status)))
+            if let seconds { details.append(("retryAfter", .integer(Int(min(seconds, 1e9).rounded(.up))))) }
             url(source)
         case .notCached: code = 10003
         case .processingFailed: code = 10004
@@ -43,6 +51,7 @@ extension ImageError {
         case .downloadCancelledBeforeStarting(let source):
             code = 30000
             url(source)
+        case .afterAttempts: code = 20001
         case .storageFailed(_, let hint):
             code = 40000
             details.append(("hint", .string(hint)))
@@ -55,6 +64,18 @@ extension ImageError {
                 guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }
                 return (detail.name, .string(String(text.prefix(256)) + "…"))
             })
+    }
+}
+
+extension ImageError.Attempt {
+    /// The attempt as an object on the wire.
+    fileprivate var members: [RPCError.Member] {
+        let error = error.first.rpcError()
+        return [
+            RPCError.Member("url", .string(url.utf8.count > 2048 ? String(url.prefix(256)) + "…" : url)),
+            RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
+            RPCError.Member("message", .string(error.message)),
+        ]
     }
 }
 

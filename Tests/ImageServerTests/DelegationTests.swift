@@ -7,7 +7,7 @@ import Testing
 
 /// What the client can be asked, how its answers are read, and when it is asked at all (protocol 6).
 @Suite struct DelegationTests {
-    private let asked = DownloadDraft(url: "https://a.example/x", headers: ["Cookie": "c", "X-A": "1"])
+    private let asked = DownloadDraft(url: "https://a.example/x", headers: ["Cookie": "c", "Accept": "1"])
 
     private func read<Value>(_ text: String, _ body: (JSONView) throws -> Value) throws -> Value {
         let document = try JSONDocument(parsing: Array(text.utf8))
@@ -15,11 +15,11 @@ import Testing
     }
 
     static let drafts: [(answer: String, url: String?, headers: [String: String]?)] = [
-        ("null", nil, nil), ("{}", "https://a.example/x", ["Cookie": "c", "X-A": "1"]),
-        (#"{"url":null,"headers":null}"#, "https://a.example/x", ["Cookie": "c", "X-A": "1"]),
-        (#"{"url":"https://a.example/y"}"#, "https://a.example/y", ["Cookie": "c", "X-A": "1"]),
-        (#"{"url":"https://b.example/y"}"#, "https://b.example/y", ["X-A": "1"]),
-        (#"{"url":""}"#, "", ["X-A": "1"]),
+        ("null", nil, nil), ("{}", "https://a.example/x", ["Cookie": "c", "Accept": "1"]),
+        (#"{"url":null,"headers":null}"#, "https://a.example/x", ["Cookie": "c", "Accept": "1"]),
+        (#"{"url":"https://a.example/y"}"#, "https://a.example/y", ["Cookie": "c", "Accept": "1"]),
+        (#"{"url":"https://b.example/y"}"#, "https://b.example/y", ["Accept": "1"]),
+        (#"{"url":""}"#, "", ["Accept": "1"]),
         (#"{"headers":{}}"#, "https://a.example/x", [:]),
         (
             #"{"url":"https://b.example/","headers":{"Cookie":"mine"},"_own":1}"#, "https://b.example/",

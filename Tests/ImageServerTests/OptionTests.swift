@@ -53,6 +53,11 @@ import Testing
             { $0.retry == RetryStrategy(maxRetries: 1, interval: .seconds(2)) }
         ),
         ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
+        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }),
+        (
+            "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
+            { $0.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
+        ),
         ("onFailureImage", "\"/a.png\"", { $0.onFailureImage == "/a.png" }),
     ]
 
@@ -101,6 +106,8 @@ import Testing
         ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
         ("alternativeSources", "\"a\"", "", "a list of strings"),
         ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
+        ("hedgeAfter", "-1", "", "a number from 0 to 86400"), ("integrity", "\"sha1-AAAA\"", "", "sha256-"),
+        ("integrity", "\"\"", "", "sha256-"), ("integrity", "5", "", "sha256-"),
         ("onFailureImage", "\"\"", "", "a string that is not empty"),
         ("onFailureImage", "5", "", "a string"),
     ]

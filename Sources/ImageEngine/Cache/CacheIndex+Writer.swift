@@ -196,6 +196,13 @@ extension CacheIndex {
             return used
         }
 
+        /// Makes an entry the longest unused of all.
+        func demote(_ number: Int64) throws(SQLiteDatabase.Failure) {
+            let demote = try statement(.demote)
+            demote.bind(1, number)
+            try demote.run()
+        }
+
         /// An entry in the order of use; without a row when it says what no version of ours would write.
         struct Used {
             let number: Int64
@@ -339,7 +346,7 @@ extension CacheIndex {
     /// The statements of the writing connection.
     enum Statement: Hashable {
         case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch,
-            prolong
+            prolong, demote
         case settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
         var text: String {
@@ -366,6 +373,8 @@ extension CacheIndex {
                 UPDATE entries SET used = ?2, used_at = ?5, expires_at = ?6
                 WHERE id = ?1 AND modified = ?3 AND stored_at = ?4
                 """
+            case .demote:
+                "UPDATE entries SET used = (SELECT max(min(used), -0x4000000000000000) FROM entries) - 1 WHERE id = ?1"
             case .settle: "UPDATE entries SET modified = ?2 WHERE id = ?1"
             case .name: "UPDATE entries SET key = ?2, identifier = ?3, host = ?4 WHERE id = ?1"
             case .setAnchor:

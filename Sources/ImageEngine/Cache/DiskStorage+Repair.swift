@@ -162,6 +162,8 @@ extension DiskStorage {
         guard let (row, stamp) = try adoptedRow(digest, key: nil, path: path, fileExtension) else { return }
         if let other, other.name == digest { try leave(other, writer) }
         try enter(row, stamp, writer)
+        // Nobody knows when it was used: after what has been stored or asked for since.
+        try writer.demote(row.number)
     }
 }
 

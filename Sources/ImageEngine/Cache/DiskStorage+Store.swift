@@ -280,14 +280,14 @@ extension DiskStorage {
     ///
     /// - Throws: ``StorageFailure`` when there would be less space left than configured.
     private func keepSpaceFree(for content: Content, _ configuration: Configuration) throws {
-        guard configuration.freeSpaceFloor != 0, let space = folder.freeSpace else { return }
+        guard configuration.freeSpaceFloor != 0, let space = freeSpace() else { return }
         let floor = configuration.freeSpaceFloor ?? min(space.total / 100, 256 << 20)
         let missing = StorageFolder.size(of: content) + floor - space.available
         guard missing > 0 else { return }
         let totals = try index.totals()
         if totals.bytes >= missing {
             try evict(to: totals.bytes - missing)
-            if let space = folder.freeSpace, space.available - floor >= StorageFolder.size(of: content) { return }
+            if let space = freeSpace(), space.available - floor >= StorageFolder.size(of: content) { return }
         }
         throw StorageFailure(ENOSPC, "leave \(floor) bytes free (freeSpaceFloor) on the disk of", folder.path)
     }

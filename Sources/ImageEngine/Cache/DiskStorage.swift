@@ -74,15 +74,19 @@ public final class DiskStorage: Sendable {
     /// Runs work that nobody waits for.
     let background: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onClean: @Sendable ([Cleaned], CleaningReport.Reason) -> Void
+    /// The bytes of the file system that are free, and those of all of it.
+    let freeSpace: @Sendable () -> (available: Int, total: Int)?
 
     /// A storage; nothing is read or made yet.
     ///
     /// - Parameters:
     ///   - folder: The folder, if the process uses it already for something else; it must be the configured one.
+    ///   - freeSpace: Tells the space on the disk; as the file system says when nil.
     ///   - background: Runs work that nobody waits for, on a thread that may wait for the disk.
     ///   - onClean: Hears what was taken out for its age or for its size; must not wait.
     init(
         _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
+        freeSpace: (@Sendable () -> (available: Int, total: Int)?)? = nil,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = startDetached,
         onClean: @escaping @Sendable ([Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
     ) {
@@ -92,6 +96,7 @@ public final class DiskStorage: Sendable {
         let adopter = Adopter()
         let files = folder ?? StorageFolder(path: configuration.folder)
         self.folder = files
+        self.freeSpace = freeSpace ?? { files.freeSpace }
         let clock = CacheClock(clock)
         self.clock = clock
         index = CacheIndex(

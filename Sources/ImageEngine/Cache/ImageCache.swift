@@ -133,7 +133,7 @@ public final class ImageCache: Sendable {
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
     func hit(for key: CacheKey, storedAfter record: ImageRecord, options: ImageOptions) throws(ImageError) -> Hit? {
         guard case .some(.some(let found)) = try diskRecord(key, lease: options.lease ?? Self.lease, mayWait: true),
-            found.number != nil, found.storedAt > record.storedAt
+            found.number != nil, found.stamp != record.beside
         else { return nil }
         noteUse(of: found, options)
         return Hit(entry: remember(found, bytes: nil, options).entry, cacheType: .disk)
@@ -219,9 +219,11 @@ public final class ImageCache: Sendable {
         }
         if options.cacheMemoryOnly {
             let bytes = try Self.bytes(of: content)
+            // A file that comes later is newer than the image in memory.
+            let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
             let record = ImageRecord(
                 key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
-                lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+                lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil, beside: beside)
             return remember(record, bytes: bytes, options)
         }
         let order = DiskStorage.Order(
@@ -368,6 +370,7 @@ public final class ImageCache: Sendable {
             detach(key)
         }
         memory.removeAll { _, entry in entry.record.path != nil && !entry.record.isLocalFile }
+        ResumeFolder(disk.folder).clear()
         return try disk.removeAll()
     }
 

@@ -28,6 +28,8 @@ public final class ImageRecord: Sendable {
     /// The row of the index; nil when the image has none.
     let number: Int64?
     let checksum: Digest?
+    /// For an image that is only in memory: the file that the disk had for its key when it came.
+    let beside: FileStamp?
 
     /// A place for a front end to keep what it derived from the record and cannot change: it lives as long.
     public let memo = Mutex<(any Sendable)?>(nil)
@@ -43,7 +45,7 @@ public final class ImageRecord: Sendable {
     init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
         origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?,
-        number: Int64? = nil, clock: CacheClock? = nil, departures: UInt32 = 0
+        number: Int64? = nil, clock: CacheClock? = nil, departures: UInt32 = 0, beside: FileStamp? = nil
     ) {
         self.key = key
         self.header = header
@@ -59,6 +61,7 @@ public final class ImageRecord: Sendable {
         self.number = number
         self.clock = clock
         self.checksum = checksum
+        self.beside = beside
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
         writtenExpiry = Atomic(expiresAt ?? .max)

@@ -17,9 +17,29 @@ public final class ImageDownloader: Sendable {
         public var burst = 25
         /// The User-Agent header.
         public var userAgent = "halcyon"
+        /// Which hosts and networks may be loaded from.
+        public var policy = NetworkPolicy()
+        /// Whom to trust over TLS, and as whom to show up.
+        public var tls = TLSSettings()
+        /// Where requests go through a proxy.
+        public var proxy = ProxyChoice.environment
+        /// A netrc file to find credentials in; none when nil.
+        public var netrc: String?
+        /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
+        var network = TransportSettings()
 
         /// The default settings.
         public init() {}
+
+        fileprivate var transport: TransportSettings {
+            var settings = network
+            settings.userAgent = userAgent
+            settings.policy = policy
+            settings.tls = tls
+            settings.proxies = ProxyTable(proxy)
+            settings.netrc = netrc
+            return settings
+        }
     }
 
     private struct Scheduler {
@@ -50,17 +70,17 @@ public final class ImageDownloader: Sendable {
     /// - Parameters:
     ///   - now: A clock in nanoseconds that never goes back.
     ///   - activity: Hears how many downloads run, whenever that changes, in order.
-    ///   - spoolPath: Gives a new path for each body too large for memory.
+    ///   - spool: Where bodies too large for memory are gathered.
     init(
         _ configuration: Configuration, now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
         activity: @escaping @Sendable (_ running: Int) -> Void = { _ in },
-        spoolPath: @escaping @Sendable () throws -> String
+        spool: SpoolPlace
     ) {
         self.now = now
         self.activity = activity
         let hook = FinishHook()
         finishHook = hook
-        transport = CurlTransport(userAgent: configuration.userAgent, spoolPath: spoolPath) { hook.call($0) }
+        transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler.queue, at: now())
         self.scheduler = Mutex(scheduler)

@@ -137,6 +137,18 @@ import Testing
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
     }
 
+    /// B3.
+    @Test func removingFollowsNoLinkInThePlaceOfAFolder() throws {
+        let disk = try TestDisk()
+        let path = try #require(try disk.store(picture, "a").path)
+        let shard = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        let outside = disk.folder.path + "/outside"
+        rename(shard, outside)
+        symlink(outside, shard)
+        _ = try disk.disk.remove(CacheKey("a"))
+        #expect(content(outside + path.dropFirst(shard.count)) == picture)
+    }
+
     /// C-20, E2-54, E2-55.
     @Test func folderDeletedUnderItIsMadeAnew() throws {
         let disk = try TestDisk()

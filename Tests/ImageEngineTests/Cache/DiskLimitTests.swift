@@ -1,4 +1,5 @@
 import Synchronization
+import Glibc
 import TestSupport
 import Testing
 
@@ -62,6 +63,59 @@ import Testing
         #expect(disk.reports.keys(.sizeLimit).count == 11 - left / 1000)
         #expect(disk.reports.keys(.expired).isEmpty)
         #expect(try disk.check().isClean)
+    }
+
+    /// A limit that was lowered while nobody was there, or that an adopted folder is over.
+    @Test func cleaningBringsTheCacheUnderItsLimit() throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        for number in 1...20 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        let other = try disk.reopened { $0.bytesLimit = 10_000 }
+        other.disk.clean()
+        #expect(try other.disk.totals().bytes == 5000)
+        #expect(other.reports.keys(.sizeLimit).count == 15)
+    }
+
+    @Test func anAdoptedFolderIsBroughtUnderTheLimit() async throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        for number in 1...20 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        disk.disk.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(disk.index + suffix) }
+        let other = try disk.reopened { $0.bytesLimit = 10_000 }
+        _ = try other.record("1")
+        try other.store(hollowPNG(width: 30, count: 1000), "new")
+        try await eventually("the adoption is over") { try other.disk.totals().bytes == 5000 }
+        #expect(try other.record("new") != nil)
+    }
+
+    /// Half of the limit is for images, however much stays for its lease.
+    @Test func filesThatStayForTheirLeasesLeaveHalfOfTheLimit() throws {
+        let disk = try TestDisk { $0.bytesLimit = 10_000 }
+        for number in 1...10 {
+            try disk.store(hollowPNG(width: number, count: 1000), "\(number)", expiration: .seconds(5)) {
+                $0.lease = 60
+            }
+        }
+        disk.wait(6)
+        #expect(try disk.disk.removeExpired().count == 10)
+        #expect(try disk.disk.totals().lent == 10_000)
+        for number in 21...30 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try disk.disk.totals().count == 5)
+        #expect(try disk.record("30") != nil && disk.record("26") != nil)
+    }
+
+    /// B-058: by the order of use, not by when it was last written down.
+    @Test func everyUseCountsForTheOrder() throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 10_000
+            $0.purgeRatio = 1
+        }
+        for number in 1...10 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        for key in ["3", "1", "1", "2"] { disk.disk.touch(try #require(try disk.record(key))) }
+        for number in 11...17 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try ["1", "2", "3"].allSatisfy { try disk.record($0) != nil })
+        try disk.store(hollowPNG(width: 18, count: 1000), "18")
+        #expect(try disk.record("3") == nil)
+        #expect(try disk.record("1") != nil && disk.record("2") != nil)
     }
 
     @Test func aLowerLimitHoldsAtOnce() throws {
@@ -146,27 +200,19 @@ import Testing
     }
 
     @Test func imagesMakeRoomOnADiskThatIsNearlyFull() throws {
-        // Others write to this disk too, so one try may fail; that images go must not.
-        for _ in 0..<10 {
-            let disk = try TestDisk { $0.freeSpaceFloor = 0 }
-            for number in 1...8 { try disk.store(bulky(number), "\(number)") }
-            var configuration = disk.disk.configuration
-            configuration.freeSpaceFloor = try #require(disk.disk.folder.freeSpace).available + (2 << 20)
-            disk.disk.configure(configuration)
-            let isStored = (try? disk.store(hollowPNG(width: 99), "new")) != nil
-            let gone = disk.reports.keys(.sizeLimit)
-            #expect(try disk.check().isClean)
-            if isStored, !gone.isEmpty {
-                #expect(try disk.record("8") != nil || gone.count == 8, "the longest unused go first")
-                return
-            }
-        }
-        Issue.record("no image made room")
-    }
-
-    /// A picture of a mebibyte.
-    private func bulky(_ number: Int) -> [UInt8] {
-        hollowPNG(width: number) + [UInt8](repeating: UInt8(number), count: 1 << 20)
+        let disk = try TestDisk(size: 10_000) { $0.freeSpaceFloor = 0 }
+        for number in 1...8 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        var configuration = disk.disk.configuration
+        configuration.freeSpaceFloor = 3500
+        disk.disk.configure(configuration)
+        try disk.store(hollowPNG(width: 99, count: 1000), "new")
+        #expect(disk.reports.keys(.sizeLimit) == ["1", "2", "3"], "the longest unused go first")
+        #expect(try disk.record("4") != nil)
+        #expect(try disk.check().isClean)
+        configuration.freeSpaceFloor = nil
+        disk.disk.configure(configuration)
+        for number in 10...13 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(disk.reports.keys(.sizeLimit).count == 4, "a hundredth stays free")
     }
 }
 

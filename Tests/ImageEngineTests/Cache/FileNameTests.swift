@@ -55,6 +55,16 @@ import Testing
         #expect(try other.disk.list(ListQuery()).entries.count == 2)
     }
 
+    @Test func removingTakesTheImageUnderEitherName() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let other = try disk.reopened { $0.fileNames = .md5 }
+        try other.store(hollowPNG(width: 8), "a")
+        #expect(try other.disk.remove(CacheKey("a")).count == 2)
+        #expect(disk.blobs.isEmpty)
+        #expect(try disk.record("a") == nil)
+    }
+
     /// E2-50.
     @Test(arguments: [
         ("http://h/a.jpg?x=.gif", DiskStorage.PathExtension.sniffed, "png"),

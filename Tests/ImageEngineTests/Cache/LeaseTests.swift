@@ -108,6 +108,19 @@ import Testing
         #expect(try disk.disk.totals().lent == 0)
     }
 
+    @Test func leasesOutliveTheRemovalOfTheirFile() throws {
+        let disk = try TestDisk { $0.bytesLimit = 1000 }
+        try disk.store(hollowPNG(width: 1, count: 400), "a")
+        let path = try disk.lend("a", for: 60)
+        unlink(disk.root + "/leases/table")
+        disk.wait(2)
+        // It goes on in a file that others find.
+        try disk.lend("a", for: 1)
+        let other = try disk.reopened { $0.bytesLimit = 1000 }
+        for number in 2...6 { try other.store(hollowPNG(width: number, count: 400), "\(number)") }
+        #expect(content(path) == hollowPNG(width: 1, count: 400))
+    }
+
     @Test func theLongerLeaseWins() throws {
         let disk = try TestDisk()
         try disk.store(picture, "a", expiration: .seconds(1))

@@ -5,6 +5,8 @@ import TestSupport
 @testable import ImageEngine
 
 /// A disk tier in a folder of its own, with clocks that the test moves.
+///
+/// With a `size`, it is as if nothing but its images were on a disk of so many bytes.
 final class TestDisk: Sendable {
     let folder: TemporaryFolder
     /// The clock of the machine: it goes on evenly as long as the machine runs.
@@ -21,6 +23,7 @@ final class TestDisk: Sendable {
     init(
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(seconds: 1_800_000_000),
         wall: ManualClock? = nil, bootNumber: Int = 1,
+        size: Int? = nil,
         _ configure: (inout DiskStorage.Configuration) -> Void = { _ in }
     ) throws {
         let folder = try folder ?? TemporaryFolder()
@@ -33,10 +36,13 @@ final class TestDisk: Sendable {
         self.reports = reports
         var configuration = DiskStorage.Configuration(folder: folder.path + "/cache")
         configure(&configuration)
+        var freeSpace: (@Sendable () -> (available: Int, total: Int)?)?
+        if let size { freeSpace = { (available: size - Self.bytesInBlobs(folder), total: size) } }
         // Work that nobody waits for is done at once, so that tests see its end.
         disk = DiskStorage(
             configuration,
             clock: EngineClock(monotonic: { clock.now }, wall: { wall.seconds }, bootNumber: { bootNumber }),
+            freeSpace: freeSpace,
             background: { $0() }, onClean: { reports.add($0, $1) })
     }
 
@@ -112,7 +118,10 @@ final class TestDisk: Sendable {
     var partials: [String] { folder.files.filter { $0.contains("/partial/") } }
 
     /// The sizes of all finished images, by a walk; files with several names count once.
-    var bytesInBlobs: Int {
+    var bytesInBlobs: Int { Self.bytesInBlobs(folder) }
+
+    private static func bytesInBlobs(_ folder: TemporaryFolder) -> Int {
+        let blobs = folder.files.filter { $0.contains("/blobs/") }
         let stamps = blobs.compactMap { FileStamp(path: folder.path + "/" + $0) }
         return Dictionary(stamps.map { ($0.inode, $0.size) }) { size, _ in size }.values.reduce(0, +)
     }

@@ -184,6 +184,29 @@ import Testing
         #expect(try after.disk.totals().bytes == after.bytesInBlobs)
     }
 
+    /// The old file waits for its lease, and the index that knew so is lost.
+    @Test(arguments: [false, true])
+    func ofTwoFilesForOneImageTheLatestIsAdopted(_ isAskedFor: Bool) async throws {
+        let disk = try TestDisk()
+        for key in ["a", "b"] {
+            try disk.store(hollowPNG(width: 1, count: 100), key, fileExtension: key == "a" ? "png" : "gif") {
+                $0.lease = 60
+            }
+            usleep(20_000)
+            try disk.store(hollowPNG(width: 2, count: 200), key, fileExtension: key == "a" ? "gif" : "png")
+        }
+        #expect(disk.blobs.count == 4)
+        disk.disk.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(disk.index + suffix) }
+        let after = try disk.reopened()
+        if !isAskedFor {
+            _ = try after.record("other")
+            try after.store(hollowPNG(width: 3), "other")
+            try await eventually("the adoption is over") { !after.disk.index.isAdopting }
+        }
+        for key in ["a", "b"] { #expect(try after.bytes(key) == hollowPNG(width: 2, count: 200), "\(key)") }
+    }
+
     /// A row that cannot be read takes its place on a page.
     @Test func anUnreadableRowHidesNoDamageBehindIt() throws {
         let disk = try TestDisk()

@@ -40,13 +40,13 @@ import Testing
             let decider = Decider { [url = target.url("/b")] draft in draft.moved(to: url) }
             let result = try await engine.image(one.url("/a")) {
                 $0.forceRefresh = true
-                $0.headers = ["Cookie": "c", "X-A": "1"]
+                $0.headers = ["Cookie": "c", "Accept": "image/x"]
                 $0.authorization = .bearer("t")
                 $0.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
             }
             #expect(result.record.key.key == one.url("/a"))
             let sent = try #require(target.requests.last)
-            #expect(sent.path == "/b" && sent.headers["x-a"] == "1")
+            #expect(sent.path == "/b" && sent.headers["accept"] == "image/x")
             #expect((sent.headers["cookie"] == "c") == hasCredentials)
             #expect((sent.headers["authorization"] == "Bearer t") == hasCredentials)
         }
