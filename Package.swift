@@ -36,7 +36,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ImageServer",
-            dependencies: ["JSONRPC", "ImageEngine", "Platform"],
+            dependencies: ["JSONRPC", "ImageEngine", "Platform", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings),
         .executableTarget(
             name: "halcyon",

@@ -1,7 +1,9 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 // curl.h turns the variadic functions into checking macros; here their plain names are wanted.
 #undef curl_easy_setopt
@@ -14,7 +16,7 @@
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
-    X(curl_url_set) X(curl_url_get) X(curl_free)
+    X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause) X(curl_getdate)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name;
@@ -69,6 +71,17 @@ CURLcode hc_set_header(CURL *easy, hc_data_callback callback, void *context) {
     curl.curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
     return curl.curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
 }
+CURLcode hc_set_judges(CURL *easy, curl_opensocket_callback dial, curl_prereq_callback request, void *context) {
+    curl.curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+    curl.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, dial);
+    curl.curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+    return curl.curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request);
+}
+int hc_socket(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+CURLcode hc_resume(CURL *easy) { return curl.curl_easy_pause(easy, CURLPAUSE_CONT); }
+long long hc_date(const char *text) { return (long long)curl.curl_getdate(text, NULL); }
 long hc_info_long(CURL *easy, CURLINFO info) {
     long value = 0;
     curl.curl_easy_getinfo(easy, info, &value);

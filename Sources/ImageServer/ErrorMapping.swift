@@ -4,57 +4,78 @@ internal import JSONRPC
 extension ImageError {
     /// The error on the wire. The one place where engine errors get their codes; the compiler finds a forgotten case.
     func rpcError(key: String? = nil) -> RPCError {
+        if case .afterAttempts(let attempts) = self, let first = attempts.first {
+            var error = first.error.first.rpcError(key: key)
+            error.message = description
+            // So many that a request with a hundred retries of a hundred sources gets no megabytes.
+            error.details.append(("attempts", .objects(attempts.prefix(100).map(\.members))))
+            return error
+        }
         var details: [(name: String, value: RPCError.Detail)] = []
-        let kind: (code: Int, name: String)
+        let code: Int
         func url(_ url: String) { details.append(("url", .string(url))) }
         switch self {
         case .badData(_, let source):
-            kind = (10000, "badData")
+            code = 10000
             url(source)
         case .notModified(let source):
-            kind = (10001, "notModified")
+            code = 10001
             url(source)
-        case .invalidStatusCode(let status, let source):
-            kind = (10002, "invalidStatusCode")
+        case .invalidStatusCode(let status, let source, let seconds):
+            code = 10002
             details.append(("statusCode", .integer(status)))
+            if let seconds { details.append(("retryAfter", .integer(Int(min(seconds, 1e9).rounded(.up))))) }
             url(source)
-        case .notCached: kind = (10003, "notCached")
-        case .processingFailed: kind = (10004, "processingFailed")
+        case .notCached: code = 10003
+        case .processingFailed: code = 10004
         case .limitExceeded(let limit, _, let source):
-            kind = (10005, "limitExceeded")
+            code = 10005
             details.append(("limit", .string(limit)))
             url(source)
         case .invalidURL(let source, _):
-            kind = (20000, "invalidURL")
+            code = 20000
             url(source)
         case .connectionFailed(let source, _):
-            kind = (20001, "connectionFailed")
+            code = 20001
             url(source)
         case .timedOut(let source, let option, _):
-            kind = (20002, "timedOut")
+            code = 20002
             details.append(("limit", .string(option)))
             url(source)
         case .tlsFailed(let source, _):
-            kind = (20003, "tlsFailed")
+            code = 20003
             url(source)
         case .forbiddenAddress(let source, _):
-            kind = (20004, "forbiddenAddress")
+            code = 20004
             url(source)
         case .downloadCancelledBeforeStarting(let source):
-            kind = (30000, "downloadCancelledBeforeStarting")
+            code = 30000
             url(source)
+        case .afterAttempts: code = 20001
         case .storageFailed(_, let hint):
-            kind = (40000, "storageFailed")
+            code = 40000
             details.append(("hint", .string(hint)))
         }
         if let key { details.append(("key", .string(key))) }
         return RPCError(
-            code: kind.code, name: kind.name, message: description, isRetryable: isRetryable,
+            code: code, name: name, message: description, isRetryable: isRetryable,
             details: details.map { detail in
                 // A data URL of megabytes must not come back with its error.
                 guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }
                 return (detail.name, .string(String(text.prefix(256)) + "…"))
             })
+    }
+}
+
+extension ImageError.Attempt {
+    /// The attempt as an object on the wire.
+    fileprivate var members: [RPCError.Member] {
+        let error = error.first.rpcError()
+        return [
+            RPCError.Member("url", .string(url.utf8.count > 2048 ? String(url.prefix(256)) + "…" : url)),
+            RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
+            RPCError.Member("message", .string(error.message)),
+        ]
     }
 }
 

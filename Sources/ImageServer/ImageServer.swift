@@ -20,6 +20,8 @@ public final class ImageServer: RequestHandler {
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
         /// Sends a notification of a method with params, unless the client does not read; never waits.
         public var notify: @Sendable (StaticString, (inout JSONWriter) -> Void) -> Void = { _, _ in }
+        /// Whom the server may ask; nil when there is nobody.
+        public var client: @Sendable () -> (any RequestSender)? = { nil }
 
         /// Hooks that do nothing.
         public init() {}
@@ -28,7 +30,7 @@ public final class ImageServer: RequestHandler {
     let manager: ImageManager
     let limits: ConnectionLimits
     private let order = RequestOrder()
-    private let wasShutDown = Atomic(false)
+    private let end = End()
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
@@ -40,6 +42,10 @@ public final class ImageServer: RequestHandler {
     let inlineGate: InlineGate
     /// The sign of network activity.
     let activity: ActivityMonitor
+    /// The client as the delegate of downloads; one, so that equal downloads are merged.
+    let clientDelegate: ClientDelegate
+    private let declared = Mutex<Set<DownloadDelegates.Question>>([])
+    let logThrottle = Mutex(LogThrottle())
     private let started = monotonicNanoseconds()
 
     /// The most bytes of an image that are answered inline.
@@ -49,9 +55,12 @@ public final class ImageServer: RequestHandler {
 
     /// A server over `manager`.
     ///
-    /// - Parameter sources: Where the settings of the manager's caches come from; the client's are added to them.
+    /// - Parameters:
+    ///   - sources: Where the settings of the manager's caches come from; the client's are added to them.
+    ///   - delegateTimeout: Seconds to wait for the client's answer to a question.
     public init(
-        manager: ImageManager, limits: ConnectionLimits = ConnectionLimits(), sources: SettingSources = SettingSources()
+        manager: ImageManager, limits: ConnectionLimits = ConnectionLimits(),
+        sources: SettingSources = SettingSources(), delegateTimeout: Double = 10
     ) {
         self.manager = manager
         self.sources = Mutex(sources)
@@ -59,11 +68,15 @@ public final class ImageServer: RequestHandler {
         let hooks = HookBox()
         self.hooks = hooks
         inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
+        clientDelegate = ClientDelegate(timeout: delegateTimeout) { [end] in
+            end.hasCome ? nil : hooks.hooks.withLock { $0 }.client()
+        }
         let reference = ServerReference()
         activity = ActivityMonitor { reference.server?.reportActivity($0, $1) }
         reference.use(self)
         manager.onClean { [weak self] in self?.report($0) }
         manager.onActivity { [weak self] in self?.activity.change(to: $0) }
+        manager.downloader.onFinish { [weak self] in self?.report($0) }
     }
 
     /// Sets how long activity lasts, or is over, before the client hears of it, in seconds.
@@ -94,7 +107,7 @@ public final class ImageServer: RequestHandler {
             // What begins with a dollar may be left alone (LSP 3.17, "$ Notifications and Requests").
             return .failed(.methodNotFound(method, suggestion: nearestName(to: method, in: Method.requestNames)))
         }
-        if method != "exit", wasShutDown.load(ordering: .relaxed) {
+        if method != "exit", end.hasCome {
             return .failed(.invalidRequest("The server has been shut down; only exit may follow."))
         }
         do { return try found.run(self, params, message, &result) } catch { return .failed(rpcError(error)) }
@@ -172,23 +185,28 @@ public final class ImageServer: RequestHandler {
 
     /// Takes note of `initialize`, which may come once.
     ///
-    /// - Parameter layer: The settings that the client brings.
-    func initialize(watching process: Int32?, settings layer: CacheLayer?) throws {
+    /// - Parameters:
+    ///   - layer: The settings that the client brings.
+    ///   - questions: What it wants to be asked about its downloads.
+    func initialize(
+        watching process: Int32?, settings layer: CacheLayer?, asking questions: Set<DownloadDelegates.Question>
+    ) throws {
         guard !wasInitialized.load(ordering: .relaxed) else {
             throw RPCError.invalidRequest("The server has been initialized already.")
         }
         if let layer { try use(layer) }
+        declared.withLock { $0 = questions }
         wasInitialized.store(true, ordering: .relaxed)
         if let process { watch(process: process) }
     }
 
     func shutDown() {
-        wasShutDown.store(true, ordering: .relaxed)
+        end.come()
         subscriptions.removeAll()
     }
 
     /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).
-    var exitCode: Int32 { wasShutDown.load(ordering: .relaxed) ? 0 : 1 }
+    var exitCode: Int32 { end.hasCome ? 0 : 1 }
 
     private func watch(process: Int32) { hooks.hooks.withLock { $0 }.watchProcess(process) }
 
@@ -232,6 +250,9 @@ public final class ImageServer: RequestHandler {
         hooks.hooks.withLock { $0 }.notify(method, params)
     }
 
+    /// What the client said in `initialize` that it wants to be asked.
+    var declaredQuestions: Set<DownloadDelegates.Question> { declared.withLock { $0 } }
+
     // MARK: Lookups for handlers
 
     /// The cache called `name`, or the default one.
@@ -259,6 +280,13 @@ private final class ServerReference: Sendable {
     var server: ImageServer? { reference.withLock { $0.server } }
 
     func use(_ server: ImageServer) { reference.withLock { $0.server = server } }
+}
+
+/// Whether `shutdown` has come.
+private final class End: Sendable {
+    private let flag = Atomic(false)
+    var hasCome: Bool { flag.load(ordering: .relaxed) }
+    func come() { flag.store(true, ordering: .relaxed) }
 }
 
 /// Holds the hooks for those who ask before the connection is there.

@@ -30,6 +30,13 @@ public enum OpenRPCDocument {
                         "params": event.params,
                     ]
                 }),
+            "x-clientMethods": .array(
+                Delegation.all.map { delegation in
+                    [
+                        "name": .string(delegation.name.description), "summary": .string(delegation.summary),
+                        "params": delegation.params, "result": delegation.result,
+                    ]
+                }),
         ]
     }
 
@@ -92,6 +99,10 @@ public enum OpenRPCDocument {
         ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),
         ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),
         ("tlsFailed", ["code": 20003, "message": "The certificate or the handshake failed."]),
+        (
+            "downloadCancelledBeforeStarting",
+            ["code": 30000, "message": "The client, asked about the request, wanted none to be sent."]
+        ),
         ("storageFailed", ["code": 40000, "message": "The cache folder cannot be used; data.hint says what to do."]),
     ]
 

@@ -24,6 +24,7 @@ public final class Connection: Sendable {
     let limits: ConnectionLimits
     let writer: MessageWriter
     let wake: WakeEvent
+    let inquiries: Inquiries
     let shared = Mutex(Shared())
     /// Whether notifications of the connection may be sent. Held while one is, so that none is cut off by the end.
     private let mayNotify = Mutex(true)
@@ -38,6 +39,7 @@ public final class Connection: Sendable {
     ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
     ///   - framing: How messages are told apart; detected from the first bytes when nil.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
+    ///   - pause: What requests to the client measure their time by: it waits so many seconds.
     ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
     ///   - onGone: Called once, from a thread of the connection, when the client can no longer be written to; running
     ///     work has been cancelled.
@@ -45,6 +47,7 @@ public final class Connection: Sendable {
         input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
         handler: any RequestHandler,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
+        pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
         onDrain: @escaping @Sendable () -> Void = {}, onGone: @escaping @Sendable () -> Void
     ) {
         let wake = WakeEvent()
@@ -59,12 +62,15 @@ public final class Connection: Sendable {
             descriptor: output, lowWater: limits.unsentBytes / 2,
             onDrain: {
                 wake.signal()
+                // Whoever drains may hold locks.
+                Task { reference.connection?.inquiries.sendWaiting() }
                 onDrain()
             },
             onGone: {
                 reference.connection?.abandon()
                 onGone()
             })
+        inquiries = Inquiries(writer: writer, unsentLimit: limits.unsentBytes, pause: pause)
         reference.set(self)
     }
 
@@ -94,7 +100,9 @@ public final class Connection: Sendable {
             shared.isStopping = true
             return (shared.calls.all, shared.held.removeAll())
         }
+        // First the calls: what waits for an answer of the client on their behalf must not go on without it.
         for call in calls { call.cancel(.serverCancelled) }
+        inquiries.end()
         for request in held { refuse(request) }
         let end = monotonicNanoseconds() + grace
         while shared.withLock({ $0.answering > 0 }), monotonicNanoseconds() < end { poll(nil, 0, 1) }
@@ -201,6 +209,7 @@ public final class Connection: Sendable {
             return shared.calls.all
         }
         for call in calls { call.cancel(nil) }
+        inquiries.end()
         wake.signal()
     }
 }

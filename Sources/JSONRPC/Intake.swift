@@ -38,6 +38,8 @@ struct Intake {
         }
         if exitCode == nil {
             if let event = reader.finish() { take(event, code: &code, atEnd: true) }
+            // What was asked of the client it can answer no more.
+            connection.inquiries.end()
             finishAll()
         }
         if let exitCode {
@@ -143,7 +145,11 @@ struct Intake {
         if let document = try? JSONDocument(parsing: text) {
             let root = document.root
             if root.member("id") == nil, cancels(root) { return }
-            if root.isResponse { return }
+            // Answers are what requests in flight may be waiting for.
+            if answers(root) { return }
+            for index in 0..<(root.kind == .array ? root.count : 0) {
+                if let member = root.element(index) { _ = answers(member) }
+            }
             if let view = root.member("id") { id = RequestID(view) }
         } else {
             id = IDSalvage.id(in: text)
@@ -191,8 +197,7 @@ struct Intake {
         guard root.kind == .object else {
             return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
         }
-        // A response to a request of ours, or of nobody's: never answered, whatever its id.
-        if root.isResponse { return sink.deliver(nil) }
+        if answers(root) { return sink.deliver(nil) }
         var id: RequestID?
         if let view = root.member("id") {
             guard let valid = RequestID(view) else {
@@ -244,6 +249,14 @@ struct Intake {
             sink.deliver(id.map { id in Response.result(id: id) { $0.writeNull() } })
             exitCode = code
         }
+    }
+
+    /// Takes a response to a request of ours, or of nobody's, which is never answered, whatever its id; false if the
+    /// message is something else.
+    private func answers(_ root: JSONView) -> Bool {
+        guard root.member("method") == nil else { return false }
+        let isExpected = connection.inquiries.take(root)
+        return isExpected || root.isResponse
     }
 
     /// Obeys a cancellation in either dialect; false if the message is something else.

@@ -5,6 +5,21 @@ public struct RPCError: Error, Sendable, Equatable {
         case string(String)
         case integer(Int)
         case strings([String])
+        case objects([[Member]])
+    }
+
+    /// A member of an object within the error's `data`.
+    public struct Member: Sendable, Equatable {
+        /// Its name.
+        public let name: String
+        /// Its value.
+        public let value: Detail
+
+        /// A member with the given parts.
+        public init(_ name: String, _ value: Detail) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The stable number of the error.
@@ -48,10 +63,27 @@ public struct RPCError: Error, Sendable, Equatable {
                 data.field("retryable", isRetryable)
                 for detail in details {
                     data.key(detail.name)
-                    switch detail.value {
-                    case .string(let text): data.write(text)
-                    case .integer(let number): data.write(number)
-                    case .strings(let list): data.array { array in list.forEach { array.write($0) } }
+                    detail.value.write(to: &data)
+                }
+            }
+        }
+    }
+}
+
+extension RPCError.Detail {
+    fileprivate func write(to writer: inout JSONWriter) {
+        switch self {
+        case .string(let text): writer.write(text)
+        case .integer(let number): writer.write(number)
+        case .strings(let list): writer.array { array in list.forEach { array.write($0) } }
+        case .objects(let list):
+            writer.array { array in
+                for members in list {
+                    array.object { object in
+                        for member in members {
+                            object.key(member.name)
+                            member.value.write(to: &object)
+                        }
                     }
                 }
             }

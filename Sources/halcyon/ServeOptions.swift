@@ -48,6 +48,39 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Seconds from one cleaning of the caches to the next, at rest; 0 for never. Default: 120.")
     var cleanInterval: String?
 
+    @Option(help: "Seconds to wait for the client's answer to a question about a download. Default: 10.")
+    var delegateTimeout: String?
+
+    @Option(help: "The User-Agent header of downloads. Default: halcyon and its version.")
+    var userAgent: String?
+
+    @Option(help: "The only hosts to load from, with commas: names, addresses or *.example.com. Default: any.")
+    var allowedHosts: String?
+
+    @Option(
+        help:
+            "Which networks to load from: noCrossover (no redirect or name leads further inside, the default), public or any."
+    )
+    var networkPolicy: String?
+
+    @Option(help: "A proxy's URL, or none. Default: as http_proxy, https_proxy and no_proxy say.")
+    var proxy: String?
+
+    @Option(help: "A file of certificates (PEM) of authorities to trust.")
+    var caFile: String?
+
+    @Option(help: "A file with the certificate (PEM) to show to servers that ask for one.")
+    var clientCertificate: String?
+
+    @Option(help: "The file of its private key (PEM). Default: the same file.")
+    var clientKey: String?
+
+    @Option(help: "Hosts whose certificates are not checked, with commas: names or *.example.com. Default: none.")
+    var trustedHosts: String?
+
+    @Option(help: "A netrc file to find credentials in. Default: none.")
+    var netrc: String?
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -62,8 +95,10 @@ struct ServeOptions: ParsableArguments {
             (.maxConcurrentDownloads, maxConcurrentDownloads), (.downloadOrder, downloadOrder),
             (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst),
             (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
-            (.logLevel, logLevel),
-            (.logFile, logFile),
+            (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
+            (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
+            (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
+            (.netrc, netrc), (.logLevel, logLevel), (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

@@ -25,9 +25,11 @@ struct ServeSession {
         }
 
         let manager = ImageManager(settings.engine)
-        let server = ImageServer(manager: manager, sources: settings.sources)
+        let server = ImageServer(
+            manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
         server.useActivityDelays(
             activation: Double(settings.activationDelay) / 1000, completion: Double(settings.completionDelay) / 1000)
+        StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
 
         let departure = Departure(manager)
         let signals = blockSignals()
@@ -55,6 +57,7 @@ struct ServeSession {
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
         hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
+        hooks.client = { [weak connection] in connection }
         hooks.watchProcess = { process in watch(process, departure) }
         server.use(hooks)
 

@@ -6,8 +6,9 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        downloadOrder, downloadsPerSecond, downloadBurst, activationDelay, completionDelay, cleanInterval, logLevel,
-        logFile
+        downloadOrder, downloadsPerSecond, downloadBurst, activationDelay, completionDelay, cleanInterval,
+        delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
+        trustedHosts, netrc, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -25,6 +26,16 @@ enum ServerSetting: String, CaseIterable {
         case .activationDelay: "activation-delay"
         case .completionDelay: "completion-delay"
         case .cleanInterval: "clean-interval"
+        case .delegateTimeout: "delegate-timeout"
+        case .userAgent: "user-agent"
+        case .allowedHosts: "allowed-hosts"
+        case .networkPolicy: "network-policy"
+        case .proxy: "proxy"
+        case .caFile: "ca-file"
+        case .clientCertificate: "client-certificate"
+        case .clientKey: "client-key"
+        case .trustedHosts: "trusted-hosts"
+        case .netrc: "netrc"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -43,7 +54,7 @@ enum ServerSetting: String, CaseIterable {
     private var smallest: Int? {
         switch self {
         case .memoryLimit, .diskLimit, .cleanInterval, .downloadsPerSecond, .activationDelay, .completionDelay: 0
-        case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst: 1
+        case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst, .delegateTimeout: 1
         default: nil
         }
     }
@@ -67,9 +78,37 @@ enum ServerSetting: String, CaseIterable {
             return "must be fifo or lifo, not \"\(text)\""
         case .logLevel where Logger.Level(rawValue: text) == nil:
             return "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not \"\(text)\""
-        case .cacheDir, .logFile:
+        case .networkPolicy where NetworkPolicy.Reach(rawValue: text) == nil:
+            return "must be noCrossover, public or any, not \"\(text)\""
+        case .proxy where text != "none" && !Self.isProxy(text):
+            return "must be none or a URL such as http://proxy.example:3128, not \"\(text)\""
+        case .allowedHosts, .trustedHosts:
+            guard let bad = Self.list(text).first(where: { !Self.isHostPattern($0) }) else { return nil }
+            return "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
+        case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
+            return "must not contain control characters"
+        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .netrc:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }
+    }
+
+    /// The parts of a list with commas.
+    static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { part in
+            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }.filter { !$0.isEmpty }
+    }
+
+    private static func isProxy(_ text: String) -> Bool {
+        let schemes = ["http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
+        return schemes.contains { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }
+    }
+
+    /// Whether `text` is a name or an address, or `*.` before a name; not a URL, nor a host with a port.
+    private static func isHostPattern(_ text: String) -> Bool {
+        let host = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
+        return !host.isEmpty && !host.contains { "/*?#@ \t".contains($0) }
+            && (host.filter { $0 == ":" }.count != 1)
     }
 }

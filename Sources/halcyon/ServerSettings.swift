@@ -48,6 +48,8 @@ struct ServerSettings {
     var activationDelay: Int { number(.activationDelay) ?? 1000 }
     /// Milliseconds without downloads before their end is told.
     var completionDelay: Int { number(.completionDelay) ?? 170 }
+    /// Seconds to wait for the client's answer to a question.
+    var delegateTimeout: Int { number(.delegateTimeout) ?? 10 }
 
     /// The settings of the engine.
     var engine: ImageManager.Configuration {
@@ -62,9 +64,25 @@ struct ServerSettings {
         if let rate = number(.downloadsPerSecond) { engine.downloader.startsPerSecond = Double(rate) }
         if let burst = number(.downloadBurst) { engine.downloader.burst = burst }
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
-        engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
+        engine.downloader.userAgent = values[.userAgent]?.text ?? "halcyon/\(ImageServer.version)"
+        engine.downloader.policy.allowedHosts = list(.allowedHosts)
+        if let reach = values[.networkPolicy].flatMap({ NetworkPolicy.Reach(rawValue: $0.text) }) {
+            engine.downloader.policy.reach = reach
+        }
+        if let proxy = values[.proxy] { engine.downloader.proxy = ProxyChoice(proxy.text) }
+        engine.downloader.tls.caFile = path(.caFile)
+        engine.downloader.tls.clientCertificate = path(.clientCertificate)
+        engine.downloader.tls.clientKey = path(.clientKey)
+        engine.downloader.tls.trustedHosts = list(.trustedHosts)
+        engine.downloader.netrc = path(.netrc)
         return engine
     }
+
+    private func list(_ setting: ServerSetting) -> [String] {
+        values[setting].map { ServerSetting.list($0.text) } ?? []
+    }
+
+    private func path(_ setting: ServerSetting) -> String? { values[setting].map { absolutePath($0.text) } }
 
     private func number(_ setting: ServerSetting) -> Int? { values[setting].flatMap { Int($0.text) } }
 
@@ -80,11 +98,19 @@ struct ServerSettings {
             (.downloadsPerSecond, .number(Int(downloader.startsPerSecond))),
             (.downloadBurst, .number(downloader.burst)),
             (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
-            (.cleanInterval, .number(Int(engine.cleanInterval))),
+            (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
+            (.userAgent, .text(downloader.userAgent)), (.allowedHosts, text(.allowedHosts)),
+            (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
+            (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
+            (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }
     }
+
+    private func text(_ setting: ServerSetting) -> SettingText { text(values[setting]?.text) }
+
+    private func text(_ value: String?) -> SettingText { value.map(SettingText.text) ?? .none }
 
     // MARK: Sources
 

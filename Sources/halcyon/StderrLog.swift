@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ImageEngine
 internal import Logging
+internal import Synchronization
 
 /// Log lines to stderr or a file. Nobody may be reading stderr: a line that does not fit is dropped, never waited for.
 struct StderrLog: LogHandler {
@@ -8,6 +9,20 @@ struct StderrLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     private let label: String
     private let descriptor: Int32
+
+    /// Who hears of every line besides.
+    private static let receiver = Mutex<Receiver?>(nil)
+
+    private struct Receiver: Sendable {
+        let call: @Sendable (_ level: String, _ message: String, _ metadata: [(name: String, value: String)]) -> Void
+    }
+
+    /// Sets who hears of every line besides, from any thread.
+    static func forward(
+        to receiver: @escaping @Sendable (String, String, [(name: String, value: String)]) -> Void
+    ) {
+        self.receiver.withLock { $0 = Receiver(call: receiver) }
+    }
 
     /// Makes every logger of the process write so.
     static func install(level: Logger.Level, file: String?) {
@@ -38,12 +53,12 @@ struct StderrLog: LogHandler {
 
     func log(event: LogEvent) {
         let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
-        let extra =
-            values.isEmpty
-            ? "" : " " + values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            .sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value.description) }
+        let extra = values.map { " \($0.name)=\($0.value)" }.joined()
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         let line = Array("\(ISO8601.text(time.tv_sec)) \(event.level) \(label): \(event.message)\(extra)\n".utf8)
+        Self.receiver.withLock { $0 }?.call(event.level.rawValue, event.message.description, values)
         var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&place, 1, 0) == 1, place.revents & Int16(POLLOUT) != 0 else { return }
         _ = write(descriptor, line, line.count)

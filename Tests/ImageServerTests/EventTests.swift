@@ -55,6 +55,70 @@ import Testing
         #expect(sent.all.count == 1)
     }
 
+    private var report: DownloadReport {
+        var report = DownloadReport(url: "http://a/1")
+        report.finalURL = "http://a/2"
+        (report.status, report.bytes, report.seconds) = (200, 5, 1.25)
+        (report.dns, report.connect, report.tls, report.firstByte) = (0.5, 0.1234567, 0, 1)
+        (report.isReused, report.redirects, report.httpVersion) = (true, 1, "1.1")
+        return report
+    }
+
+    @Test func theEndOfATransferIsToldToSubscribersOnly() throws {
+        server.report(report)
+        #expect(sent.all.isEmpty)
+        server.subscriptions.add(["download/didFinish"])
+        server.report(report)
+        var failed = DownloadReport(url: "http://a/1")
+        failed.error = .timedOut(url: "http://a/1", option: "timeout", seconds: 15)
+        server.report(failed)
+        failed.isCancelled = true
+        server.report(failed)
+        #expect(
+            try sent.all.first?.params
+                == JSON(
+                    #"""
+                    {"url":"http://a/1","finalURL":"http://a/2","status":200,"bytes":5,"resumedBytes":0,"seconds":1.25,
+                    "timings":{"dns":0.5,"connect":0.123457,"tls":0.0,"firstByte":1.0},"reused":true,"redirects":1,
+                    "httpVersion":"1.1","fromRevalidation":false,"error":null}
+                    """#))
+        #expect(sent.all.map { $0.params?["error"] } == [.null, .string("timedOut"), .string("requestCancelled")])
+        #expect(sent.all.last?.params?["status"] == .null)
+        server.subscriptions.remove(["download/didFinish"])
+        server.report(report)
+        #expect(sent.all.count == 3)
+    }
+
+    @Test func linesOfTheLogAreToldToSubscribersOnlyAndNotTooMany() throws {
+        func log() { server.report(level: "warning", message: "m", metadata: [("a", "1")]) }
+        log()
+        #expect(sent.all.isEmpty)
+        server.subscriptions.add(["log"])
+        for _ in 0..<10_000 { log() }
+        #expect((100...2000).contains(sent.all.count))
+        #expect(sent.all.first?.method == "log")
+        #expect(try sent.all.first?.params == JSON(#"{"level":"warning","message":"m","metadata":{"a":"1"}}"#))
+        server.subscriptions.remove(["log"])
+        let count = sent.all.count
+        log()
+        #expect(sent.all.count == count)
+    }
+
+    /// Telling may bring about a line of the log, which would be told…
+    @Test func whatTellingBringsAboutIsNotTold() throws {
+        var hooks = ImageServer.Hooks()
+        hooks.notify = { [sent, weak server] in
+            sent.add($0, $1)
+            server?.report(level: "warning", message: "told something", metadata: [])
+        }
+        server.use(hooks)
+        server.subscriptions.add(Event.names)
+        server.report(level: "warning", message: "m", metadata: [])
+        server.report(report)
+        try clean()
+        #expect(sent.all.map(\.method) == ["log", "download/didFinish", "cache/didClean"])
+    }
+
     @Test func nothingIsSentAfterShutdown() throws {
         server.subscriptions.add(["cache/didClean"])
         server.shutDown()

@@ -39,6 +39,11 @@ import Testing
             "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
             { $0.authorization == .basic(user: "u", password: "") }
         ),
+        ("delegates", "[]", { $0.delegates?.questions == [] }),
+        (
+            "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
+            { $0.delegates?.questions == [.redirect, .challenge] }
+        ),
         ("maxRedirects", "0", { $0.maxRedirects == 0 }), ("maxBytes", "1", { $0.maxBytes == 1 }),
         ("validStatusCodes", "[200,404]", { $0.validStatusCodes == [200, 404] }),
         ("validStatusCodes", "[]", { $0.validStatusCodes == [] }),
@@ -50,6 +55,11 @@ import Testing
         ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
         ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
         ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
+        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }),
+        (
+            "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
+            { $0.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
+        ),
         ("onFailureImage", "\"/a.png\"", { $0.onFailureImage == "/a.png" }),
     ]
 
@@ -85,6 +95,8 @@ import Testing
         ("headers", "{\"A\":\"b\\r\\nC: d\"}", ".A", nil), ("headers", "{\"A B\":\"c\"}", ".A B", nil),
         ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", "", "{\"basic\""),
         ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
+        ("delegates", "{}", "", "a list of delegates"), ("delegates", "[1]", ".0", "a string"),
+        ("delegates", "[\"downloader/redirects\"]", ".0", nil),
         ("maxRedirects", "51", "", "an integer from 0 to 50"),
         ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
         ("validStatusCodes", "200", "", "a list of status codes"),
@@ -99,6 +111,8 @@ import Testing
         ("onLastCancel", "\"never\"", "", "\"abort\" or \"finish\""), ("onLastCancel", "1", "", "\"abort\" or"),
         ("slot", "\"\"", "", "a string that is not empty"), ("merge", "1", "", "a boolean"),
         ("alsoPrefetchToMemory", "0", "", "a boolean"),
+        ("hedgeAfter", "-1", "", "a number from 0 to 86400"), ("integrity", "\"sha1-AAAA\"", "", "sha256-"),
+        ("integrity", "\"\"", "", "sha256-"), ("integrity", "5", "", "sha256-"),
         ("onFailureImage", "\"\"", "", "a string that is not empty"),
         ("onFailureImage", "5", "", "a string"),
     ]

@@ -23,7 +23,7 @@ final class Peer: Sendable {
     private let code = Mutex<Int32?>(nil)
 
     init(
-        _ handler: any RequestHandler, isSocket: Bool = false,
+        _ handler: any RequestHandler, isSocket: Bool = false, timer: ManualTimer = ManualTimer(),
         adjusting adjust: (inout ConnectionLimits) -> Void = { _ in }
     ) throws {
         // As the program does: a client that is gone is an error of write, not the end of the process.
@@ -46,7 +46,8 @@ final class Peer: Sendable {
         let gone = Counter()
         self.gone = gone
         connection = Connection(
-            input: inward[0], output: outward[1], limits: limits, handler: handler, onGone: { gone.add() })
+            input: inward[0], output: outward[1], limits: limits, handler: handler,
+            pause: { try await timer.pause($0) }, onGone: { gone.add() })
     }
 
     deinit { leave() }
@@ -125,6 +126,12 @@ final class Peer: Sendable {
         if received.withLock({ !$0.isEmpty }) { return true }
         var place = pollfd(fd: output.withLock { $0 }, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) > 0
+    }
+
+    /// The next message, without keeping a thread waiting.
+    func message() async throws -> JSON? {
+        try await eventually("a message") { self.hasMore }
+        return try next()
     }
 
     /// Everything up to and without the answer to a request sent now: nothing else is on its way.

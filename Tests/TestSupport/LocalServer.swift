@@ -77,23 +77,31 @@ public final class LocalServer: Sendable {
         var active = 0
         var mostActive = 0
         var dropped = 0
+        var connections = 0
         var isStopped = false
     }
 
     /// The port, chosen by the system.
     public let port: UInt16
+    private let host: UInt8
     private let listener: Int32
     private let answer: @Sendable (Request) -> Script
     private let state = Mutex(State())
 
     /// Starts a server that asks `answer` for each request.
-    public init(_ answer: @escaping @Sendable (Request) -> Script) throws {
+    ///
+    /// - Parameters:
+    ///   - host: The last number of its address in 127.0.0.0/24.
+    ///   - wanted: The port; any when 0.
+    public init(host: UInt8 = 1, port wanted: UInt16 = 0, _ answer: @escaping @Sendable (Request) -> Script) throws {
         self.answer = answer
+        self.host = host
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
+        address.sin_port = wanted.bigEndian
         var one: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, 4)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -141,12 +149,14 @@ public final class LocalServer: Sendable {
     }
 
     /// The URL of a path.
-    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+    public func url(_ path: String) -> String { "http://127.0.0.\(host):\(port)\(path)" }
 
     /// How many requests came for a path.
     public func requestCount(_ path: String) -> Int { state.withLock { $0.requests.count { $0.path == path } } }
     /// Every request so far.
     public var requests: [Request] { state.withLock { $0.requests } }
+    /// How many connections were made.
+    public var connectionCount: Int { state.withLock { $0.connections } }
     /// The most requests that were being answered at one time.
     public var mostActive: Int { state.withLock { $0.mostActive } }
     /// How many clients went away before their answer was whole.
@@ -159,6 +169,7 @@ public final class LocalServer: Sendable {
                 if errno == EINTR || errno == ECONNABORTED { continue }
                 return
             }
+            state.withLock { $0.connections += 1 }
             startThread { [self] in converse(client) }
         }
     }

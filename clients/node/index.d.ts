@@ -12,6 +12,7 @@ import type {
   VerifyRequest,
   VerifyResult,
 } from "./types/care.js";
+import type { Delegates } from "./types/delegates.js";
 import type {
   CachePath,
   CacheRequest,
@@ -30,6 +31,7 @@ import type {
 } from "./types/protocol.js";
 
 export * from "./types/care.js";
+export * from "./types/delegates.js";
 export * from "./types/errors.js";
 export * from "./types/options.js";
 export * from "./types/protocol.js";
@@ -60,6 +62,8 @@ export interface ClientOptions {
   stderr?: "inherit" | "ignore" | ((text: string) => void);
   /** Gets every notification that belongs to no call. Default: they are dropped. */
   onNotification?: (method: string, params: unknown) => void;
+  /** Decides about downloads while they run. The client then sends `initialize` by itself. Default: nothing is asked. */
+  delegates?: Delegates;
 }
 
 /** What every method accepts besides its parameters. */

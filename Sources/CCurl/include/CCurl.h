@@ -24,6 +24,14 @@ CURLcode hc_set_pointer(CURL *easy, CURLoption option, void *value);
 CURLcode hc_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 CURLcode hc_set_write(CURL *easy, hc_data_callback callback, void *context);
 CURLcode hc_set_header(CURL *easy, hc_data_callback callback, void *context);
+/// Sets who is asked before a socket is made, and again before a request is sent over a connection, new or not.
+CURLcode hc_set_judges(CURL *easy, curl_opensocket_callback dial, curl_prereq_callback request, void *context);
+/// A new socket for an address, closed in programs that are started; -1 if there can be none.
+int hc_socket(const struct curl_sockaddr *address);
+/// Goes on with a transfer whose body was held back; the result is that of the callbacks it calls.
+CURLcode hc_resume(CURL *easy);
+/// Seconds since 1970 of a date as HTTP writes it, in any of its three forms; -1 for anything else.
+long long hc_date(const char *text);
 long hc_info_long(CURL *easy, CURLINFO info);
 long long hc_info_offset(CURL *easy, CURLINFO info);
 const char *hc_info_string(CURL *easy, CURLINFO info);

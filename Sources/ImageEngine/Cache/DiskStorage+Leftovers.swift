@@ -34,6 +34,7 @@ extension DiskStorage {
             if unlink(path) == 0 { count += 1 }
         }
         folder.removeTrash()
+        ResumeFolder(folder).clean()
         return count
     }
 

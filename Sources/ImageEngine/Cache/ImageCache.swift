@@ -370,6 +370,7 @@ public final class ImageCache: Sendable {
             detach(key)
         }
         memory.removeAll { _, entry in entry.record.path != nil && !entry.record.isLocalFile }
+        ResumeFolder(disk.folder).clear()
         return try disk.removeAll()
     }
 

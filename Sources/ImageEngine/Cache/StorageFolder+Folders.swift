@@ -96,8 +96,11 @@ extension StorageFolder {
         rmdir(path)
     }
 
+    /// The folder in `partial` of downloads that broke off.
+    static let resumeName = "resume"
+
     /// The names of what is being written, or was left.
-    var partialNames: [String] { Self.names(in: path + "/partial") }
+    var partialNames: [String] { Self.names(in: path + "/partial").filter { $0 != Self.resumeName } }
 
     /// The folders that blobs are spread over.
     var shards: [String] { Self.names(in: path + "/blobs") }

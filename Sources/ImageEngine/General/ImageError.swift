@@ -7,7 +7,9 @@ public enum ImageError: Error, Equatable, Sendable {
     /// A 304 came to a request that carried no validator.
     case notModified(url: String)
     /// The server answered with a status that is not accepted.
-    case invalidStatusCode(Int, url: String)
+    ///
+    /// `retryAfter` is the number of seconds that it asked to be left alone, if it did.
+    case invalidStatusCode(Int, url: String, retryAfter: Double? = nil)
     /// Only the cache was to be asked, and it has nothing.
     case notCached(key: String)
     /// A processor could not do its work; `reason` is a sentence.
@@ -26,8 +28,42 @@ public enum ImageError: Error, Equatable, Sendable {
     case forbiddenAddress(url: String, reason: String)
     /// A request modifier vetoed the request.
     case downloadCancelledBeforeStarting(url: String)
+    /// Several attempts or sources failed; the first counts, and the others only stood by.
+    case afterAttempts([Attempt])
     /// The cache folder cannot be used; `hint` says what to do about it.
     case storageFailed(reason: String, hint: String)
+}
+
+extension ImageError {
+    /// One of several attempts that failed.
+    public struct Attempt: Sendable, Equatable {
+        /// The source.
+        public let url: String
+        /// Why it failed.
+        public let error: ImageError
+
+        /// A failed attempt.
+        public init(url: String, error: ImageError) {
+            self.url = url
+            self.error = error
+        }
+    }
+
+    /// The one error that counts: of several attempts, the first's.
+    public var first: ImageError {
+        if case .afterAttempts(let attempts) = self { attempts.first?.error.first ?? self } else { self }
+    }
+
+    /// What several failed attempts come to; a single one is its own error.
+    static func joined(_ attempts: [Attempt]) -> ImageError {
+        guard let first = attempts.first else { return .invalidURL("", reason: "There is no source.") }
+        return attempts.count == 1 ? first.error : .afterAttempts(attempts)
+    }
+
+    /// The seconds that the server asked to be left alone, if it did.
+    public var retryAfter: Double? {
+        if case .invalidStatusCode(_, _, let seconds) = self { seconds } else { nil }
+    }
 }
 
 extension ImageError: CustomStringConvertible {
@@ -36,9 +72,15 @@ extension ImageError: CustomStringConvertible {
         switch self {
         case .badData(let reason, let source): "\(source.excerpt) is no usable image: \(reason)"
         case .notModified(let url): "\(url.excerpt) answered 304 to a request without a validator."
-        case .invalidStatusCode(let code, let url): "Cannot download \(url.excerpt): the server answered \(code)."
+        case .invalidStatusCode(let code, let url, let seconds?):
+            "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
+        case .afterAttempts(let attempts):
+            attempts.isEmpty ? "Nothing was tried." : "\(first) (\(attempts.count) attempts failed.)"
+        case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
         case .processingFailed(let reason): reason
+        case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.circle):
+            "\(source.excerpt): \(reason)."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
         case .connectionFailed(let url, let reason): "Cannot download \(url.excerpt): \(reason)"
@@ -53,11 +95,39 @@ extension ImageError: CustomStringConvertible {
         }
     }
 
+    /// The stable name of the error, as on the wire.
+    public var name: String {
+        switch self {
+        case .badData: "badData"
+        case .notModified: "notModified"
+        case .invalidStatusCode: "invalidStatusCode"
+        case .notCached: "notCached"
+        case .processingFailed: "processingFailed"
+        case .limitExceeded: "limitExceeded"
+        case .invalidURL: "invalidURL"
+        case .connectionFailed: "connectionFailed"
+        case .timedOut: "timedOut"
+        case .tlsFailed: "tlsFailed"
+        case .forbiddenAddress: "forbiddenAddress"
+        case .downloadCancelledBeforeStarting: "downloadCancelledBeforeStarting"
+        case .storageFailed: "storageFailed"
+        case .afterAttempts(let attempts): attempts.isEmpty ? "connectionFailed" : first.name
+        }
+    }
+
+    private static let circle = "it redirects in a circle"
+
+    /// Redirects that come back to where they were: no limit helps.
+    static func redirectCircle(through url: String, source: String) -> ImageError {
+        .limitExceeded(limit: "maxRedirects", reason: "\(circle), through \(url.excerpt)", source: source)
+    }
+
     /// Whether the same request may succeed later without a change.
     public var isRetryable: Bool {
         switch self {
         case .connectionFailed, .timedOut: true
-        case .invalidStatusCode(let code, _): [408, 425, 429, 500, 502, 503, 504].contains(code)
+        case .afterAttempts(let attempts): !attempts.isEmpty && first.isRetryable
+        case .invalidStatusCode(let code, _, _): [408, 425, 429, 500, 502, 503, 504].contains(code)
         default: false
         }
     }

@@ -44,7 +44,10 @@ extension ImageManager {
         guard !options.forceRefresh else { return nil }
         @Sendable func look(mayWait: Bool) throws -> ImageCache.Hit? {
             let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
-            return hit?.record.path == nil && !options.cacheMemoryOnly ? nil : hit
+            guard let hit, hit.record.path != nil || options.cacheMemoryOnly,
+                Self.allows(hit, options, mayWait: mayWait)
+            else { return nil }
+            return hit
         }
         guard boarding.hasWaited else { return try look(mayWait: false) }
         guard let hit = try await pool.run({ try look(mayWait: true) }) else { return nil }

@@ -13,9 +13,10 @@ extension ImageManager {
         looking.fromMemoryCacheOrRefresh = options.fromMemoryCacheOrRefresh
         looking.keepsInMemory = false
         // Whatever is wrong with the other cache, the image may still be had from its source.
-        let found = try await blocking { [looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
+        let found = try await blocking {
+            [looking, integral = options] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
             guard let hit = try? original.hit(for: key, options: looking, burst: 0, mayWait: true),
-                !hit.record.isLocalFile
+                !hit.record.isLocalFile, Self.allows(hit, integral, mayWait: true)
             else { return nil }
             if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
                 return (hit, .file(path))

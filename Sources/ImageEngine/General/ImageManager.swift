@@ -69,8 +69,8 @@ public final class ImageManager: Sendable {
         self.spool = spool
         downloader = ImageDownloader(
             configuration.downloader, now: configuration.clock.monotonic,
-            activity: { [activity] in activity.report($0) }
-        ) { try spool.partialPath() }
+            activity: { [activity] in activity.report($0) },
+            spool: SpoolPlace(makePath: { try spool.partialPath() }, resume: ResumeFolder(spool)))
     }
 
     /// The cache that is used when none is named.
@@ -150,6 +150,7 @@ public final class ImageManager: Sendable {
         guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
         // What memory held was of a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return nil }
+        if !Self.allows(hit, options, mayWait: false) { return nil }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
         count(hit.cacheType)
@@ -227,6 +228,7 @@ public final class ImageManager: Sendable {
             {
                 hit = newer
             }
+            guard Self.allows(hit, options, mayWait: true) else { return nil }
             count(hit.cacheType)
             var result = result(hit, in: cache, options)
             if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
@@ -248,25 +250,12 @@ public final class ImageManager: Sendable {
     private func load(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
-        var failure: ImageError?
         let started = configuration.clock.monotonic()
-        for url in [resource.url] + options.alternativeSources {
-            let options = options.scoped(from: resource.url, to: url)
-            var attempt = 0
-            while true {
-                do {
-                    let source = try ImageSource(url: url)
-                    return try await load(source, resource, in: cache, options, needs, started: started, caller)
-                } catch let error as ImageError {
-                    // The first source's failure is the one to tell: the others only stood by.
-                    failure = failure ?? error
-                    attempt += 1
-                    guard let delay = options.retry.delay(before: attempt, after: error) else { break }
-                    try await Task.sleep(for: .seconds(delay))
-                }
-            }
+        return try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url in
+            try await load(
+                try ImageSource(url: url), resource, in: cache, options.scoped(from: resource.url, to: url), needs,
+                started: started, caller)
         }
-        throw failure ?? .invalidURL(resource.url, reason: "There is no source.")
     }
 
     private func load(
@@ -275,7 +264,8 @@ public final class ImageManager: Sendable {
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
-        case .network(let url):
+        case .network(let asked):
+            let (url, options) = try await modified(asked, options)
             let request = try DownloadRequest(url: url, options: options)
             let wish = Wish(
                 cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
@@ -375,6 +365,7 @@ public final class ImageManager: Sendable {
         options.onFailureImage = nil
         options.onlyFromCache = false
         options.alternativeSources = []
+        options.integrity = nil
         do {
             var result = try await image(Resource(url: url), in: cache, options: options, needs: needs, caller: caller)
             result.isPlaceholder = true

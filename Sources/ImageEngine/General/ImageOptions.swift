@@ -59,6 +59,10 @@ public struct ImageOptions: Hashable, Sendable {
     public var retry = RetryStrategy.never
     /// URLs tried in order when the first fails.
     public var alternativeSources: [String] = []
+    /// Seconds after which the next source is begun beside one that has not answered; only after a failure when nil.
+    public var hedgeAfter: Double?
+    /// Digests of which the bytes must have one.
+    public var integrity: Integrity?
     /// A path or URL that stands in when everything failed.
     public var onFailureImage: String?
 
@@ -87,6 +91,7 @@ public struct ImageOptions: Hashable, Sendable {
         kept.queryDataWhenInMemory = queryDataWhenInMemory
         kept.keepsInMemory = keepsInMemory
         kept.lease = lease
+        kept.integrity = integrity
         return kept
     }
 }

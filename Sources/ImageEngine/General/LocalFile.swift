@@ -29,6 +29,7 @@ struct LocalFile: Sendable {
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
         let header = try header()
         let size = try size()
+        if let integrity = options.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
         // A link is followed for reading, but then nothing tells when the file behind it changes: it is not kept.
         let stamp = FileStamp(path: path)
         let record = ImageRecord(

@@ -61,6 +61,7 @@ struct Storing: Sendable {
     }
 
     private func header() throws(ImageError) -> ImageHeader {
+        if let integrity = options.integrity, !integrity.allows(content) { throw Integrity.mismatch(source) }
         do {
             switch content {
             case .bytes(let bytes):

@@ -17,35 +17,54 @@ final class CurlTransport: Sendable {
         var lastID: UInt64 = 0
     }
 
-    private let userAgent: String
-    private let spoolPath: @Sendable () throws -> String
+    let settings: TransportSettings
+    let spool: SpoolPlace
+    private let onFinish: @Sendable (DownloadReport) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter spoolPath: Gives a new path for each body too large for memory.
-    init(userAgent: String, spoolPath: @escaping @Sendable () throws -> String) {
-        self.userAgent = userAgent
-        self.spoolPath = spoolPath
+    /// - Parameters:
+    ///   - spool: Where bodies too large for memory are gathered.
+    ///   - onFinish: Hears of every download that has ended.
+    init(
+        _ settings: TransportSettings, spool: SpoolPlace, onFinish: @escaping @Sendable (DownloadReport) -> Void
+    ) {
+        self.settings = settings
+        self.spool = spool
+        self.onFinish = onFinish
     }
 
-    /// Performs one transfer; cancelling the task drops its connection.
+    /// Performs one download and tells about it; cancelling the task drops its connection.
     func perform(
         _ request: DownloadRequest, report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        try Task.checkCancellation()
+        var exchange = Exchange(request, over: self, report: report)
+        defer { onFinish(exchange.ending) }
+        return try await exchange.run()
+    }
+
+    /// Sends one request and waits for what comes of it.
+    ///
+    /// - Parameter order: Makes the order from its number and whom it is to tell.
+    func perform(
+        _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder
+    ) async -> HopOutcome {
+        if Task.isCancelled { return HopOutcome(kind: .failure(CancellationError())) }
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                send { [userAgent, spoolPath] loop in
-                    loop.start(id, request, userAgent, spoolPath, report) { continuation.resume(with: $0) }
-                }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let order = order(id) { continuation.resume(returning: $0) }
+                send { [settings] loop in loop.start(id, order, settings) }
             }
         } onCancel: {
             send { $0.cancel(id) }
         }
     }
+
+    /// Tells a transfer what was said of its head.
+    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send { $0.judge(id, verdict) } }
 
     private func send(_ command: @escaping Command) {
         let (startsThread, handle) = state.withLock { state in
@@ -83,26 +102,32 @@ private final class Loop {
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UInt64: Transfer] = [:]
     private var idle: [UnsafeMutableRawPointer] = []
+    private let names = NameBook()
     private var nextCheck = 0
     /// Transfers cancelled before they were started: the two commands may come in either order.
     private var cancelledEarly: Set<UInt64> = []
 
     init(_ multi: UnsafeMutableRawPointer) { self.multi = multi }
 
-    func start(
-        _ id: UInt64, _ request: DownloadRequest, _ userAgent: String,
-        _ spoolPath: @escaping @Sendable () throws -> String, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ finish: @escaping @Sendable (Result<Download, any Error>) -> Void
-    ) {
-        if cancelledEarly.remove(id) != nil { return finish(.failure(CancellationError())) }
+    func start(_ id: UInt64, _ order: TransferOrder, _ settings: TransportSettings) {
+        if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
         guard let easy = idle.popLast() ?? hc_easy_init() else {
-            return finish(.failure(ImageError.connectionFailed(url: request.url, reason: "there is no memory for it.")))
+            let error = ImageError.connectionFailed(url: order.request.url, reason: "there is no memory for it.")
+            return order.finish(HopOutcome(kind: .failure(error)))
         }
-        let transfer = Transfer(
-            id: id, easy: easy, request: request, userAgent: userAgent, spool: BodySpool(makePath: spoolPath),
-            report: report, finish: finish)
+        let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, names: names)
         transfers[id] = transfer
         hc_multi_add(multi, easy)
+        nextCheck = 0
+    }
+
+    /// Goes on with a transfer that waited for somebody's word, or ends it.
+    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
+        guard let transfer = transfers[id] else { return }
+        if let error = transfer.judge(verdict) {
+            transfer.fail(error)
+            release(transfer)
+        }
         nextCheck = 0
     }
 
@@ -113,8 +138,8 @@ private final class Loop {
             if cancelledEarly.count > 4096 { cancelledEarly.removeAll() }
             return
         }
-        release(transfer)
         transfer.fail(CancellationError())
+        release(transfer)
     }
 
     /// Moves everything on; returns for how many milliseconds the thread may sleep.
@@ -139,8 +164,8 @@ private final class Loop {
         for transfer in transfers.values.map(\.self) {
             let (due, error) = transfer.check(now: now)
             if let error {
-                release(transfer)
                 transfer.fail(error)
+                release(transfer)
             } else {
                 nextCheck = min(nextCheck, due)
             }

@@ -30,6 +30,13 @@ public struct DownloadDraft: Sendable, Hashable {
         self.url = url
         self.headers = headers
     }
+
+    /// The same request to another URL; credentials stay with the origin they were for.
+    public func moved(to url: String) -> DownloadDraft {
+        var options = ImageOptions()
+        options.headers = headers
+        return DownloadDraft(url: url, headers: options.scoped(from: self.url, to: url).headers)
+    }
 }
 
 /// A server's wish for credentials (RFC 9110, 11.6).
@@ -84,6 +91,12 @@ public struct DownloadDelegates: Sendable, Hashable {
     public init(_ delegate: any DownloadDelegate, questions: Set<Question>) {
         self.delegate = delegate
         self.questions = questions
+    }
+
+    /// The same delegate, no longer asked `question`; nil when nothing is left to ask.
+    func without(_ question: Question) -> DownloadDelegates? {
+        let rest = questions.subtracting([question])
+        return rest.isEmpty ? nil : DownloadDelegates(delegate, questions: rest)
     }
 
     /// The same delegate, asked the same.

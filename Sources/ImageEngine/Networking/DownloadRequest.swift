@@ -1,4 +1,3 @@
-internal import CCurl
 internal import Platform
 internal import Synchronization
 
@@ -10,9 +9,8 @@ struct DownloadRequest: Hashable, Sendable {
     private let exactURL: ExactText
     private let exactHeaders: [ExactText: ExactText]
     private let exactAuthorization: [ExactText]
-    /// The URL as libcurl normalised it.
-    let wireURL: ExactText
-    let host: String
+    /// The URL as libcurl understands it.
+    let webURL: WebURL
     let timeout: Double
     let deadline: Double?
     let maxRedirects: Int
@@ -35,7 +33,7 @@ struct DownloadRequest: Hashable, Sendable {
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
     init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
-        (wireURL, host) = try Self.parse(url)
+        webURL = try WebURL(url)
         exactURL = ExactText(url)
         exactHeaders = Dictionary(
             options.headers.map { (ExactText($0.key), ExactText($0.value)) }, uniquingKeysWith: { first, _ in first })
@@ -64,6 +62,9 @@ struct DownloadRequest: Hashable, Sendable {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
     }
 
+    /// Scheme, host and port: what connections are counted by.
+    var host: String { webURL.origin }
+
     /// The URL as given.
     var url: String { exactURL.text }
 
@@ -79,36 +80,6 @@ struct DownloadRequest: Hashable, Sendable {
         case 1: .bearer(exactAuthorization[0].text)
         default: nil
         }
-    }
-
-    /// The normalised URL, and scheme, host and port: what connections are counted by.
-    private static func parse(_ text: String) throws(ImageError) -> (url: ExactText, host: String) {
-        guard !text.utf8.contains(0) else { throw .invalidURL(text, reason: "It contains a NUL.") }
-        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw .invalidURL(text, reason: "It contains a control character.")
-        }
-        if let failure = hc_load() {
-            throw .connectionFailed(url: text, reason: String(cString: failure) + ".")
-        }
-        guard let url = hc_url() else { throw .invalidURL(text, reason: "There is no memory to parse it.") }
-        defer { hc_url_cleanup(url) }
-        let flags = UInt32(CURLU_URLENCODE)
-        guard hc_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK else {
-            throw .invalidURL(text, reason: "It is no well-formed URL.")
-        }
-        func part(_ part: CURLUPart) -> String {
-            guard let value = hc_url_get(url, part, UInt32(CURLU_DEFAULT_PORT)) else { return "" }
-            defer { hc_free(value) }
-            return String(cString: value)
-        }
-        let host = part(CURLUPART_HOST)
-        guard !host.isEmpty else { throw .invalidURL(text, reason: "It names no host.") }
-        guard let whole = hc_url_get(url, CURLUPART_URL, 0) else {
-            throw .invalidURL(text, reason: "It is no well-formed URL.")
-        }
-        defer { hc_free(whole) }
-        let origin = "\(part(CURLUPART_SCHEME))://\(host.lowercased()):\(part(CURLUPART_PORT))"
-        return (ExactText(String(cString: whole)), origin)
     }
 }
 

@@ -17,9 +17,29 @@ public final class ImageDownloader: Sendable {
         public var burst = 25
         /// The User-Agent header.
         public var userAgent = "halcyon"
+        /// Which hosts and networks may be loaded from.
+        public var policy = NetworkPolicy()
+        /// Whom to trust over TLS, and as whom to show up.
+        public var tls = TLSSettings()
+        /// Where requests go through a proxy.
+        public var proxy = ProxyChoice.environment
+        /// A netrc file to find credentials in; none when nil.
+        public var netrc: String?
+        /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
+        var network = TransportSettings()
 
         /// The default settings.
         public init() {}
+
+        fileprivate var transport: TransportSettings {
+            var settings = network
+            settings.userAgent = userAgent
+            settings.policy = policy
+            settings.tls = tls
+            settings.proxies = ProxyTable(proxy)
+            settings.netrc = netrc
+            return settings
+        }
     }
 
     private struct Scheduler {
@@ -38,6 +58,7 @@ public final class ImageDownloader: Sendable {
     }
 
     private let transport: CurlTransport
+    private let finishHook: FinishHook
     private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
     private let scheduler: Mutex<Scheduler>
@@ -49,15 +70,17 @@ public final class ImageDownloader: Sendable {
     /// - Parameters:
     ///   - now: A clock in nanoseconds that never goes back.
     ///   - activity: Hears how many downloads run, whenever that changes, in order.
-    ///   - spoolPath: Gives a new path for each body too large for memory.
+    ///   - spool: Where bodies too large for memory are gathered.
     init(
         _ configuration: Configuration, now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
         activity: @escaping @Sendable (_ running: Int) -> Void = { _ in },
-        spoolPath: @escaping @Sendable () throws -> String
+        spool: SpoolPlace
     ) {
         self.now = now
         self.activity = activity
-        transport = CurlTransport(userAgent: configuration.userAgent, spoolPath: spoolPath)
+        let hook = FinishHook()
+        finishHook = hook
+        transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler.queue, at: now())
         self.scheduler = Mutex(scheduler)
@@ -83,6 +106,9 @@ public final class ImageDownloader: Sendable {
             receivedBytes.load(ordering: .relaxed)
         )
     }
+
+    /// Sets who hears, from any thread, of every transfer that has ended, well or not; nil for nobody.
+    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
 
     /// Downloads under way and waiting for their turn.
     public var load: (running: Int, waiting: Int) {
@@ -194,5 +220,17 @@ public final class ImageDownloader: Sendable {
             self?.scheduler.withLock { $0.hasAlarm = false }
             self?.startWaiting()
         }
+    }
+}
+
+/// Who hears of finished transfers.
+private final class FinishHook: Sendable {
+    private let receiver = Mutex<(@Sendable (DownloadReport) -> Void)?>(nil)
+
+    func set(_ receiver: (@Sendable (DownloadReport) -> Void)?) { self.receiver.withLock { $0 = receiver } }
+
+    func call(_ report: DownloadReport) {
+        let receiver = receiver.withLock { $0 }
+        receiver?(report)
     }
 }

@@ -37,4 +37,17 @@ public struct RetryStrategy: Hashable, Sendable {
         // Written so that NaN is no pause at all.
         return seconds > 0 ? min(seconds, Self.longestDelay) : 0
     }
+
+    /// The same pause as it is kept: one that grows is shortened by up to half, by chance, so that those who failed
+    /// together do not come back together; and it is never shorter than the server asked for.
+    ///
+    /// - Returns: nil also when the server asked for more than ``longestDelay``.
+    func delay(
+        before attempt: Int, after error: ImageError, using generator: inout some RandomNumberGenerator
+    ) -> Double? {
+        guard var seconds = delay(before: attempt, after: error) else { return nil }
+        if case .exponential = interval { seconds *= Double.random(in: 0.5...1, using: &generator) }
+        guard let wanted = error.retryAfter else { return seconds }
+        return wanted <= Self.longestDelay ? max(seconds, wanted) : nil
+    }
 }

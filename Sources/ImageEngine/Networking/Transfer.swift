@@ -1,88 +1,92 @@
 internal import CCurl
 internal import Platform
 
-/// One transfer of libcurl, confined to the thread of its ``CurlTransport``.
+/// One request of libcurl and its answer, confined to the thread of its ``CurlTransport``.
 final class Transfer {
     let id: UInt64
     let easy: UnsafeMutableRawPointer
-    private let request: DownloadRequest
-    private let spool: BodySpool
-    private let report: @Sendable (DownloadProgress) -> Void
-    private let finish: @Sendable (Result<Download, any Error>) -> Void
+    let order: TransferOrder
+    let settings: TransportSettings
+    let names: NameBook
+    let proxy: String?
 
-    private var headerList: UnsafeMutablePointer<curl_slist>?
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    var resolveList: UnsafeMutablePointer<curl_slist>?
+    private let spool: BodySpool
     private var response = DownloadResponse()
+    private var location: String?
     private var headerBytes = 0
-    private var contentEncoding: String?
     private var hasHead = false
-    private var hasBody = false
+    private var disposition = Disposition.unknown
     private var total: Int?
+    private var resumedBytes = 0
     private var lastActivity = monotonicNanoseconds()
     private let started = monotonicNanoseconds()
     /// Why we broke the transfer off; libcurl only knows that we did.
     private var verdict: ImageError?
+    /// Why an address was not dialled. Another of the host's may have been.
+    private var refusedAddress: ImageError?
+    private var reached: AddressClass?
+
+    /// What is done with the body.
+    private enum Disposition {
+        /// Its head has not been judged yet.
+        case unknown
+        /// Somebody has been asked, and the body is held back.
+        case asking
+        /// It is gathered.
+        case wanted
+        /// It is of no interest, for the answer leads elsewhere.
+        case passedBy(HopOutcome.Kind)
+    }
+
+    var request: DownloadRequest { order.request }
 
     /// The most bytes of headers accepted, over all redirects.
     static let headerLimit = 256 << 10
+    /// The longest body of a redirect that is read to the end, so that the connection can be used again.
+    private static let passedByLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, request: DownloadRequest, userAgent: String, spool: BodySpool,
-        report: @escaping @Sendable (DownloadProgress) -> Void,
-        finish: @escaping @Sendable (Result<Download, any Error>) -> Void
+        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferOrder, settings: TransportSettings, names: NameBook
     ) {
         self.id = id
         self.easy = easy
-        self.request = request
-        self.spool = spool
-        self.report = report
-        self.finish = finish
-        configure(userAgent)
+        self.order = order
+        self.settings = settings
+        self.names = names
+        proxy = settings.proxies.proxy(for: order.hop.url)
+        spool = BodySpool(order.spool)
+        configure()
     }
 
-    deinit { hc_list_free(headerList) }
+    deinit {
+        hc_list_free(headerList)
+        hc_list_free(resolveList)
+    }
 
-    // MARK: Setting up
+    // MARK: Addresses
 
-    private func configure(_ userAgent: String) {
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        hc_set_string(easy, CURLOPT_URL, request.wireURL.text)
-        hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-        hc_set_string(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-        hc_set_string(easy, CURLOPT_USERAGENT, userAgent)
-        hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
-        // and a slow one would hold up everything else from its host.
-        if request.host.hasPrefix("https:") { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
-        hc_set_long(easy, CURLOPT_FOLLOWLOCATION, 1)
-        hc_set_long(easy, CURLOPT_MAXREDIRS, request.maxRedirects)
-        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.timeout * 1000) + 1000)
-        hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.maxBytes))
-        hc_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
-        hc_set_write(easy, receiveBody, context)
-        hc_set_header(easy, receiveHeader, context)
-        hc_set_pointer(easy, CURLOPT_PRIVATE, context)
-        var names: Set<String> = []
-        for (name, value) in request.headers {
-            names.insert(name.lowercased())
-            // An empty value needs a semicolon, or libcurl takes the header away.
-            headerList = hc_list_append(headerList, value.isEmpty ? "\(name);" : "\(name): \(value)")
+    /// Whether a connection to an address may be made, or used if it was made before.
+    fileprivate func mayReach(_ address: IPAddress?) -> Bool {
+        // The address of a proxy is the configuration's business.
+        if proxy != nil { return true }
+        let url = order.hop.url
+        guard let address else {
+            refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
+            return false
         }
-        if let etag = request.validators?.etag, !names.contains("if-none-match") {
-            headerList = hc_list_append(headerList, "If-None-Match: \(etag)")
+        let type = settings.classify(address)
+        let isName = IPAddress(url.host) == nil
+        let known = isName ? names.memory[url.host] : nil
+        let origin = [order.origin, known].compactMap(\.self).min()
+        if let reason = settings.policy.refusal(type, after: origin) {
+            refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
+            return false
         }
-        if let date = request.validators?.lastModified, !names.contains("if-modified-since") {
-            headerList = hc_list_append(headerList, "If-Modified-Since: \(date)")
-        }
-        if !names.contains("accept") { headerList = hc_list_append(headerList, "Accept: image/*,*/*;q=0.1") }
-        if !names.contains("accept-encoding") { headerList = hc_list_append(headerList, "Accept-Encoding: identity") }
-        switch request.authorization {
-        case .basic(let user, let password):
-            hc_set_string(easy, CURLOPT_USERNAME, user)
-            hc_set_string(easy, CURLOPT_PASSWORD, password)
-        case .bearer(let token): headerList = hc_list_append(headerList, "Authorization: Bearer \(token)")
-        case nil: break
-        }
-        if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
+        if isName { names.memory.note(url.host, type) }
+        reached = type
+        return true
     }
 
     // MARK: Receiving
@@ -90,7 +94,7 @@ final class Transfer {
     fileprivate func header(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = monotonicNanoseconds()
         headerBytes += line.count
-        if headerBytes > Self.headerLimit {
+        if headerBytes > order.headerAllowance {
             return refuse(
                 .limitExceeded(
                     limit: "headerBytes", reason: "the headers are over \(Self.headerLimit) bytes", source: request.url)
@@ -98,37 +102,47 @@ final class Transfer {
         }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
-            contentEncoding = nil
+            location = nil
             hasHead = false
             return true
         }
         if line.first == 0x0D || line.first == 0x0A { hasHead = true }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        func value() -> String {
-            let text = String(decoding: line[(colon + 1)...], as: UTF8.self)
-            return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace || $0.isNewline }.reversed())
-        }
-        let text = value()
+        let value = line[(colon + 1)...]
+        let text = Self.trimmed(String(decoding: value, as: UTF8.self))
         response.fields[name] = response.fields[name].map { "\($0), \(text)" } ?? text
         switch name {
         case "content-type": response.contentType = text
         case "etag": response.etag = text
         case "last-modified": response.lastModified = text
-        case "content-encoding": contentEncoding = text
+        case "location" where location == nil: location = Self.trimmed(RedirectPolicy.escaped(value))
         default: break
         }
         return true
     }
 
-    fileprivate func body(_ data: UnsafeRawBufferPointer) -> Bool {
+    private static func trimmed(_ text: String) -> String {
+        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace || $0.isNewline }.reversed())
+    }
+
+    /// - Returns: How many bytes were taken, or the number that holds them back.
+    fileprivate func body(_ data: UnsafeRawBufferPointer) -> Int {
         lastActivity = monotonicNanoseconds()
-        if !hasBody {
-            hasBody = true
-            if let refusal = judgeHeaders() { return refuse(refusal) }
+        if case .unknown = disposition {
             let length = hc_info_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
             total = length >= 0 ? Int(length) : nil
+            judgeHead(hasBody: true)
         }
+        switch disposition {
+        case .asking: return Int(CURL_WRITEFUNC_PAUSE)
+        case .passedBy: return (total ?? .max) <= Self.passedByLimit ? data.count : 0
+        case .unknown: return 0
+        case .wanted: return gather(data) ? data.count : 0
+        }
+    }
+
+    private func gather(_ data: UnsafeRawBufferPointer) -> Bool {
         guard spool.count + data.count <= request.maxBytes else { return refuse(tooLarge) }
         do {
             try spool.append(data, expected: total)
@@ -136,7 +150,7 @@ final class Transfer {
             verdict = StorageFailure.error(error, folder: "the cache folder")
             return false
         }
-        report(DownloadProgress(received: spool.count, total: total))
+        order.report(DownloadProgress(received: spool.count, total: total))
         return true
     }
 
@@ -150,30 +164,101 @@ final class Transfer {
             limit: "maxBytes", reason: "the body is over the limit of \(request.maxBytes) bytes", source: request.url)
     }
 
-    /// What is wrong with the final answer, as far as its head tells.
-    private func judgeHeaders() -> ImageError? {
+    // MARK: Judging
+
+    /// Decides what is done with the body; `disposition` stays unknown if it is refused, for `verdict` then says why.
+    private func judgeHead(hasBody: Bool) {
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
-        if status == 304, request.validators != nil { return nil }
-        if status == 304, request.validStatusCodes == nil { return .notModified(url: request.url) }
-        if !request.accepts(status: status) { return .invalidStatusCode(status, url: request.url) }
-        if let contentEncoding, !contentEncoding.isEmpty, contentEncoding.lowercased() != "identity" {
-            return .badData(
-                reason: "The server compressed it (\(contentEncoding)), though that was not accepted.",
-                source: request.url)
+        response.status = status
+        response.url = order.hop.url.text
+        if RedirectPolicy.redirects(status: status, location: location) {
+            disposition = .passedBy(.redirect(status: status, location: location ?? ""))
+            return
         }
-        return nil
+        if order.answersChallenges, let challenge { return disposition = .passedBy(challenge) }
+        if let part = order.part {
+            switch part.note.judge(response, offset: part.count, length: total) {
+            case .goesOn:
+                spool.goOn(with: part)
+                resumedBytes = part.count
+                total = total.map { $0 + part.count } ?? part.note.total
+                // To everybody else this is the whole.
+                response.status = 200
+                return want()
+            case .isUseless: return disposition = .passedBy(.restart)
+            case .begins: part.drop()
+            case .isOther: break
+            }
+        }
+        if order.ask != nil, hasBody, !isConfirmation {
+            disposition = .asking
+            order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
+        } else {
+            decide(accepted: nil)
+        }
+    }
+
+    /// Whether the server says that what we have is still right.
+    private var isConfirmation: Bool { response.status == 304 && request.validators != nil }
+
+    private var challenge: HopOutcome.Kind? {
+        let (status, field) =
+            switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
+            case 401: (401, "www-authenticate")
+            case 407: (407, "proxy-authenticate")
+            default: hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 ? (407, "proxy-authenticate") : (0, "")
+            }
+        guard let text = response.fields[field] else { return nil }
+        return .challenge(status: status, ChallengeList(text))
+    }
+
+    private func decide(accepted: Bool?) {
+        if let refusal = request.refusal(of: response, accepted: accepted) {
+            verdict = refusal
+            disposition = .unknown
+        } else {
+            if request.canResume, let note = ResumeNote(response, length: total) {
+                spool.keep(as: request, note)
+            }
+            want()
+        }
+    }
+
+    private func want() {
+        disposition = .wanted
+        if let total, total > request.maxBytes {
+            verdict = tooLarge
+            disposition = .unknown
+        }
+    }
+
+    /// Goes on with a body that was held back until somebody had said whether it is wanted.
+    ///
+    /// - Returns: Why it does not go on.
+    func judge(_ answer: Result<Bool?, any Error>) -> (any Error)? {
+        guard case .asking = disposition else { return nil }
+        switch answer {
+        case .failure(let error): return error
+        case .success(let accepted): decide(accepted: accepted)
+        }
+        if let verdict { return verdict }
+        lastActivity = monotonicNanoseconds()
+        let code = hc_resume(easy)
+        return code == CURLE_OK ? nil : verdict ?? error(code)
     }
 
     // MARK: Time
 
     /// When the transfer must be looked at again, and the error if its time is up.
     func check(now: Int) -> (due: Int, error: ImageError?) {
-        let idle = lastActivity + Int(request.timeout * 1e9)
+        var idle = lastActivity + Int(request.timeout * 1e9)
+        // The server cannot help it.
+        if case .asking = disposition { idle = .max }
         if now >= idle {
             return (now, .timedOut(url: request.url, option: "timeout", seconds: request.timeout))
         }
         guard let deadline = request.deadline else { return (idle, nil) }
-        let end = started + Int(deadline * 1e9)
+        let end = order.started + Int(deadline * 1e9)
         if now >= end { return (now, .timedOut(url: request.url, option: "deadline", seconds: deadline)) }
         return (min(idle, end), nil)
     }
@@ -182,39 +267,87 @@ final class Transfer {
 
     /// Ends the transfer with what libcurl says of it.
     func complete(_ code: CURLcode) {
-        if let verdict { return finish(.failure(verdict)) }
-        guard code == CURLE_OK else { return finish(.failure(error(code))) }
+        if case .passedBy(let kind) = disposition { return end(kind) }
+        if let verdict { return fail(verdict) }
+        guard code == CURLE_OK else {
+            // A proxy that wants credentials before it connects us is an error to libcurl.
+            if order.answersChallenges, let challenge { return end(challenge) }
+            return fail(error(code))
+        }
         guard hasHead else {
             let reason = "the connection closed before the end of the headers."
-            return finish(.failure(ImageError.connectionFailed(url: request.url, reason: reason)))
+            return fail(ImageError.connectionFailed(url: request.url, reason: reason))
         }
-        if !hasBody, let refusal = judgeHeaders() { return finish(.failure(refusal)) }
-        response.status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
-        response.url = hc_info_string(easy, CURLINFO_EFFECTIVE_URL).map { String(cString: $0) } ?? request.url
-        finish(.success(Download(response: response, body: spool.finish())))
+        if case .unknown = disposition {
+            judgeHead(hasBody: false)
+            if case .passedBy(let kind) = disposition { return end(kind) }
+            if order.ask != nil, !isConfirmation {
+                return end(.unjudged(Download(response: response, body: DownloadedBody(.memory([])))))
+            }
+            if let verdict { return fail(verdict) }
+        }
+        do {
+            let bytes = spool.count
+            let body = try spool.finish()
+            end(.answer(Download(response: response, body: body)), bytes: bytes)
+        } catch {
+            fail(StorageFailure.error(error, folder: "the cache folder"))
+        }
     }
 
-    /// Ends the transfer with an error of ours.
-    func fail(_ error: any Error) { finish(.failure(error)) }
+    /// Ends the transfer with an error. libcurl's handle must still be as it was.
+    func fail(_ error: any Error) {
+        let bytes = spool.count
+        spool.breakOff(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
+        end(.failure(error), bytes: bytes)
+    }
+
+    private func end(_ kind: HopOutcome.Kind, bytes: Int = 0) {
+        func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
+        var timing = HopTiming()
+        let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))
+        timing.isReused = hasHead && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
+        if !timing.isReused {
+            timing.dns = dns
+            timing.connect = max(connect - dns, 0)
+            timing.tls = max(seconds(CURLINFO_APPCONNECT_TIME_T) - connect, 0)
+        }
+        if hasHead {
+            timing.status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
+            timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
+            timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
+        }
+        timing.bytes = bytes
+        timing.resumedBytes = resumedBytes
+        timing.headerBytes = headerBytes
+        timing.reached = reached
+        timing.isProxied = proxy != nil
+        order.finish(HopOutcome(kind: kind, timing: timing))
+    }
 
     private func error(_ code: CURLcode) -> ImageError {
         let text = String(cString: hc_easy_strerror(code))
         let reason = "\(text)."
         switch code {
+        case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
+            return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
             return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
-        case CURLE_TOO_MANY_REDIRECTS:
-            return .limitExceeded(
-                limit: "maxRedirects", reason: "it redirects more than \(request.maxRedirects) times",
-                source: request.url)
         case CURLE_FILESIZE_EXCEEDED: return tooLarge
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return .tlsFailed(
+                url: request.url,
+                reason:
+                    "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return .tlsFailed(url: request.url, reason: reason)
         case CURLE_COULDNT_RESOLVE_HOST:
             return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return .connectionFailed(url: request.url, reason: "the proxy's name cannot be resolved.")
         case CURLE_PARTIAL_FILE:
             return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
         default: return .connectionFailed(url: request.url, reason: reason)
@@ -222,22 +355,43 @@ final class Transfer {
     }
 }
 
+/// The names that the transfers of one transport have met, confined to its thread.
+final class NameBook {
+    var memory = NameMemory()
+}
+
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
 /// Called by libcurl with a piece of a body; any other number than that of its bytes breaks the transfer off.
-private func receiveBody(
+func receiveBody(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
-    let data = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer(context)?.body(data) == true ? data.count : 0
+    transfer(context)?.body(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
 }
 
 /// Called by libcurl with one header line.
-private func receiveHeader(
+func receiveHeader(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
     let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
     return transfer(context)?.header(line) == true ? line.count : 0
+}
+
+/// Called by libcurl for a socket to an address; -1 refuses it.
+func openSocket(
+    context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address, transfer(context)?.mayReach(IPAddress(address)) == true else { return -1 }
+    return hc_socket(address)
+}
+
+/// Called by libcurl before a request is sent, also over a connection that another transfer made.
+func beforeRequest(
+    context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?, local: UnsafeMutablePointer<CChar>?,
+    port: Int32, localPort: Int32
+) -> Int32 {
+    let text = address.map { String(cString: $0) } ?? ""
+    return transfer(context)?.mayReach(IPAddress(text)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -37,9 +37,7 @@ extension ImageOptions {
         guard URLOrigin(original) != URLOrigin(url) else { return self }
         var options = self
         options.authorization = nil
-        options.headers = headers.filter { name, _ in
-            !["authorization", "cookie", "proxy-authorization"].contains(name.lowercased())
-        }
+        options.headers = headers.filter { name, _ in Hop.crossesOrigins(name) }
         return options
     }
 }

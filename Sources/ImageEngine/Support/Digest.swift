@@ -1,8 +1,8 @@
 internal import CCrypto
 
-/// A SHA-256 or MD5 digest, by libcrypto.
+/// A digest by libcrypto: SHA-256, MD5, or what ``Integrity`` asks for.
 public struct Digest: Hashable, Sendable {
-    /// The 32 bytes of SHA-256, or the 16 of MD5.
+    /// The bytes: 32 of SHA-256, 16 of MD5.
     public let bytes: [UInt8]
 
     /// The digest of `data`.
@@ -68,11 +68,35 @@ public struct Digest: Hashable, Sendable {
     }
 }
 
-/// A SHA-256 digest that is fed piece by piece.
+/// A digest that is fed piece by piece.
 final class RunningDigest {
-    private let context = EVP_MD_CTX_new()
+    /// What it is calculated by.
+    enum Kind: String, Sendable {
+        case sha256, sha384, sha512
 
-    init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
+        /// Bytes of the digest.
+        var count: Int {
+            switch self {
+            case .sha256: 32
+            case .sha384: 48
+            case .sha512: 64
+            }
+        }
+    }
+
+    private let context = EVP_MD_CTX_new()
+    private let kind: Kind
+
+    init(_ kind: Kind = .sha256) {
+        self.kind = kind
+        let algorithm =
+            switch kind {
+            case .sha256: EVP_sha256()
+            case .sha384: EVP_sha384()
+            case .sha512: EVP_sha512()
+            }
+        EVP_DigestInit_ex(context, algorithm, nil)
+    }
 
     deinit { EVP_MD_CTX_free(context) }
 
@@ -81,7 +105,7 @@ final class RunningDigest {
     }
 
     func finish() -> Digest {
-        var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        var bytes = [UInt8](repeating: 0, count: kind.count)
         EVP_DigestFinal_ex(context, &bytes, nil)
         return Digest(bytes: bytes)
     }

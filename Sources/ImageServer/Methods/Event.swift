@@ -12,7 +12,7 @@ struct Event: Sendable {
     /// The schema of the notification's params.
     let params: JSONLiteral
 
-    static let all: [Event] = [didClean, activity]
+    static let all: [Event] = [didClean, activity, didFinish, log]
     static let names = all.map(\.name.description)
 
     /// Images went because their time was over or room was needed.
@@ -50,6 +50,9 @@ struct Event: Sendable {
 final class Subscriptions: Sendable {
     private let wanted = Mutex<Set<String>>([])
 
+    /// Whether this very thread is sending an event: what that brings about, such as a line of the log, is not told.
+    @TaskLocal private static var isSending = false
+
     /// The events now subscribed, in the order of the table.
     var names: [String] { wanted.withLock { wanted in Event.names.filter(wanted.contains) } }
 
@@ -61,8 +64,9 @@ final class Subscriptions: Sendable {
 
     /// Calls `send` if the event is wanted. ``remove(_:)`` waits for that, so that nothing follows its reply.
     func send(_ event: Event, _ send: () -> Void) {
+        if Self.isSending { return }
         wanted.withLock { wanted in
-            if wanted.contains(event.name.description) { send() }
+            if wanted.contains(event.name.description) { Self.$isSending.withValue(true, operation: send) }
         }
     }
 }

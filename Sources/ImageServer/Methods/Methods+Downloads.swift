@@ -16,7 +16,7 @@ extension Method {
         let server = invocation.server
         let cache = try server.cache(nil)
         let tokens = invocation.progress
-        var options = options ?? ImageOptions()
+        var options = server.asking(options) ?? ImageOptions()
         options.forceRefresh = true
         options.cacheMemoryOnly = true
         options.keepsInMemory = false
@@ -56,7 +56,7 @@ extension Method {
         let cache = try server.cache(cacheName)
         let tokens = invocation.progress
         let prefetcher = ImagePrefetcher(
-            urls.texts, manager: server.manager, cache: cache, options: options ?? ImageOptions(),
+            urls.texts, manager: server.manager, cache: cache, options: server.asking(options) ?? ImageOptions(),
             concurrency: concurrency.count)
         let entry = OpenRequests.Entry(
             cache: cache.name, urls: urls.texts, slot: nil, priority: CallPriority.background,

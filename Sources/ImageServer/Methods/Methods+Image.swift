@@ -145,6 +145,7 @@ extension Invocation {
         let burst = message.burst
         let tokens = progress
         let server = server
+        let given = server.asking(given)
         let options = given ?? ImageOptions()
         let filling = KeyOrder.Filling(url: ExactText(url.text), options: given?.sharedByCallers)
         let access = RequestOrder.Access(

@@ -20,9 +20,13 @@ extension Method {
             Param<ProcessNumber?>("processId", "The client's process; the server ends when it does.", default: nil),
             Param<InitializationOptions?>(
                 "initializationOptions", "Settings of caches; flags and the environment come before them.", default: nil
+            ),
+            Param<ClientCapabilities?>(
+                "capabilities", "What the client can do; delegates in it names what it wants to be asked.", default: nil
             )
-        ) { invocation, process, options in
-            try invocation.server.initialize(watching: process?.number, settings: options?.layer)
+        ) { invocation, process, options, capabilities in
+            try invocation.server.initialize(
+                watching: process?.number, settings: options?.layer, asking: capabilities?.questions ?? [])
             return .now(InitializeReply(limits: invocation.server.limits))
         },
         notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
@@ -66,7 +70,7 @@ struct InitializeReply: WireObject {
     static var capabilities: [String] {
         Method.requestNames.map { "method.\($0)" }
             + ImageFormatNames.all.map { "format.\($0).recognise" }
-            + Event.all.map(\.capability)
+            + Event.all.map(\.capability) + Delegation.all.map(\.capability)
             + ["framing.lines", "framing.content-length", "progress", "cancellation"]
     }
 

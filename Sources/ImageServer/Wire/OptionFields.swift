@@ -121,6 +121,11 @@ struct OptionField: Sendable {
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },
+        value(
+            "delegates",
+            "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
+            DelegationNames.self
+        ) { $0.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
             $0.maxRedirects = $1
         },
@@ -134,6 +139,13 @@ struct OptionField: Sendable {
         value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
             $0.alternativeSources = $1.texts
         },
+        number(
+            "hedgeAfter", "Seconds after which the next source is begun beside one that has not answered.",
+            default: nil, from: 0, to: 86_400
+        ) { $0.hedgeAfter = $1 },
+        value(
+            "integrity", "Digests of which the bytes must have one, as in Subresource Integrity.", Integrity.self
+        ) { $0.integrity = $1 },
         value("onFailureImage", "A path or URL that stands in when everything failed.", KeyText.self) {
             $0.onFailureImage = $1.text
         },

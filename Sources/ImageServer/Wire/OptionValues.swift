@@ -117,6 +117,17 @@ extension RetryStrategy: WireValue {
     }
 }
 
+extension Integrity: WireValue {
+    static var schema: JSONLiteral { ["type": "string", "pattern": "sha(256|384|512)-[A-Za-z0-9+/_-]+=*"] }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> Integrity {
+        guard let text = view.string, let integrity = Integrity(text) else {
+            throw .expected("sha256-, sha384- or sha512- and the digest in base64; several with spaces", view)
+        }
+        return integrity
+    }
+}
+
 /// Header fields of a request.
 struct HeaderFields: WireValue {
     let fields: [String: String]
@@ -199,7 +210,7 @@ private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
 }
 
 /// Whether text can stand in a header: no line ends and no other control characters.
-private func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 
 extension LastCancel: WireValue {
     static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }

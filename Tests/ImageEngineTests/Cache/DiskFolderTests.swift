@@ -124,7 +124,7 @@ import Testing
             defer { umask(old) }
             let disk = try TestDisk()
             try disk.store(picture, "a")
-            let spooled = BodySpool { try disk.disk.folder.partialPath() }
+            let spooled = BodySpool(SpoolPlace(makePath: { try disk.disk.folder.partialPath() }))
             try zeros(BodySpool.memoryLimit + 1).withUnsafeBytes { try spooled.append($0, expected: nil) }
             for entry in try FileManager.default.subpathsOfDirectory(atPath: disk.root) + [""] {
                 let path = disk.root + "/" + entry

@@ -120,7 +120,13 @@ import Testing
         let failure = try await engine.failure(server.url("/first")) {
             $0.alternativeSources = ["nonsense", server.url("/x")]
         }
-        #expect(failure == .invalidStatusCode(404, url: server.url("/first")), "the first failure is told")
+        #expect(failure?.first == .invalidStatusCode(404, url: server.url("/first")), "the first failure is told")
+        guard case .afterAttempts(let attempts) = failure else {
+            Issue.record("the others are not told: \(String(describing: failure))")
+            return
+        }
+        #expect(attempts.map(\.url) == [server.url("/first"), "nonsense", server.url("/x")])
+        #expect(attempts.map(\.error.name) == ["invalidStatusCode", "invalidURL", "invalidStatusCode"])
     }
 
     @Test func placeholderStandsInAndIsNotKeptForTheURL() async throws {
@@ -150,7 +156,7 @@ import Testing
         let error = try await engine.failure(server.url("/a")) {
             $0.retry = RetryStrategy(maxRetries: retries, interval: .seconds(0))
         }
-        #expect(error == (succeeds ? nil : .invalidStatusCode(503, url: server.url("/a"))))
+        #expect(error?.first == (succeeds ? nil : .invalidStatusCode(503, url: server.url("/a"))))
         #expect(server.requests.count == requests)
     }
 

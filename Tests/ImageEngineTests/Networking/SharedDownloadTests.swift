@@ -102,7 +102,8 @@ import Testing
         let second = start(other, server) { $0 = wanted }
         try await otherWaits()
         other.clock.advance(seconds: 15)
-        await #expect(throws: ImageError.invalidStatusCode(503, url: server.url("/a.png"))) { try await second.value }
+        let failure = await #expect(throws: ImageError.self) { try await second.value }
+        #expect(failure?.first == .invalidStatusCode(503, url: server.url("/a.png")))
         #expect(server.requests.count == 4, "tried as often as asked, having waited once")
         withExtendedLifetime(flight) {}
     }

@@ -81,6 +81,11 @@ struct ConfigurationTests {
         ("{", "no JSON"), (#"{"disk":{"purgeRatio":2}}"#, "\"disk.purgeRatio\" must be a number from 0 to 1, not 2"),
         (#"{"cacheDir":"a"}"#, "must be an absolute path"), (#"{"logLevel":"loud"}"#, "must be one of trace"),
         (#"{"maxDownloadsPerHost":0}"#, "must be an integer, at least 1"),
+        (#"{"networkPolicy":"private"}"#, "must be noCrossover, public or any"),
+        (#"{"proxy":"proxy.example:3128"}"#, "must be none or a URL such as"),
+        (#"{"allowedHosts":"a.example,https://b.example/"}"#, "not \"https://b.example/\""),
+        (#"{"trustedHosts":"a.example:443"}"#, "must be hosts"), (#"{"caFile":"ca.pem"}"#, "must be an absolute path"),
+        (#"{"netrc":"~/.netrc"}"#, "must be an absolute path"), (#"{"userAgent":"a\nb"}"#, "control characters"),
     ])
     func aMalformedFileIsAStartErrorThatNamesThePlace(_ text: String, _ words: String) throws {
         try write(text)
@@ -103,6 +108,42 @@ struct ConfigurationTests {
         #expect(bad.status == 2 && bad.errors.contains("HALCYON_DISK_LIMIT must be an integer"))
         let good = try Command.shell("\"$HALCYON\" --disk-limit 5 </dev/null", environment: environment)
         #expect(good.status == 0 && good.errors.isEmpty)
+    }
+
+    @Test func networkSettingsHoldForDownloads() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let params = #"{"url":"\#(web.url("/png-rgb.png"))","options":{"forceRefresh":true}}"#
+        for (arguments, setting) in [
+            (["--network-policy", "public"], "networkPolicy"),
+            (["--allowed-hosts", "*.example.com, a.example"], "allowedHosts"),
+        ] {
+            let error = try server(arguments).call(1, "retrieve", params)["error"]
+            #expect(error?["code"] == .integer(20004) && error?["data"]?["name"] == .string("forbiddenAddress"))
+            #expect(error?["message"]?.string?.contains(setting) == true, "the setting is named")
+        }
+        #expect(web.requests.isEmpty)
+        let allowed = try server(["--allowed-hosts", "127.0.0.1", "--user-agent", "mine/1"])
+        #expect(try allowed.call(1, "retrieve", params)["result"] != nil)
+        #expect(web.requests.first?.headers["user-agent"] == "mine/1")
+        #expect(web.requests.first?.headers["accept"]?.hasPrefix("image/avif,image/webp,image/png,") == true)
+        let proxied = try server([], ["HALCYON_PROXY": web.url("")])
+        #expect(try proxied.call(1, "retrieve", #"{"url":"http://pictures.invalid/a.png"}"#)["error"] != nil)
+        #expect(web.requests.last?.path == "http://pictures.invalid/a.png")
+    }
+
+    @Test func failedAttemptsAreListedInTheError() throws {
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let options = #"{"alternativeSources":["\#(web.url("/html"))"]}"#
+        let error = try server().call(
+            1, "retrieve", #"{"url":"\#(web.url("/status/404"))","options":\#(options)}"#)["error"]
+        #expect(error?["code"] == .integer(10002) && error?["data"]?["statusCode"] == .integer(404))
+        let attempts = error?["data"]?["attempts"]?.elements ?? []
+        #expect(attempts.map { $0["code"] } == [.integer(10002), .integer(10000)])
+        #expect(attempts.map { $0["name"] } == [.string("invalidStatusCode"), .string("badData")])
+        #expect(attempts.map { $0["url"] } == [.string(web.url("/status/404")), .string(web.url("/html"))])
+        #expect(attempts.allSatisfy { $0["message"]?.string?.isEmpty == false })
     }
 
     @Test func configTellsEveryValueAndItsSource() throws {

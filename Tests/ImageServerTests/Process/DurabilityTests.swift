@@ -57,6 +57,39 @@ struct DurabilityTests {
         for number in 0..<200 { #expect(found[number] == Self.picture(number, base: base)) }
     }
 
+    /// C-16, D-10.
+    @Test func downloadOfAKilledServerIsGoneOnWith() throws {
+        let body = try Fixtures.bytes("png-rgb.png") + [UInt8](repeating: 7, count: 1 << 20)
+        let gate = Gate()
+        defer { gate.open() }
+        let headers = ["ETag": "\"1\"", "Accept-Ranges": "bytes"]
+        let web = try LocalServer { request in
+            guard let range = request.headers["range"], let first = Int(range.dropFirst(6).dropLast()) else {
+                return Script.head(200, headers, length: body.count).raw(Array(body[..<600_000])).waiting(for: gate)
+            }
+            let field = ["Content-Range": "bytes \(first)-\(body.count - 1)/\(body.count)"]
+            return .reply(206, headers.merging(field) { $1 }, Array(body[first...]))
+        }
+        defer { web.stop() }
+        let params = #"{"url":"\#(web.url("/a.png"))","as":"both"}"#
+        let killed = try ServerProcess(cache: folder)
+        try killed.request(1, "retrieve", params)
+        try waitUntil("half of it is on the disk") {
+            (try? FileManager.default.subpathsOfDirectory(atPath: folder))?.contains { path in
+                let size = try? FileManager.default.attributesOfItem(atPath: folder + "/" + path)[.size] as? Int
+                return path.contains("/resume/") && size == 600_000
+            } == true
+        }
+        killed.signal(SIGKILL)
+        #expect(killed.exitCode() == -SIGKILL)
+        let server = try ServerProcess(cache: folder)
+        let reply = try server.call(2, "retrieve", params)
+        #expect(reply["result"]?["data"]?.string.flatMap { Data(base64Encoded: $0) } == Data(body))
+        #expect(web.requests.map { $0.headers["range"] } == [nil, "bytes=600000-"])
+        let left = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.contains("/resume/") }
+        #expect(left.isEmpty)
+    }
+
     @Test func killAtAnyMomentLosesNoAcknowledgedStoreAndServesNothingWrong() throws {
         let base = try Fixtures.bytes("png-rgb.png")
         let seed = UInt64.random(in: 0 ... .max)

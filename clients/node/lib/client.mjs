@@ -1,6 +1,7 @@
 import path from "node:path";
 import { toPath } from "./binary.mjs";
 import { Connection } from "./connection.mjs";
+import { Delegates } from "./delegates.mjs";
 import { ClientClosedError, ServerGoneError } from "./errors.mjs";
 import { ServerProcess } from "./process.mjs";
 
@@ -17,13 +18,17 @@ export class Client {
   #connection;
   #closing;
   #listeners = new Map();
+  #delegates;
 
   constructor(options = {}) {
+    this.#delegates = new Delegates(options.delegates ?? {}, (id, answer) => this.#connection.reply(id, answer));
     const server = new ServerProcess(options);
     this.#process = server;
     this.#connection = new Connection(server.stdin, server.stdout, {
       onBusy: (busy) => server.setBusy(busy),
+      onRequest: (id, method, params) => this.#delegates.ask(id, method, params),
       onNotification: (method, params) => {
+        if (method === "$/cancelRequest") return this.#delegates.cancel(params?.id);
         this.#listeners.get(method)?.(method, params);
         options.onNotification?.(method, params);
       },
@@ -34,6 +39,11 @@ export class Client {
       },
     });
     server.setBusy(false);
+    if (this.#delegates.names.length > 0) {
+      const capabilities = { delegates: this.#delegates.names };
+      // A server that refuses this asks nothing, and says with the next call what is wrong with it.
+      this.call("initialize", { capabilities }).catch(() => {});
+    }
     server.exited.then((end) => this.#connection.fail((method) => end.error ?? goneError(end, method)));
   }
 

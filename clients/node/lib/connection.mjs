@@ -19,8 +19,8 @@ export class Connection {
 
   /**
    * `hooks.onBusy(busy)` is told when the first call begins and when the last one ends; `hooks.onNotification(method,
-   * params)` gets the notifications that belong to no call; `hooks.onViolation(error)` is told when what comes is not
-   * JSON-RPC.
+   * params)` gets the notifications that belong to no call; `hooks.onRequest(id, method, params)` answers, when it can,
+   * with `reply`, and else returns false; `hooks.onViolation(error)` is told when what comes is not JSON-RPC.
    */
   constructor(input, output, hooks) {
     this.#hooks = hooks;
@@ -44,6 +44,11 @@ export class Connection {
   notify(method, params) {
     if (this.#failure) throw this.#failureFor(method);
     this.#outbox.push(encode(method, { method, params }));
+  }
+
+  /** Sends the answer to a request of the server: `{result}` or `{error}`. */
+  reply(id, answer) {
+    this.#outbox.push(encodeMessage({ id, ...answer }));
   }
 
   /** Sends what waits, then ends the input of the server. */
@@ -129,8 +134,9 @@ export class Connection {
 
   #receiveRequest({ id, method, params }) {
     if (id !== undefined) {
+      if (this.#hooks.onRequest?.(id, method, params)) return;
       const error = { code: -32601, message: `This client answers no requests, and so not ${method}.` };
-      this.#outbox.push(encodeMessage({ id, error }));
+      this.reply(id, { error });
     } else if (method === "$/progress" && this.#calls.get(params?.token)?.progress) {
       this.#reportProgress(this.#calls.get(params.token), params.value);
     } else {

@@ -164,7 +164,40 @@ export interface CacheCleaned {
   reason: "expired" | "sizeLimit";
 }
 
+/** A transfer has ended, well or not: once each, however many calls shared it. Times are in seconds. */
+export interface DownloadFinished {
+  url: string;
+  /** The URL that answered, after all redirects. */
+  finalURL: string;
+  /** Null when there was no answer. */
+  status: number | null;
+  bytes: number;
+  /** Bytes that were kept from an earlier transfer. */
+  resumedBytes: number;
+  seconds: number;
+  timings: { dns: number; connect: number; tls: number; firstByte: number | null };
+  /** Whether the connection was open already. */
+  reused: boolean;
+  redirects: number;
+  httpVersion: string | null;
+  /** Whether the server confirmed what was cached, and sent no body. */
+  fromRevalidation: boolean;
+  /** The `kind` of the error; null when it went well. */
+  error: string | null;
+}
+
+/** A line of the server's log, of the level that is logged or above; at most 100 in a second. */
+export interface LogLine {
+  level: string;
+  message: string;
+  metadata: Record<string, string>;
+  /** How many lines before it were not told. */
+  omitted?: number;
+}
+
 /** The events there are, by name, with what each brings. */
 export interface CacheEvents {
   "cache/didClean": CacheCleaned;
+  "download/didFinish": DownloadFinished;
+  log: LogLine;
 }

@@ -1,3 +1,5 @@
+import type { Delegates } from "./delegates.js";
+
 /** When something in a cache stops being valid. `days` and `seconds` count from now; `date` is ISO 8601. */
 export type Expiration = "never" | "expired" | { seconds: number } | { days: number } | { date: string };
 
@@ -48,6 +50,8 @@ export interface DownloadOptions {
   headers?: Record<string, string>;
   /** Credentials; they are not sent on to another host. */
   authorization?: { basic: { user: string; password: string } } | { bearer: string };
+  /** What the delegates of the client are asked about this download; an empty list for nothing. Default: everything they answer. */
+  delegates?: (keyof Delegates)[];
   /** Most redirects followed. Default: 10. Exceeding it is the error `limitExceeded`. */
   maxRedirects?: number;
   /** Most bytes of an image. Exceeding it is the error `limitExceeded`. */

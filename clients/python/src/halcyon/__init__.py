@@ -7,6 +7,7 @@ and output. See README.md for a first example.
 from .async_client import AsyncClient
 from .calls import PendingCall, ProgressCallback
 from .client import Client
+from .delegates import AsyncDelegates, Delegate, Delegates, DownloadDraft
 from .errors import (
     BadData,
     BinaryNotFound,
@@ -58,6 +59,7 @@ __version__ = "0.1.0"
 __all__ = [
     "As",
     "AsyncClient",
+    "AsyncDelegates",
     "Authorization",
     "BadData",
     "BinaryNotFound",
@@ -70,9 +72,12 @@ __all__ = [
     "ClearResult",
     "Client",
     "ConnectionFailed",
+    "Delegate",
+    "Delegates",
     "DiskSettings",
     "DiskSize",
     "DownloadCancelledBeforeStarting",
+    "DownloadDraft",
     "EntryDetails",
     "Event",
     "Expiration",

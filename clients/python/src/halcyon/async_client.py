@@ -10,6 +10,7 @@ from .async_batch import AsyncBatchMethods
 from .async_care import AsyncCareMethods
 from .async_transport import AsyncTransport
 from .calls import ProgressCallback
+from .delegates import AsyncDelegates, declaration
 from .errors import ServerGone
 from .options import As, ImageOptions, Processors
 from .process import ServerProcess, Stderr, StrPath
@@ -36,7 +37,7 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
     Takes what `Client` takes. The server starts with `async with`, or with `await start()`, and
     the client belongs to the event loop that runs then. Cancelling a task that waits for an answer
     cancels the request. Progress callbacks are plain functions, called on the event loop; what
-    they raise is raised by the call. Not usable after fork.
+    they raise is raised by the call. Delegates may be coroutine functions. Not usable after fork.
     """
 
     def __init__(
@@ -47,7 +48,10 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
         args: Sequence[str] = (),
         env: Optional[Mapping[str, str]] = None,
         stderr: Stderr = None,
+        delegates: Optional[AsyncDelegates] = None,
     ) -> None:
+        self._delegates = dict(delegates or {})
+        self._declaration = declaration(self._delegates)
         self._arguments = (binary, cache_dir, tuple(args), env, stderr)
         self._opened: Optional[AsyncTransport] = None
         self.pid: Optional[int] = None
@@ -59,6 +63,13 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
             process = ServerProcess(*self._arguments)
             self.pid = process.pid
             self._opened = await AsyncTransport.open(process)
+            if self._delegates:
+                self._opened.answer_with(self._delegates)
+                try:
+                    await self._opened.request("initialize", self._declaration)
+                except BaseException:
+                    await self._opened.close(0)
+                    raise
         return self
 
     async def __aenter__(self) -> "AsyncClient":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import itertools
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from .calls import EventInbox, ProgressCallback
+from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
 from .process import ServerProcess
@@ -38,6 +40,8 @@ class AsyncTransport:
         self._closing = False
         self._events: Deque[Any] = deque(maxlen=EventInbox.LIMIT)
         self._event_waiters: Deque["asyncio.Future[None]"] = deque()
+        self._delegates: AsyncDelegates = {}
+        self._questions: Dict[Any, "asyncio.Task[None]"] = {}
         self._complaint: Optional[str] = None
         self._ended: "asyncio.Future[None]" = loop.create_future()
         self._ending: Optional["asyncio.Future[Any]"] = None
@@ -161,7 +165,13 @@ class AsyncTransport:
         if "method" in message:
             if message["method"] == "$/progress":
                 self._take_progress(message.get("params") or {})
-            elif message.get("id") is None:
+            elif message.get("id") is not None:
+                self._ask(message)
+            elif message["method"] == "$/cancelRequest":
+                question = self._questions.get((message.get("params") or {}).get("id"))
+                if question is not None:
+                    question.cancel()
+            else:
                 self._events.append(message)
                 self._wake_event_waiters()
             return
@@ -191,6 +201,32 @@ class AsyncTransport:
             waiting.on_progress(progress_from_wire(value))
         except Exception as error:
             _fail(waiting.answer, error)
+
+    # Questions of the server
+
+    def answer_with(self, delegates: AsyncDelegates) -> None:
+        """Answers the server's questions from now on, each in a task of its own."""
+        self._delegates = delegates
+
+    def _ask(self, question: Dict[str, Any]) -> None:
+        identifier = question["id"]
+        task = self._loop.create_task(self._answer(question))
+        self._questions[identifier] = task
+        task.add_done_callback(lambda _: self._questions.pop(identifier, None))
+
+    async def _answer(self, question: Dict[str, Any]) -> None:
+        identifier, method = question["id"], question["method"]
+        delegate = self._delegates.get(method)
+        try:
+            if delegate is None:
+                frame = failure_frame(identifier, method, None)
+            else:
+                result = delegate(params_of(question))
+                frame = result_frame(identifier, await result if inspect.isawaitable(result) else result)
+        except Exception as error:
+            frame = failure_frame(identifier, method, error)
+        if self._gone is None and not self._closing and self._input is not None:
+            self._input.write(frame)
 
     async def next_event(self, timeout: Optional[float]) -> Any:
         """The next notification that belongs to no call; None when `timeout` seconds pass first.
@@ -246,6 +282,8 @@ class AsyncTransport:
         data = {"exitStatus": status, "retryable": True}
         self._gone = ServerGone(message, data)
         self._fail_all(lambda: ServerGone(message, data))
+        for question in tuple(self._questions.values()):
+            question.cancel()
         self.set_full(False)
         self._wake_event_waiters()
         if self._input is not None and not self._input.is_closing():

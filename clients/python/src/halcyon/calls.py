@@ -152,3 +152,13 @@ class EventInbox(Awaited):
             return self._reports.popleft() if self._reports else None
         except IndexError:  # another thread took it
             return None
+
+    def withdraw(self, identifier: Any) -> None:
+        """Takes out the message with that id, if it still waits."""
+        waiting = self._reports
+        for message in tuple(waiting or ()):
+            if waiting is not None and message.get("id") == identifier:
+                try:
+                    waiting.remove(message)
+                except ValueError:  # another thread took it
+                    pass

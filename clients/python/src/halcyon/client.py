@@ -9,6 +9,7 @@ from . import requests as params_of
 from .batch import BatchMethods
 from .calls import PendingCall, ProgressCallback
 from .care import CareMethods
+from .delegates import Delegates, declaration
 from .options import As, ImageOptions, Processors
 from .process import ServerProcess, Stderr, StrPath
 from .requests import Bytes, Params
@@ -37,7 +38,8 @@ class Client(BatchMethods, CareMethods):
     `binary` is the executable (default: the environment variable HALCYON_BIN, then `halcyon` on
     PATH), `cache_dir` the cache folder (default: the server's own), `args` further flags of
     `halcyon serve`, `env` variables set on top of this program's, `stderr` where the server's
-    log goes. Raises BinaryNotFound. Close it, or use it in a `with`; a client cannot be used after
+    log goes. `delegates` decide about downloads while they run, one question at a time, on a thread
+    of their own. Raises BinaryNotFound. Close it, or use it in a `with`; a client cannot be used after
     fork, where it stays the parent's: the child makes its own.
 
     Every method takes `timeout=`, the seconds to wait for the answer (default: for ever; the
@@ -54,11 +56,20 @@ class Client(BatchMethods, CareMethods):
         args: Sequence[str] = (),
         env: Optional[Mapping[str, str]] = None,
         stderr: Stderr = None,
+        delegates: Optional[Delegates] = None,
     ) -> None:
+        declared = declaration(delegates) if delegates else None
         process = ServerProcess(binary, cache_dir, args, env, stderr)
         self._transport = Transport(process)
         self.pid = process.pid
         """The server's process id."""
+        if delegates and declared is not None:
+            self._transport.answer_with(dict(delegates))
+            try:
+                self._transport.request("initialize", declared).result()
+            except BaseException:
+                self._transport.close(0)
+                raise
 
     def __enter__(self) -> "Client":
         return self

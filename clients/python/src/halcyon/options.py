@@ -104,6 +104,14 @@ class ImageOptions(TypedDict, total=False):
     downloadPriority: float
     headers: Dict[str, str]
     authorization: Authorization
+    delegates: List[
+        Literal[
+            "downloader/modifyRequest",
+            "downloader/redirect",
+            "downloader/validateStatus",
+            "downloader/challenge",
+        ]
+    ]
     maxRedirects: int
     maxBytes: int
     validStatusCodes: List[int]

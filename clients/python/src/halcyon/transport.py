@@ -15,6 +15,7 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, Optional, TypeVar
 
 from .calls import EventInbox, PendingCall, ProgressCallback
+from .delegates import Delegates, failure_frame, params_of, result_frame
 from .errors import HalcyonError, ServerGone, error_from_wire
 from .framing import (
     NO_RESULT,
@@ -51,6 +52,7 @@ class Transport:
         self._gone: Optional[ServerGone] = None
         self._closing = False
         self._events = EventInbox()
+        self._questions: Optional[EventInbox] = None
         self._make_locks()
         process.in_forked_child(self._leave_to_parent)
 
@@ -259,8 +261,10 @@ class Transport:
 
         Raises ServerGone when there will be none.
         """
+        return self._next(self._events, timeout)
+
+    def _next(self, inbox: EventInbox, timeout: Optional[float]) -> Any:
         deadline = None if timeout is None else time.monotonic() + timeout
-        inbox = self._events
         while True:
             event = inbox.take()
             if event is not None:
@@ -280,6 +284,38 @@ class Transport:
                     self._read_some()
             finally:
                 self._turn.end()
+
+    def answer_with(self, delegates: Delegates) -> None:
+        """Answers the server's questions from now on, one at a time, on a thread of their own.
+
+        That thread reads the pipe when no other does: a question never waits for a call.
+        """
+        self._questions = EventInbox()
+        thread = threading.Thread(
+            target=self._answer_questions,
+            args=(self._questions, delegates),
+            name="halcyon delegates",
+            daemon=True,
+        )
+        thread.start()
+
+    def _answer_questions(self, questions: EventInbox, delegates: Delegates) -> None:
+        while True:
+            try:
+                question = self._next(questions, None)
+            except ServerGone:
+                return
+            identifier, method = question["id"], question["method"]
+            delegate = delegates.get(method)
+            try:
+                if delegate is None:
+                    frame = failure_frame(identifier, method, None)
+                else:
+                    frame = result_frame(identifier, delegate(params_of(question)))
+            except Exception as error:
+                frame = failure_frame(identifier, method, error)
+            if self._gone is None and not self._closing:
+                self._send(frame)
 
     @property
     def closing(self) -> bool:
@@ -333,7 +369,13 @@ class Transport:
                 followed = self._pending.get(token) if isinstance(token, int) else None
                 if followed is not None:
                     followed._report(params.get("value"))
-            elif message.get("id") is None:
+            elif message.get("id") is not None:
+                if self._questions is not None:
+                    self._questions._report(message)
+            elif message["method"] == "$/cancelRequest":
+                if self._questions is not None:
+                    self._questions.withdraw((message.get("params") or {}).get("id"))
+            else:
                 self._events._report(message)
             return
         error = message.get("error")
@@ -363,6 +405,8 @@ class Transport:
         self._gone = gone
         self._fail_all(lambda: ServerGone(gone.message, gone.data))
         self._events._end()
+        if self._questions is not None:
+            self._questions._end()
 
     def _fail_all(self, error: Callable[[], BaseException]) -> None:
         while self._pending:

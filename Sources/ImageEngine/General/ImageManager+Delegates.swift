@@ -1,0 +1,28 @@
+extension ImageManager {
+    /// A request as its delegate wants it sent: where to and with which options. Merging sees only that; the cache key
+    /// stays the caller's.
+    ///
+    /// Every caller is asked for itself, before it may join others: nobody waits for somebody else's delegate.
+    ///
+    /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate wants none,
+    ///   ``ImageError/invalidURL(_:reason:)`` when it wants one that is not http.
+    func modified(_ url: String, _ options: ImageOptions) async throws -> (url: String, options: ImageOptions) {
+        guard let delegates = options.delegates, delegates.questions.contains(.modifyRequest) else {
+            return (url, options)
+        }
+        let draft = DownloadDraft(url: url, headers: options.headers)
+        guard let wanted = try await delegates.delegate.modify(draft) else {
+            throw ImageError.downloadCancelledBeforeStarting(url: url)
+        }
+        try Task.checkCancellation()
+        guard case .network = try ImageSource(url: wanted.url) else {
+            throw ImageError.invalidURL(
+                wanted.url, reason: "A request can only be changed to another of http or https.")
+        }
+        var options = options
+        options.authorization = options.scoped(from: url, to: wanted.url).authorization
+        options.headers = wanted.headers
+        options.delegates = delegates.without(.modifyRequest)
+        return (wanted.url, options)
+    }
+}

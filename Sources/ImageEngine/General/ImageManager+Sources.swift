@@ -1,0 +1,91 @@
+/// Several sources of one image, and several attempts at each.
+extension ImageManager {
+    /// Loads an image from one source; a failure of it is no error of ours yet.
+    typealias SourceLoader = @Sendable (_ url: String) async throws -> ImageResult
+
+    private enum SourceEvent: Sendable {
+        case image(ImageResult)
+        case failure(source: Int, [ImageError.Attempt])
+        case overdue(source: Int)
+    }
+
+    /// Tries the sources as the options say: in order, or beside each other when one keeps us waiting.
+    ///
+    /// - Throws: The first source's error, for the others only stood by, with all that failed.
+    func loadAny(of urls: [String], _ options: ImageOptions, _ load: @escaping SourceLoader) async throws -> ImageResult
+    {
+        if let pause = options.hedgeAfter, urls.count > 1 {
+            return try await race(urls, pause, options, load)
+        }
+        var attempts: [ImageError.Attempt] = []
+        for url in urls {
+            switch try await attempt(url, options, load) {
+            case .success(let image): return image
+            case .failure(let failure): attempts += failure.attempts
+            }
+        }
+        throw ImageError.joined(attempts)
+    }
+
+    private func race(
+        _ urls: [String], _ pause: Double, _ options: ImageOptions, _ load: @escaping SourceLoader
+    ) async throws -> ImageResult {
+        try await withThrowingTaskGroup(of: SourceEvent.self) { group in
+            var hedge = Hedge(count: urls.count)
+            var failures: [Int: [ImageError.Attempt]] = [:]
+            func begin(_ source: Int?) {
+                guard let source else { return }
+                group.addTask {
+                    switch try await self.attempt(urls[source], options, load) {
+                    case .success(let image): .image(image)
+                    case .failure(let failure): .failure(source: source, failure.attempts)
+                    }
+                }
+                guard source + 1 < urls.count else { return }
+                group.addTask {
+                    try await Task.sleep(for: .seconds(pause))
+                    return .overdue(source: source)
+                }
+            }
+            // The losers are cancelled, and a pause with nobody left to begin.
+            defer { group.cancelAll() }
+            begin(hedge.begin())
+            while let event = try await group.next() {
+                switch event {
+                case .image(let image): return image
+                case .overdue(let source): begin(hedge.overdue(source))
+                case .failure(let source, let attempts):
+                    failures[source] = attempts
+                    let (next, isOver) = hedge.failed()
+                    begin(next)
+                    if isOver { throw ImageError.joined(failures.sorted { $0.key < $1.key }.flatMap(\.value)) }
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private struct SourceFailure: Error {
+        var attempts: [ImageError.Attempt] = []
+    }
+
+    /// Tries one source as often as the options say.
+    private func attempt(
+        _ url: String, _ options: ImageOptions, _ load: SourceLoader
+    ) async throws -> Result<ImageResult, SourceFailure> {
+        var failure = SourceFailure()
+        var generator = SystemRandomNumberGenerator()
+        while true {
+            do {
+                return .success(try await load(url))
+            } catch let error as ImageError {
+                failure.attempts.append(ImageError.Attempt(url: url, error: error.first))
+                let count = failure.attempts.count
+                guard let delay = options.retry.delay(before: count, after: error.first, using: &generator) else {
+                    return .failure(failure)
+                }
+                try await Task.sleep(for: .seconds(delay))
+            }
+        }
+    }
+}

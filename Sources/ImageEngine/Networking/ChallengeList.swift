@@ -1,0 +1,66 @@
+/// The challenges of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110, 11.6.1).
+struct ChallengeList: Sendable, Equatable {
+    /// One way to log in.
+    struct Challenge: Sendable, Equatable {
+        /// In small letters.
+        let scheme: String
+        var realm: String?
+    }
+
+    private(set) var challenges: [Challenge] = []
+
+    /// Reads a field; what it cannot read it leaves out.
+    init(_ text: String) {
+        var rest = text[...]
+        func skip(_ characters: String) { rest = rest.drop { characters.contains($0) } }
+        func token() -> String {
+            let token = rest.prefix { !" \t,=\"".contains($0) }
+            rest = rest[token.endIndex...]
+            return String(token)
+        }
+        while true {
+            skip(" \t,")
+            guard !rest.isEmpty else { return }
+            let name = token()
+            skip(" \t")
+            if rest.first == "=" {
+                skip("=")
+                skip(" \t")
+                let value = Self.value(&rest)
+                // `=` without a name or a challenge before it belongs to nobody.
+                if name.lowercased() == "realm", !challenges.isEmpty, challenges[challenges.count - 1].realm == nil {
+                    challenges[challenges.count - 1].realm = value
+                }
+            } else if !name.isEmpty {
+                challenges.append(Challenge(scheme: name.lowercased()))
+            } else {
+                rest = rest.dropFirst()
+            }
+        }
+    }
+
+    private static func value(_ rest: inout Substring) -> String {
+        guard rest.first == "\"" else {
+            let value = rest.prefix { !" \t,".contains($0) }
+            rest = rest[value.endIndex...]
+            return String(value)
+        }
+        var value = ""
+        rest = rest.dropFirst()
+        while let character = rest.popFirst(), character != "\"" {
+            value.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+        }
+        return value
+    }
+
+    /// The one to answer: the safest that we know, else the first.
+    var best: Challenge? {
+        for scheme in ["digest", "basic", "bearer"] {
+            if let found = challenges.first(where: { $0.scheme == scheme }) { return found }
+        }
+        return challenges.first
+    }
+
+    /// Whether a scheme is offered.
+    func offers(_ scheme: String) -> Bool { challenges.contains { $0.scheme == scheme } }
+}

@@ -1,0 +1,237 @@
+internal import Platform
+
+/// One download from its first request to the final answer: redirects, challenges and what was begun earlier, one
+/// request after the other.
+///
+/// Delegates are asked here, between requests, where nothing waits but the download itself.
+struct Exchange: Sendable {
+    /// How many answers to challenges are tried.
+    static let challengeLimit = 3
+
+    let transport: CurlTransport
+    let request: DownloadRequest
+    let report: @Sendable (DownloadProgress) -> Void
+    /// What has become of it so far.
+    private(set) var ending: DownloadReport
+    private let started = monotonicNanoseconds()
+    private var policy: RedirectPolicy
+    private var headerBytes = 0
+    private var origin: AddressClass?
+    private var failures = 0
+    private var part: ResumePart?
+
+    init(
+        _ request: DownloadRequest, over transport: CurlTransport,
+        report: @escaping @Sendable (DownloadProgress) -> Void
+    ) {
+        self.transport = transport
+        self.request = request
+        self.report = report
+        ending = DownloadReport(url: request.url)
+        policy = RedirectPolicy(limit: request.maxRedirects, source: request.url)
+    }
+
+    private func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
+        guard let delegates = request.delegates, delegates.questions.contains(question) else { return nil }
+        return delegates.delegate
+    }
+
+    /// Goes through all of it.
+    mutating func run() async throws -> Download {
+        defer { ending.seconds = Double(monotonicNanoseconds() - started) / 1e9 }
+        do {
+            return try await converse()
+        } catch {
+            ending.error = error as? ImageError
+            ending.isCancelled = error is CancellationError
+            throw error
+        }
+    }
+
+    private mutating func converse() async throws -> Download {
+        var hop = Hop(request)
+        if let delegate = delegate(for: .modifyRequest) {
+            guard let draft = try await delegate.modify(hop.draft) else {
+                throw ImageError.downloadCancelledBeforeStarting(url: request.url)
+            }
+            hop = try hop.changed(to: draft)
+        }
+        part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
+        while true {
+            try check(hop)
+            let current = self
+            let outcome = await transport.perform { [hop] id, finish in current.order(hop, id, finish) }
+            note(outcome.timing, hop)
+            switch outcome.kind {
+            case .answer(let download): return download
+            case .unjudged(let download): return try await judged(download)
+            case .redirect(let status, let location): hop = try await redirected(hop, status, location)
+            case .challenge(let status, let challenges): hop = try await answered(hop, status, challenges)
+            case .restart:
+                part?.drop()
+                part = nil
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    /// Refuses a host that may not be loaded from, before anything is resolved.
+    private func check(_ hop: Hop) throws(ImageError) {
+        let policy = transport.settings.policy
+        if let reason = policy.refusal(host: hop.url.host) {
+            throw .forbiddenAddress(url: hop.url.text, reason: reason)
+        }
+        // A proxy dials for us; what can be judged here is an address that is written out.
+        guard transport.settings.proxies.proxy(for: hop.url) != nil, let address = IPAddress(hop.url.host),
+            let reason = policy.refusal(transport.settings.classify(address), after: origin)
+        else { return }
+        throw .forbiddenAddress(url: hop.url.text, reason: reason)
+    }
+
+    private func order(
+        _ hop: Hop, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void
+    ) -> TransferOrder {
+        TransferOrder(
+            request: request, hop: hop, started: started, headerAllowance: Transfer.headerLimit - headerBytes,
+            origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
+            ask: asking(id), report: report, finish: finish)
+    }
+
+    /// Asks the delegate what a head is worth, beside the transfer that waits for it.
+    private func asking(_ id: UInt64) -> (@Sendable (TransferOrder.Head) -> Void)? {
+        guard let delegate = delegate(for: .validateStatus) else { return nil }
+        return { [transport] head in
+            Task {
+                do {
+                    let verdict = try await delegate.accepts(
+                        status: head.status, contentType: head.contentType, url: head.url)
+                    transport.judge(id, .success(verdict))
+                } catch {
+                    transport.judge(id, .failure(error))
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ timing: HopTiming, _ hop: Hop) {
+        ending.finalURL = hop.url.text
+        ending.status = timing.status ?? ending.status
+        ending.bytes = timing.bytes
+        ending.resumedBytes = timing.resumedBytes
+        ending.dns += timing.dns
+        ending.connect += timing.connect
+        ending.tls += timing.tls
+        ending.isReused = timing.isReused
+        ending.httpVersion = timing.httpVersion
+        ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
+        headerBytes += timing.headerBytes
+        // What a proxy reaches for us is taken for public.
+        guard let reached = timing.isProxied ? .public : timing.reached else { return }
+        origin = origin.map { min($0, reached) } ?? reached
+    }
+
+    // MARK: Redirects
+
+    private mutating func redirected(_ hop: Hop, _ status: Int, _ location: String) async throws -> Hop {
+        var next = try policy.next(after: hop, location: location)
+        if let delegate = delegate(for: .redirect) {
+            guard let draft = try await delegate.redirect(next.draft, from: hop.url.text, status: status) else {
+                throw ImageError.invalidStatusCode(status, url: request.url)
+            }
+            next = try next.changed(to: draft)
+        }
+        ending.redirects += 1
+        return next
+    }
+
+    // MARK: Challenges
+
+    private func answersChallenges(_ hop: Hop) -> Bool {
+        if request.validStatusCodes?.contains(401) == true || request.validStatusCodes?.contains(407) == true {
+            return false
+        }
+        if delegate(for: .challenge) != nil, failures < Self.challengeLimit { return true }
+        if case .basic = hop.authorization, hop.scheme == nil { return true }
+        return false
+    }
+
+    private mutating func answered(_ hop: Hop, _ status: Int, _ challenges: ChallengeList) async throws -> Hop {
+        var next = hop
+        let isProxy = status == 407
+        if !isProxy, case .basic = hop.authorization, hop.scheme == nil, !challenges.offers("basic"),
+            challenges.offers("digest")
+        {
+            // The credentials are right, only to be sent in another way.
+            next.scheme = "digest"
+            return next
+        }
+        let refusal = ImageError.invalidStatusCode(status, url: request.url)
+        guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, let best = challenges.best
+        else {
+            throw refusal
+        }
+        let host = isProxy ? transport.settings.proxies.proxy(for: hop.url) ?? hop.url.host : hop.url.host
+        let answer = try await delegate.answer(
+            AuthenticationChallenge(
+                url: hop.url.text, host: host, realm: best.realm, scheme: best.scheme, isProxy: isProxy,
+                failures: failures))
+        failures += 1
+        guard case .credential(let credential) = answer else { throw refusal }
+        if isProxy {
+            next.proxyAuthorization = credential
+        } else {
+            next = next.withoutField("authorization")
+            next.authorization = credential
+            next.scheme = best.scheme == "digest" ? "digest" : "basic"
+        }
+        return next
+    }
+
+    // MARK: Answers
+
+    /// An answer without a body, when a delegate says what it is worth.
+    private func judged(_ download: Download) async throws -> Download {
+        let response = download.response
+        let verdict = try await delegate(for: .validateStatus)?.accepts(
+            status: response.status, contentType: response.contentType, url: response.url)
+        if let error = request.refusal(of: response, accepted: verdict ?? nil) { throw error }
+        return download
+    }
+}
+
+extension Hop {
+    /// The same without the header fields of a name.
+    fileprivate func withoutField(_ name: String) -> Hop {
+        var hop = self
+        hop.fields.removeAll { $0.name.text.lowercased() == name }
+        return hop
+    }
+}
+
+extension DownloadRequest {
+    /// What is wrong with an answer, as far as its head tells; nil if nothing is.
+    ///
+    /// - Parameter accepted: What a delegate said of it, if it said anything.
+    func refusal(of response: DownloadResponse, accepted: Bool?) -> ImageError? {
+        let status = response.status
+        if status == 304, validators != nil { return nil }
+        switch accepted {
+        case true: break
+        case false: return refusal(response)
+        default:
+            if status == 304, validStatusCodes == nil { return .notModified(url: url) }
+            if !accepts(status: status) { return refusal(response) }
+        }
+        if let coding = response.fields["content-encoding"], !coding.isEmpty, coding.lowercased() != "identity" {
+            return .badData(
+                reason: "The server compressed it (\(coding)), though that was not accepted.", source: url)
+        }
+        return nil
+    }
+
+    private func refusal(_ response: DownloadResponse) -> ImageError {
+        let text = response.fields["retry-after"]
+        return .invalidStatusCode(
+            response.status, url: url, retryAfter: text.flatMap { HTTPTime.delay($0, now: wallSeconds()) })
+    }
+}

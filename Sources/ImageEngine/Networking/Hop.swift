@@ -1,0 +1,86 @@
+internal import Platform
+
+/// One request of a download as it is sent: the first, or one that a redirect or a challenge led to.
+struct Hop: Hashable, Sendable {
+    /// A header field that the caller or a delegate wants sent.
+    struct Field: Hashable, Sendable {
+        let name: ExactText
+        let value: ExactText
+    }
+
+    var url: WebURL
+    var fields: [Field]
+    var authorization: Authorization?
+    /// The scheme that a server asked for, when it was not the usual one: `digest`.
+    var scheme: String?
+    /// Credentials for the proxy, once it wanted some.
+    var proxyAuthorization: Authorization?
+    /// Whether it goes to the origin of the URL that was asked for: others see no client certificate.
+    var isAtHome = true
+    /// Whether the configured netrc file may be looked into: not after a redirect from https to http.
+    var mayUseNetrc = true
+
+    /// The first request of a download.
+    init(_ request: DownloadRequest) {
+        url = request.webURL.withoutCredentials
+        fields = Self.fields(request.headers)
+        authorization = request.authorization ?? request.webURL.credentials
+    }
+
+    private static func fields(_ headers: [(name: String, value: String)]) -> [Field] {
+        headers.map { Field(name: ExactText($0.name), value: ExactText($0.value)) }
+    }
+
+    /// The request that goes to `target` next. What is not that origin's business stays behind.
+    ///
+    /// Credentials that stand in `target` itself are not used: a server does not choose with what we log in elsewhere.
+    func following(to target: WebURL) -> Hop {
+        var next = self
+        next.url = target.withoutCredentials
+        if url.isSecure, !target.isSecure { next.mayUseNetrc = false }
+        guard target.origin != url.origin else { return next }
+        next.fields = fields.filter { Self.crossesOrigins($0.name.text) }
+        next.authorization = nil
+        next.scheme = nil
+        next.isAtHome = false
+        return next
+    }
+
+    /// Whether a header field goes along to another origin: only what says nothing about who asks. Any other may be a
+    /// secret, whatever its name.
+    static func crossesOrigins(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("accept")
+            || ["user-agent", "referer", "range", "if-range", "cache-control"].contains(name)
+    }
+
+    // MARK: Delegates
+
+    /// The request as a delegate sees it.
+    var draft: DownloadDraft {
+        DownloadDraft(
+            url: url.text,
+            headers: Dictionary(fields.map { ($0.name.text, $0.value.text) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The request as a delegate changed it. Credentials stay behind when it goes elsewhere now.
+    func changed(to draft: DownloadDraft) throws(ImageError) -> Hop {
+        if draft == self.draft { return self }
+        var hop = self
+        if ExactText(draft.url) != url.exactText {
+            guard !draft.url.isEmpty else { throw .invalidURL(draft.url, reason: "It is empty.") }
+            let target = try WebURL(draft.url)
+            hop = following(to: target)
+            if let credentials = target.credentials { hop.authorization = credentials }
+        }
+        for (name, value) in draft.headers {
+            let isSound = !name.isEmpty && (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+            guard isSound, !name.contains(":") else {
+                throw .invalidURL(
+                    draft.url, reason: "The delegate gave a header that cannot be sent: \"\(name.excerpt)\".")
+            }
+        }
+        hop.fields = Self.fields(draft.headers.map { ($0.key, $0.value) }.sorted { $0.name < $1.name })
+        return hop
+    }
+}

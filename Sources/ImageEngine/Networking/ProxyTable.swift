@@ -1,0 +1,69 @@
+internal import Glibc
+
+/// Where requests go through a proxy.
+public enum ProxyChoice: Sendable, Hashable {
+    /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` in the environment say.
+    case environment
+    /// Nowhere.
+    case none
+    /// Everywhere but where `no_proxy` says otherwise, through this one.
+    case url(String)
+
+    /// The choice that a setting writes: `none` or a URL.
+    public init(_ text: String) { self = text == "none" ? .none : .url(text) }
+}
+
+/// Which proxy each URL goes through: a plain value.
+///
+/// We decide, as curl does, and not libcurl by itself: the address of a proxy is not judged as that of a server is.
+struct ProxyTable: Sendable, Hashable {
+    private var secure: String?
+    private var plain: String?
+    private var exceptions: [String] = []
+
+    /// No proxies.
+    init() {}
+
+    /// The table for a choice.
+    ///
+    /// - Parameter variable: The environment.
+    init(_ choice: ProxyChoice, variable: (String) -> String? = Self.variable) {
+        if choice == .none { return }
+        exceptions =
+            Self.first(["no_proxy", "NO_PROXY"], variable).map { text in
+                text.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+            } ?? []
+        if case .url(let url) = choice {
+            (secure, plain) = (url, url)
+        } else {
+            let all = Self.first(["all_proxy", "ALL_PROXY"], variable)
+            secure = Self.first(["https_proxy", "HTTPS_PROXY"], variable) ?? all
+            // In capitals this is a header of a request to a CGI program (httpoxy).
+            plain = Self.first(["http_proxy"], variable) ?? all
+        }
+    }
+
+    /// The proxy for a URL; nil for none.
+    func proxy(for url: WebURL) -> String? {
+        guard let proxy = url.isSecure ? secure : plain, !isException(url.host) else { return nil }
+        return proxy
+    }
+
+    private func isException(_ host: String) -> Bool {
+        let address = IPAddress(host)
+        let host = host.hasSuffix(".") ? String(host.dropLast()) : host
+        return exceptions.contains { exception in
+            if exception == "*" { return true }
+            if let address { return IPNetwork(exception)?.contains(address) == true }
+            let name = exception.hasPrefix(".") ? String(exception.dropFirst()) : exception
+            let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
+            return !bare.isEmpty && (host == bare || host.hasSuffix("." + bare))
+        }
+    }
+
+    private static func first(_ names: [String], _ variable: (String) -> String?) -> String? {
+        names.compactMap { variable($0) }.first { !$0.isEmpty }
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

@@ -1,0 +1,50 @@
+/// Decides about each redirect of a download: a plain value.
+///
+/// Only http and https, so many and no more, and never the same request twice, for the answer would be the same. From
+/// https to http is allowed, because credentials never go along: that is another origin.
+struct RedirectPolicy: Sendable {
+    /// How many redirects are followed.
+    let limit: Int
+    /// What errors name.
+    let source: String
+    /// How many have been followed.
+    private(set) var count = 0
+    private var visited: Set<Hop> = []
+
+    /// A policy for a download of `source`.
+    init(limit: Int, source: String) {
+        self.limit = limit
+        self.source = source
+    }
+
+    /// Whether an answer with this status and `Location` redirects. An empty one leads nowhere.
+    static func redirects(status: Int, location: String?) -> Bool {
+        [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
+    }
+
+    /// The request that follows `hop` when that was answered with `location`.
+    mutating func next(after hop: Hop, location: String) throws(ImageError) -> Hop {
+        visited.insert(hop)
+        let next = hop.following(to: try hop.url.following(location, naming: source))
+        guard count < limit else {
+            throw .limitExceeded(
+                limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
+        }
+        guard !visited.contains(next) else { throw .redirectCircle(through: next.url.text, source: source) }
+        count += 1
+        return next
+    }
+
+    /// A `Location` with every byte beyond ASCII written as servers mean it.
+    static func escaped(_ location: some Sequence<UInt8>) -> String {
+        var text = ""
+        for byte in location {
+            if byte >= 0x80 {
+                text += "%" + String(byte, radix: 16, uppercase: true)
+            } else {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,112 @@
+/// What is known of a body that was begun, and decides whether an answer goes on with it: a plain value.
+///
+/// Versions are never spliced: only a validator that is the same for the same bytes will do (C-16, RFC 9110, 8.8.1).
+struct ResumeNote: Hashable, Sendable {
+    /// The entity tag, or the date of the last change where there is none: what `If-Range` asks with.
+    let validator: String
+    /// Bytes of the whole body; nil when the server does not say.
+    let total: Int?
+    /// The digest of the URL that answered, in hexadecimal.
+    let source: String
+
+    /// The note for an answer, if its body can be gone on with later.
+    ///
+    /// - Parameter length: Bytes of its body, if known.
+    init?(_ response: DownloadResponse, length: Int?) {
+        guard response.status == 200, length.map({ $0 >= ResumeFolder.smallest }) ?? true,
+            response.fields["content-encoding"].map({ $0.lowercased() == "identity" }) ?? true,
+            response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
+                $0.filter { $0 != " " } == "bytes"
+            }) == true, let validator = Self.validator(response)
+        else { return nil }
+        self.validator = validator
+        total = length
+        source = Digest(of: response.url).hex
+    }
+
+    private init(validator: String, total: Int?, source: String) {
+        (self.validator, self.total, self.source) = (validator, total, source)
+    }
+
+    /// A weak tag says that two bodies mean the same, not that they are the same; then the date does not count either
+    /// (RFC 9110, 13.1.5). A date counts if the body was a second old when it was sent (8.8.2.2).
+    private static func validator(_ response: DownloadResponse) -> String? {
+        if let etag = response.etag {
+            return etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.utf8.count >= 2 ? etag : nil
+        }
+        guard let modified = response.lastModified, let date = response.fields["date"],
+            let changed = HTTPTime.seconds(modified), let sent = HTTPTime.seconds(date), sent - changed >= 1
+        else { return nil }
+        return modified
+    }
+
+    /// What to do with an answer to a request for the rest.
+    enum Verdict: Equatable {
+        /// Its body is the rest.
+        case goesOn
+        /// It is the whole body, anew.
+        case begins
+        /// It is of no use: ask for the whole.
+        case isUseless
+        /// It says nothing about the body.
+        case isOther
+    }
+
+    /// Judges an answer to a request for everything from byte `offset` on.
+    func judge(_ response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
+        switch response.status {
+        case 206: break
+        case 416: return .isUseless
+        case 200: return .begins
+        default: return .isOther
+        }
+        guard let range = Self.range(response.fields["content-range"] ?? ""), range.first == offset,
+            response.fields["content-encoding"].map({ $0.lowercased() == "identity" }) ?? true,
+            Digest(of: response.url).hex == source
+        else { return .isUseless }
+        if let whole = range.total {
+            guard range.last == whole - 1, total == nil || total == whole else { return .isUseless }
+        } else if let total, range.last != total - 1 {
+            return .isUseless
+        }
+        if let length, length != range.last - range.first + 1 { return .isUseless }
+        // A server that answers 206 has to send the tag it would have sent with 200.
+        let isTag = validator.hasPrefix("\"")
+        if isTag, let etag = response.etag, etag != validator { return .isUseless }
+        if !isTag, let modified = response.lastModified, modified != validator { return .isUseless }
+        return .goesOn
+    }
+
+    /// The parts of `bytes 100-199/200`.
+    private static func range(_ text: String) -> (first: Int, last: Int, total: Int?)? {
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = number(ends[0]), let last = number(ends[1]), first <= last else {
+            return nil
+        }
+        if parts[1] == "*" { return (first, last, nil) }
+        guard let total = number(parts[1]) else { return nil }
+        return (first, last, total)
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
+    }
+
+    // MARK: As text
+
+    /// The note and what file it is about, as it is kept beside that.
+    func text(inode: UInt64) -> String { "1\n\(inode)\n\(total.map(String.init) ?? "")\n\(source)\n\(validator)\n" }
+
+    /// Reads a note that is kept beside a file.
+    static func read(_ text: String, inode: UInt64) -> ResumeNote? {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 6, lines[0] == "1", UInt64(lines[1]) == inode, lines[2].isEmpty || Int(lines[2]) != nil,
+            !lines[4].isEmpty
+        else { return nil }
+        return ResumeNote(validator: String(lines[4]), total: Int(lines[2]), source: String(lines[3]))
+    }
+}

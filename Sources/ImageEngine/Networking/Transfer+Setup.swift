@@ -1,0 +1,94 @@
+internal import CCurl
+internal import Platform
+
+extension Transfer {
+    /// Tells libcurl everything about the request.
+    func configure() {
+        let hop = order.hop
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        hc_set_string(easy, CURLOPT_URL, hop.url.text)
+        hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        hc_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
+        hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
+        // and a slow one would hold up everything else from its host.
+        if hop.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
+        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.timeout * 1000) + 1000)
+        hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.maxBytes))
+        hc_set_long(easy, CURLOPT_BUFFERSIZE, 64 << 10)
+        hc_set_write(easy, receiveBody, context)
+        hc_set_header(easy, receiveHeader, context)
+        hc_set_judges(easy, openSocket, beforeRequest, context)
+        configureHeaders()
+        configureCredentials()
+        configureProxy()
+        if hop.url.isSecure { configureTLS() }
+        for text in settings.resolve() { resolveList = hc_list_append(resolveList, text) }
+        if let resolveList { hc_set_list(easy, CURLOPT_RESOLVE, resolveList) }
+    }
+
+    private func configureHeaders() {
+        var names: Set<String> = []
+        func add(_ line: String) { headerList = hc_list_append(headerList, line) }
+        for field in order.hop.fields {
+            let (name, value) = (field.name.text, field.value.text)
+            names.insert(name.lowercased())
+            // An empty value needs a semicolon, or libcurl takes the header away.
+            add(value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        if let etag = request.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
+        if let date = request.validators?.lastModified, !names.contains("if-modified-since") {
+            add("If-Modified-Since: \(date)")
+        }
+        if let part = order.part {
+            add("Range: bytes=\(part.count)-")
+            add("If-Range: \(part.note.validator)")
+        }
+        if !names.contains("accept") { add(Self.acceptLine) }
+        if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
+        if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
+            add("Authorization: Bearer \(token)")
+        }
+        if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
+    }
+
+    private static let acceptLine = "Accept: " + TransportSettings.accept
+
+    private func configureCredentials() {
+        let hop = order.hop
+        if case .basic(let user, let password) = hop.authorization {
+            hc_set_string(easy, CURLOPT_USERNAME, user)
+            hc_set_string(easy, CURLOPT_PASSWORD, password)
+        } else if hop.authorization == nil, hop.mayUseNetrc, let netrc = settings.netrc {
+            hc_set_string(easy, CURLOPT_NETRC_FILE, netrc)
+            hc_set_long(easy, CURLOPT_NETRC, 1)
+        }
+        // CURLAUTH_DIGEST
+        if hop.scheme == "digest" { hc_set_long(easy, CURLOPT_HTTPAUTH, 1 << 1) }
+    }
+
+    private func configureProxy() {
+        // Set, though empty, it keeps libcurl from looking into the environment by itself.
+        hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
+        hc_set_string(easy, CURLOPT_NOPROXY, "")
+        if case .basic(let user, let password) = order.hop.proxyAuthorization {
+            hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
+            hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
+            // CURLAUTH_BASIC and CURLAUTH_DIGEST: whichever it wants.
+            hc_set_long(easy, CURLOPT_PROXYAUTH, 1 << 0 | 1 << 1)
+        }
+    }
+
+    private func configureTLS() {
+        let tls = settings.tls
+        if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
+        if order.hop.isAtHome, let certificate = tls.clientCertificate {
+            hc_set_string(easy, CURLOPT_SSLCERT, certificate)
+            hc_set_string(easy, CURLOPT_SSLKEY, tls.clientKey ?? certificate)
+        }
+        if tls.trustedHosts.contains(where: { NetworkPolicy.matches(order.hop.url.host, $0) }) {
+            hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
+            hc_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Platform
+
+/// What one ``Transfer`` is to do, and whom it tells.
+struct TransferOrder: Sendable {
+    let request: DownloadRequest
+    let hop: Hop
+    /// When the whole download began, in nanoseconds of the monotonic clock.
+    let started: Int
+    /// How many bytes of headers may still come.
+    let headerAllowance: Int
+    /// The most public address that led here by a redirect.
+    let origin: AddressClass?
+    /// Whether a server that wants credentials is told of, instead of judged.
+    let answersChallenges: Bool
+    /// The body that was begun earlier.
+    let part: ResumePart?
+    let spool: SpoolPlace
+    /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
+    let ask: (@Sendable (Head) -> Void)?
+    let report: @Sendable (DownloadProgress) -> Void
+    let finish: @Sendable (HopOutcome) -> Void
+
+    /// The head of an answer, for who is asked about it.
+    struct Head: Sendable {
+        let status: Int
+        let contentType: String?
+        let url: String
+    }
+}
+
+/// What came of one request.
+struct HopOutcome: Sendable {
+    enum Kind: Sendable {
+        /// The answer.
+        case answer(Download)
+        /// An answer without a body that somebody has still to be asked about.
+        case unjudged(Download)
+        /// It redirects.
+        case redirect(status: Int, location: String)
+        /// The server or the proxy wants credentials.
+        case challenge(status: Int, ChallengeList)
+        /// What was begun earlier cannot be gone on with: ask for the whole.
+        case restart
+        case failure(any Error)
+    }
+
+    let kind: Kind
+    var timing = HopTiming()
+}
+
+/// How long the parts of one request took, in seconds, and over what it went.
+struct HopTiming: Sendable {
+    var dns = 0.0
+    var connect = 0.0
+    var tls = 0.0
+    /// When its answer began, in nanoseconds of the monotonic clock.
+    var firstByte: Int?
+    var isReused = false
+    var httpVersion: String?
+    var status: Int?
+    var bytes = 0
+    var resumedBytes = 0
+    var headerBytes = 0
+    /// The class of the address it went to; nil for a proxy or none.
+    var reached: AddressClass?
+    var isProxied = false
+}

@@ -1,0 +1,35 @@
+/// Whom to trust over TLS, and as whom to show up.
+public struct TLSSettings: Sendable, Hashable {
+    /// A file of certificates, in PEM, of authorities to trust; those of libcurl's build when nil.
+    public var caFile: String?
+    /// A file with the certificate, in PEM, that servers get to see which ask for one.
+    public var clientCertificate: String?
+    /// The file of its private key; nil when that is in the same file.
+    public var clientKey: String?
+    /// The hosts whose certificates are not looked at: names, or `*.example.com`.
+    public var trustedHosts: [String] = []
+
+    /// The default settings.
+    public init() {}
+}
+
+/// Everything about the network that is the same for all downloads.
+struct TransportSettings: Sendable {
+    var userAgent = "halcyon"
+    var policy = NetworkPolicy()
+    var tls = TLSSettings()
+    var proxies = ProxyTable()
+    /// A netrc file to find credentials in.
+    var netrc: String?
+    /// How addresses are judged; another way in tests, which have no public address to serve from.
+    var classify: @Sendable (IPAddress) -> AddressClass = { AddressClass($0) }
+    /// Names with the addresses they have, as `CURLOPT_RESOLVE` wants them: for tests.
+    var resolve: @Sendable () -> [String] = { [] }
+
+    /// The Accept header: every format that we can read, then other pictures, then whatever there is.
+    static let accept: String = {
+        let preferred: [ImageFormat] = [.avif, .webp]
+        let formats = preferred + ImageFormat.allCases.filter { !preferred.contains($0) }
+        return formats.map(\.mimeType).joined(separator: ",") + ",image/*;q=0.8,*/*;q=0.1"
+    }()
+}

@@ -1,0 +1,83 @@
+internal import CCurl
+internal import Platform
+
+/// An http or https URL, taken apart by libcurl, the library that will follow it: what we judge is what it dials.
+struct WebURL: Hashable, Sendable {
+    /// The whole URL, normalised, without user and password.
+    let exactText: ExactText
+    /// The scheme, host and port, written out: what connections are counted by, and who gets to see credentials.
+    let origin: String
+    /// The host in small letters; a number in square brackets when it is of version 6.
+    let host: String
+    /// The user and password that stood in it.
+    let credentials: Authorization?
+
+    /// The whole URL, normalised, without user and password.
+    var text: String { exactText.text }
+    /// Whether it is https.
+    var isSecure: Bool { origin.hasPrefix("https:") }
+
+    /// Parses `text`.
+    ///
+    /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
+    ///   be loaded.
+    init(_ text: String) throws(ImageError) { try self.init(text, relativeTo: nil, naming: text) }
+
+    /// The URL that `location` means where this one redirects (RFC 9110, 10.2.2).
+    ///
+    /// - Parameter source: What errors name.
+    func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
+        try WebURL(location, relativeTo: self, naming: source)
+    }
+
+    private init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
+        func invalid(_ reason: String) -> ImageError {
+            .invalidURL(source, reason: base == nil ? reason : "It redirects to \"\(text.excerpt)\". \(reason)")
+        }
+        guard !text.utf8.contains(0) else { throw invalid("It contains a NUL.") }
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw invalid("It contains a control character.")
+        }
+        if let failure = hc_load() {
+            throw .connectionFailed(url: source, reason: String(cString: failure) + ".")
+        }
+        guard let url = hc_url() else { throw invalid("There is no memory to parse it.") }
+        defer { hc_url_cleanup(url) }
+        let flags = UInt32(CURLU_URLENCODE)
+        if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
+            throw invalid("It is no well-formed URL.")
+        }
+        guard hc_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK else {
+            throw invalid("It is no well-formed URL.")
+        }
+        func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
+            guard let value = hc_url_get(url, part, UInt32(flags)) else { return nil }
+            defer { hc_free(value) }
+            return String(cString: value)
+        }
+        let scheme = part(CURLUPART_SCHEME) ?? ""
+        guard scheme == "http" || scheme == "https" else {
+            throw invalid("It leads to something that is neither http nor https.")
+        }
+        host = (part(CURLUPART_HOST) ?? "").lowercased()
+        guard !host.isEmpty else { throw invalid("It names no host.") }
+        origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
+        if part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
+            let (user, password) = (part(CURLUPART_USER, CURLU_URLDECODE), part(CURLUPART_PASSWORD, CURLU_URLDECODE))
+            credentials = .basic(user: user ?? "", password: password ?? "")
+            hc_url_set(url, CURLUPART_USER, nil, 0)
+            hc_url_set(url, CURLUPART_PASSWORD, nil, 0)
+        } else {
+            credentials = nil
+        }
+        guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
+        exactText = ExactText(whole)
+    }
+
+    private init(_ url: WebURL) {
+        (exactText, origin, host, credentials) = (url.exactText, url.origin, url.host, nil)
+    }
+
+    /// The same without the user and password that stood in it.
+    var withoutCredentials: WebURL { WebURL(self) }
+}

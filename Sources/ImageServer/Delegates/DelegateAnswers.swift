@@ -1,0 +1,69 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// How the client's answers to a ``Delegation`` are read.
+enum DelegateAnswers {
+    /// A request as the client wants it sent; nil for none at all.
+    ///
+    /// What the answer leaves out stays as it is in `asked`, but credentials do not go to another origin unless the
+    /// answer names them itself.
+    static func draft(_ view: JSONView, of asked: DownloadDraft) throws(Mismatch) -> DownloadDraft? {
+        if view.isNull { return nil }
+        try members(view, among: ["url", "headers"])
+        var draft = asked
+        if let url = view.member("url"), !url.isNull {
+            do throws(Mismatch) { draft = asked.moved(to: try String.decode(url)) } catch { throw error.within("url") }
+        }
+        if let headers = view.member("headers"), !headers.isNull {
+            do throws(Mismatch) { draft.headers = try HeaderFields.decode(headers).fields } catch {
+                throw error.within("headers")
+            }
+        }
+        return draft
+    }
+
+    /// Whether an answer is accepted; nil to judge it as without the question.
+    static func acceptance(_ view: JSONView) throws(Mismatch) -> Bool? {
+        if view.isNull { return nil }
+        try members(view, among: ["accept"])
+        guard let accept = view.member("accept") else { throw .expected("{\"accept\": true or false} or null", view) }
+        do throws(Mismatch) { return try Bool.decode(accept) } catch { throw error.within("accept") }
+    }
+
+    /// What is done about a server that wants credentials.
+    static func challenge(_ view: JSONView) throws(Mismatch) -> ChallengeAnswer {
+        switch view.string {
+        case "default": return .useDefault
+        case "cancel": return .cancel
+        default: break
+        }
+        if view.isNull { return .useDefault }
+        guard view.kind == .object, let use = view.member("use") else {
+            throw .expected("\"default\", \"cancel\" or {\"use\": {…}}", view)
+        }
+        try members(view, among: ["use"])
+        do throws(Mismatch) { return .credential(try credentials(use)) } catch { throw error.within("use") }
+    }
+
+    private static func credentials(_ view: JSONView) throws(Mismatch) -> Authorization {
+        if view.kind == .object, view.count == 1, let token = view.member("bearer")?.string, isHeaderText(token) {
+            return .bearer(token)
+        }
+        if view.kind == .object, view.count == 2, let user = view.member("user")?.string,
+            let password = view.member("password")?.string, isHeaderText(user), isHeaderText(password)
+        {
+            return .basic(user: user, password: password)
+        }
+        // What was received is not told: it may be a password.
+        throw Mismatch(path: "", message: "must be {\"user\": …, \"password\": …} or {\"bearer\": …}")
+    }
+
+    /// Refuses an answer with members that mean nothing: a misspelt one would be overlooked.
+    private static func members(_ view: JSONView, among names: [String]) throws(Mismatch) {
+        guard view.kind == .object else { throw .expected("an object or null", view) }
+        try view.forEachMember { (name, _) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard names.contains(name) || isIgnored(name) else { throw .unknown(name, among: names, what: "member") }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// Something that the server asks the client by a request, when the client has declared that it answers it.
+///
+/// The option `delegates`, the capabilities and `rpc.discover` all read ``Delegation/all``.
+struct Delegation: Sendable {
+    /// The method of the request.
+    let name: StaticString
+    let question: DownloadDelegates.Question
+    let summary: String
+    /// The schema of the request's params.
+    let params: JSONLiteral
+    /// The schema of the result that the client answers with.
+    let result: JSONLiteral
+
+    static let all: [Delegation] = [modifyRequest, redirect, validateStatus, challenge]
+    static let names = all.map(\.name.description)
+
+    /// The name by which clients test for it: `delegate.downloader.modifyRequest`.
+    var capability: String { "delegate." + name.description.split(separator: "/").joined(separator: ".") }
+
+    static let modifyRequest = Delegation(
+        name: "downloader/modifyRequest", question: .modifyRequest,
+        summary:
+            "How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.",
+        params: object([("url", textSchema), ("headers", HeaderFields.schema)]), result: draft)
+
+    static let redirect = Delegation(
+        name: "downloader/redirect", question: .redirect,
+        summary:
+            "How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.",
+        params: object([
+            ("from", textSchema), ("status", ["type": "integer"]), ("url", textSchema),
+            ("headers", HeaderFields.schema),
+        ]), result: draft)
+
+    static let validateStatus = Delegation(
+        name: "downloader/validateStatus", question: .validateStatus,
+        summary: "Is the body of this answer wanted? Null judges it by validStatusCodes.",
+        params: object([("url", textSchema), ("status", ["type": "integer"]), ("contentType", textOrNullSchema)]),
+        result: orNull(object([("accept", flagSchema)])))
+
+    static let challenge = Delegation(
+        name: "downloader/challenge", question: .challenge,
+        summary:
+            "Which credentials does this server get? \"default\" goes on as without the question, \"cancel\" gives up.",
+        params: object([
+            ("url", textSchema), ("host", textSchema), ("realm", textOrNullSchema), ("scheme", textSchema),
+            ("isProxy", flagSchema), ("failures", countSchema),
+        ]),
+        result: orNull(["oneOf": [["type": "string", "enum": ["default", "cancel"]], object([("use", credentials)])]]))
+
+    // MARK: Schemas
+
+    private static let draft: JSONLiteral = orNull([
+        "type": "object", "properties": ["url": textSchema, "headers": HeaderFields.schema],
+        "additionalProperties": false,
+    ])
+
+    private static let credentials: JSONLiteral = [
+        "oneOf": [object([("user", textSchema), ("password", textSchema)]), object([("bearer", textSchema)])]
+    ]
+
+    private static func object(_ members: [(String, JSONLiteral)]) -> JSONLiteral {
+        [
+            "type": "object", "properties": .object(members), "required": .array(members.map { .string($0.0) }),
+            "additionalProperties": false,
+        ]
+    }
+
+    private static func orNull(_ schema: JSONLiteral) -> JSONLiteral { ["oneOf": [schema, ["type": "null"]]] }
+}

@@ -1,0 +1,105 @@
+internal import ImageEngine
+internal import JSONRPC
+internal import Platform
+
+extension Event {
+    /// A transfer has ended.
+    static let didFinish = Event(
+        name: "download/didFinish",
+        summary: "A transfer has ended, well or not: once each, however many requests shared it.",
+        params: [
+            "type": "object",
+            "properties": [
+                "url": textSchema, "finalURL": textSchema, "status": ["type": ["integer", "null"]],
+                "bytes": countSchema, "resumedBytes": countSchema, "seconds": seconds,
+                "timings": [
+                    "type": "object",
+                    "properties": [
+                        "dns": seconds, "connect": seconds, "tls": seconds,
+                        "firstByte": ["type": ["number", "null"], "minimum": 0],
+                    ],
+                    "required": ["dns", "connect", "tls", "firstByte"],
+                ],
+                "reused": flagSchema, "redirects": countSchema, "httpVersion": textOrNullSchema,
+                "fromRevalidation": flagSchema, "error": textOrNullSchema,
+            ],
+            "required": [
+                "url", "finalURL", "status", "bytes", "resumedBytes", "seconds", "timings", "reused", "redirects",
+                "httpVersion", "fromRevalidation", "error",
+            ],
+        ])
+
+    /// Something was written to the log.
+    static let log = Event(
+        name: "log",
+        summary: "A line of the log, of the level that is logged or above; at most 100 in a second.",
+        params: [
+            "type": "object",
+            "properties": [
+                "level": textSchema, "message": textSchema,
+                "metadata": ["type": "object", "additionalProperties": textSchema], "omitted": countSchema,
+            ],
+            "required": ["level", "message", "metadata"],
+        ])
+
+    private static let seconds: JSONLiteral = ["type": "number", "minimum": 0]
+}
+
+extension ImageServer {
+    /// Tells the client what became of a transfer, if it wants to know.
+    func report(_ download: DownloadReport) {
+        subscriptions.send(.didFinish) {
+            notify(Event.didFinish.name) { writer in
+                writer.object { params in
+                    params.field("url", download.url)
+                    params.field("finalURL", download.finalURL)
+                    params.field("status", download.status)
+                    params.field("bytes", download.bytes)
+                    params.field("resumedBytes", download.resumedBytes)
+                    params.field("seconds", seconds: download.seconds)
+                    params.key("timings")
+                    params.object { timings in
+                        timings.field("dns", seconds: download.dns)
+                        timings.field("connect", seconds: download.connect)
+                        timings.field("tls", seconds: download.tls)
+                        timings.field("firstByte", seconds: download.firstByte)
+                    }
+                    params.field("reused", download.isReused)
+                    params.field("redirects", download.redirects)
+                    params.field("httpVersion", download.httpVersion)
+                    params.field("fromRevalidation", download.fromRevalidation)
+                    params.field("error", download.errorName)
+                }
+            }
+        }
+    }
+
+    /// Tells the client of a line of the log, if it wants to know.
+    public func report(level: String, message: String, metadata: [(name: String, value: String)]) {
+        subscriptions.send(.log) {
+            guard let omitted = logThrottle.withLock({ $0.admit(now: monotonicNanoseconds()) }) else { return }
+            notify(Event.log.name) { writer in
+                writer.object { params in
+                    params.field("level", level)
+                    params.field("message", message)
+                    params.key("metadata")
+                    params.object { writer in
+                        for (name, value) in metadata {
+                            writer.key(name)
+                            writer.write(value)
+                        }
+                    }
+                    if omitted > 0 { params.field("omitted", omitted) }
+                }
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member with a span of time, to the microsecond.
+    fileprivate mutating func field(_ name: StaticString, seconds: Double?) {
+        key(name)
+        if let seconds { write((seconds * 1e6).rounded() / 1e6) } else { writeNull() }
+    }
+}

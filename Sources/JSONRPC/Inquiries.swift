@@ -1,0 +1,197 @@
+internal import Synchronization
+
+/// Asks the client, and gives its answers to those who wait for them. Callable from any thread.
+final class Inquiries: Sendable {
+    private struct Waiter: Sendable {
+        let message: [UInt8]
+        let timeout: Double
+        /// Takes the client's response, which is only lent.
+        let take: @Sendable (JSONView) -> Void
+        let fail: @Sendable (any Error) -> Void
+    }
+
+    private struct State: Sendable {
+        var table = InquiryTable<Waiter>(capacity: 64)
+        var timers: [UInt64: Task<Void, Never>] = [:]
+    }
+
+    private static let prefix = "halcyon-"
+
+    private let state = Mutex(State())
+    private let lastSerial = Atomic<UInt64>(0)
+    private let writer: MessageWriter
+    private let unsentLimit: Int
+    private let pause: @Sendable (Double) async throws -> Void
+
+    /// - Parameters:
+    ///   - unsentLimit: Past this many unsent bytes the client is asked nothing new.
+    ///   - pause: Waits so many seconds, or until the task is cancelled.
+    init(writer: MessageWriter, unsentLimit: Int, pause: @escaping @Sendable (Double) async throws -> Void) {
+        self.writer = writer
+        self.unsentLimit = unsentLimit
+        self.pause = pause
+    }
+
+    /// How many requests have no answer yet.
+    var count: Int { state.withLock { $0.table.count } }
+
+    func request<Value: Sendable>(
+        _ method: StaticString, timeout: Double, params: (inout JSONWriter) -> Void,
+        decode: @escaping @Sendable (JSONView) throws -> Value
+    ) async throws -> Value {
+        let serial = lastSerial.add(1, ordering: .relaxed).newValue
+        let message = Self.message(serial, method, params)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+                let waiter = Waiter(
+                    message: message, timeout: timeout,
+                    take: { response in
+                        continuation.resume(with: Result { try Self.result(of: response, decode) })
+                    },
+                    fail: { continuation.resume(throwing: $0) })
+                guard state.withLock({ $0.table.ask(serial, waiter) }) else {
+                    return waiter.fail(ClientRequestError.ended)
+                }
+                sendWaiting()
+                startTimer(serial, timeout)
+                // The task may have been cancelled before it got here; its handler has found nothing then.
+                if Task.isCancelled { abandon(serial) }
+            }
+        } onCancel: {
+            abandon(serial)
+        }
+    }
+
+    /// Sends what may be sent now; called when the client has read, too.
+    func sendWaiting() {
+        state.withLock { state in
+            while writer.unsentBytes <= unsentLimit, let (serial, waiter) = state.table.sendNext() {
+                // Under the lock, so that no cancellation overtakes what it cancels.
+                writer.send(waiter.message)
+                state.timers.removeValue(forKey: serial)?.cancel()
+                state.timers[serial] = timer(serial, waiter.timeout)
+            }
+        }
+    }
+
+    /// Takes a message of the client without a method; false when it answers nothing that was asked.
+    func take(_ message: JSONView) -> Bool {
+        guard let serial = message.member("id")?.string.flatMap(Self.serial) else { return false }
+        let waiter = state.withLock { state in
+            let waiter = state.table.answer(serial)
+            if waiter != nil { state.timers.removeValue(forKey: serial)?.cancel() }
+            return waiter
+        }
+        guard let waiter else { return false }
+        waiter.take(message)
+        sendWaiting()
+        return true
+    }
+
+    /// Fails everything that has no answer, and whatever is asked from now on.
+    func end() {
+        let waiters = state.withLock { state in
+            for timer in state.timers.values { timer.cancel() }
+            state.timers = [:]
+            return state.table.end()
+        }
+        for waiter in waiters { waiter.fail(ClientRequestError.ended) }
+    }
+
+    // MARK: Giving up
+
+    private func abandon(_ serial: UInt64) {
+        let waiter = state.withLock { state -> Waiter? in
+            state.timers.removeValue(forKey: serial)?.cancel()
+            guard let (waiter, wasSent) = state.table.abandon(serial) else { return nil }
+            if wasSent { sendCancellation(serial) }
+            return waiter
+        }
+        guard let waiter else { return }
+        waiter.fail(CancellationError())
+        sendWaiting()
+    }
+
+    /// Measures the time of a request that waits for its turn; that of one that was sent is measured already.
+    private func startTimer(_ serial: UInt64, _ timeout: Double) {
+        state.withLock { state in
+            guard state.timers[serial] == nil, state.table.standing(serial) != nil else { return }
+            state.timers[serial] = timer(serial, timeout)
+        }
+    }
+
+    private func timer(_ serial: UInt64, _ timeout: Double) -> Task<Void, Never> {
+        Task { [weak self, pause] in
+            while let standing = self?.state.withLock({ $0.table.standing(serial) }) {
+                do { try await pause(timeout) } catch { return }
+                guard !Task.isCancelled, self?.expire(serial, since: standing) == false else { return }
+            }
+        }
+    }
+
+    /// Fails a request whose time is over; false when its time begins anew.
+    private func expire(_ serial: UInt64, since earlier: InquiryTable<Waiter>.Standing) -> Bool {
+        let expiry = state.withLock { state in
+            let expiry = state.table.expire(serial, since: earlier)
+            if case .again = expiry { return expiry }
+            state.timers[serial] = nil
+            if case .expired(_, true) = expiry { sendCancellation(serial) }
+            return expiry
+        }
+        switch expiry {
+        case .again: return false
+        case .over: break
+        // Its place is left empty until the client answers something or is asked anew: one that answers nothing holds
+        // those who wait for their turn no longer than the others.
+        case .expired(let waiter, _): waiter.fail(ClientRequestError.timedOut)
+        }
+        return true
+    }
+
+    /// Tells the client that its answer is no longer wanted, unless it does not read anyway.
+    private func sendCancellation(_ serial: UInt64) {
+        guard writer.unsentBytes <= unsentLimit else { return }
+        writer.send(
+            Response.notification("$/cancelRequest") { params in
+                params.object { $0.field("id", Self.prefix + String(serial)) }
+            })
+    }
+
+    // MARK: Messages
+
+    private static func message(
+        _ serial: UInt64, _ method: StaticString, _ params: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { message in
+            Response.begin(&message)
+            message.field("id", prefix + String(serial))
+            message.field("method", method.description)
+            message.key("params")
+            params(&message)
+        }
+        return writer.bytes
+    }
+
+    /// The number in an id of ours; nil when it is none.
+    private static func serial(_ id: String) -> UInt64? {
+        guard id.utf8.starts(with: prefix.utf8), let serial = UInt64(id.dropFirst(prefix.count)) else { return nil }
+        return (prefix + String(serial)).utf8.elementsEqual(id.utf8) ? serial : nil
+    }
+
+    private static func result<Value>(of response: JSONView, _ decode: (JSONView) throws -> Value) throws -> Value {
+        if let error = response.member("error"), !error.isNull {
+            if let result = response.member("result"), !result.isNull {
+                throw ClientRequestError.malformed("it has both a result and an error")
+            }
+            guard let code = error.member("code")?.integer, let message = error.member("message")?.string else {
+                throw ClientRequestError.malformed("its error has no code and message")
+            }
+            throw ClientRequestError.refused(code: code, message: message)
+        }
+        guard let result = response.member("result") else {
+            throw ClientRequestError.malformed("it has neither a result nor an error")
+        }
+        return try decode(result)
+    }
+}

@@ -1,0 +1,72 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What is told of transfers that have ended.
+@Suite struct ReportTests {
+    private final class Reports: Sendable {
+        private let list = Mutex<[DownloadReport]>([])
+        func add(_ report: DownloadReport) { list.withLock { $0.append(report) } }
+        var all: [DownloadReport] { list.withLock { $0 } }
+    }
+
+    private let engine: TestEngine
+    private let reports = Reports()
+    private let picture = hollowPNG(width: 7)
+
+    init() throws {
+        engine = try TestEngine { $0.downloader.proxy = .none }
+        engine.manager.downloader.onFinish { [reports] in reports.add($0) }
+    }
+
+    @Test func everyTransferIsToldOfOnceWithItsTimes() async throws {
+        let server = try LocalServer(routes: [
+            "/a": .redirect(to: "/b"), "/b": .reply(200, [:], picture), "/c": .reply(200, [:], picture),
+        ])
+        defer { server.stop() }
+        _ = try await engine.image(server.url("/a"))
+        _ = try await engine.image(server.url("/c"))
+        _ = try await engine.failure(server.url("/missing"))
+        let all = reports.all
+        #expect(all.map(\.url) == ["/a", "/c", "/missing"].map(server.url))
+        #expect(all.map(\.finalURL) == ["/b", "/c", "/missing"].map(server.url))
+        #expect(all.map(\.status) == [200, 200, 404] && all.map(\.bytes) == [picture.count, picture.count, 0])
+        #expect(all.map(\.redirects) == [1, 0, 0] && all.map(\.isReused) == [true, true, true])
+        #expect(all.map(\.errorName) == [nil, nil, "invalidStatusCode"])
+        for report in all {
+            let firstByte = try #require(report.firstByte)
+            #expect(report.seconds > 0 && firstByte > 0 && firstByte <= report.seconds && report.httpVersion == "1.1")
+            #expect(!report.fromRevalidation && !report.isCancelled && report.tls == 0)
+        }
+        #expect(all[0].connect > 0 && all[1].connect == 0, "the first connected for all")
+    }
+
+    @Test func callersWhoShareATransferShareItsReport() async throws {
+        let gate = Gate()
+        let server = try LocalServer { [picture] _ in
+            Script.empty.waiting(for: gate).followed(by: .reply(200, [:], picture))
+        }
+        defer { server.stop() }
+        let tasks = (0..<5).map { _ in Task { [engine] in try await engine.image(server.url("/a")) } }
+        try await eventually { [engine] in engine.manager.statistics.merged == 4 }
+        gate.open()
+        for task in tasks { _ = try await task.value }
+        #expect(reports.all.count == 1)
+    }
+
+    @Test func cancelledTransferIsToldOf() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try LocalServer { _ in Script.empty.waiting(for: gate) }
+        defer { server.stop() }
+        let task = Task { [engine] in try await engine.image(server.url("/a")) }
+        try await eventually { server.requests.count == 1 }
+        task.cancel()
+        _ = await task.result
+        try await eventually { [reports] in reports.all.count == 1 }
+        #expect(reports.all[0].isCancelled && reports.all[0].errorName == "requestCancelled")
+        #expect(reports.all[0].status == nil && reports.all[0].firstByte == nil)
+    }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Bodies that broke off and are gone on with, also after a restart (C-16, B-032, D-10, E2-41).
+@Suite struct ResumeTests {
+    private static let large = hollowPNG(width: 8, count: 1 << 20)
+    private static let other = hollowPNG(width: 9, count: 1 << 20)
+    private static let small = hollowPNG(width: 7, count: 200_000)
+    private static let strong = ["ETag": "\"v1\"", "Accept-Ranges": "bytes"]
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A process of its own over the same folder.
+    private func engine() throws -> TestEngine { try TestEngine(folder: folder) { $0.downloader.proxy = .none } }
+
+    private var parts: [String] { folder.files.filter { $0.contains("/resume/") } }
+
+    /// The second half of a download, by what was asked for.
+    private static func rest(
+        of body: [UInt8], _ request: LocalServer.Request, _ headers: [String: String] = strong
+    ) -> Script? {
+        guard let range = request.headers["range"], range.hasPrefix("bytes="), range.hasSuffix("-"),
+            let first = Int(range.dropFirst(6).dropLast()), first < body.count
+        else { return nil }
+        let field = ["Content-Range": "bytes \(first)-\(body.count - 1)/\(body.count)"]
+        return .reply(206, headers.merging(field) { $1 }, Array(body[first...]))
+    }
+
+    /// Begins a download that breaks off after `count` bytes, and then asks again, in another process.
+    private func resume(
+        _ body: [UInt8], after count: Int, headers: [String: String] = strong,
+        _ second: @escaping @Sendable (LocalServer.Request) -> Script
+    ) async throws -> (bytes: [UInt8]?, error: ImageError?, requests: [LocalServer.Request]) {
+        let number = Counter()
+        let server = try LocalServer { request in
+            number.add() == 1
+                ? Script.head(200, headers, length: body.count).raw(Array(body[..<count])).closing() : second(request)
+        }
+        defer { server.stop() }
+        let first = try engine()
+        guard case .connectionFailed = try await first.failure(server.url("/a")) else {
+            throw PatienceExhausted(description: "it did not break off")
+        }
+        first.manager.flush()
+        let again = try engine()
+        do {
+            let result = try await again.image(server.url("/a"), bytes: true)
+            return (result.bytes, nil, server.requests)
+        } catch let error as ImageError {
+            return (nil, error, server.requests)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func bodyThatBrokeOffIsGoneOnWithAfterARestart(_ isLarge: Bool) async throws {
+        let body = isLarge ? Self.large : Self.small
+        let count = isLarge ? 600_000 : 100_000
+        let (bytes, _, requests) = try await resume(body, after: count) {
+            Self.rest(of: body, $0) ?? .reply(500, [:], [])
+        }
+        #expect(bytes == body)
+        #expect(requests.count == 2)
+        #expect(requests[1].headers["range"] == "bytes=\(count)-" && requests[1].headers["if-range"] == "\"v1\"")
+        #expect(parts.isEmpty, "nothing is left of it")
+    }
+
+    @Test func dateOfTheLastChangeWillDoWhenItIsStrong() async throws {
+        let headers = [
+            "Accept-Ranges": "bytes", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Date": "Sun, 06 Nov 1994 08:49:38 GMT",
+        ]
+        let (bytes, _, requests) = try await resume(Self.large, after: 600_000, headers: headers) {
+            Self.rest(of: Self.large, $0, headers) ?? .reply(500, [:], [])
+        }
+        #expect(bytes == Self.large)
+        #expect(requests[1].headers["if-range"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
+    @Test func anotherVersionBeginsAnewAndIsNeverSpliced() async throws {
+        let (bytes, _, requests) = try await resume(Self.large, after: 600_000) { _ in
+            .reply(200, ["ETag": "\"v2\"", "Accept-Ranges": "bytes"], Self.other)
+        }
+        #expect(bytes == Self.other && requests.count == 2)
+    }
+
+    @Test(
+        arguments: [
+            ["Content-Range": "bytes 0-448575/1048576"], ["Content-Range": "bytes 600000-1048575/1048577"],
+            ["Content-Range": "bytes 600000-1048574/1048576"],
+            ["Content-Range": "bytes 600000-1048575/1048576", "ETag": "\"v2\""],
+            ["Content-Type": "multipart/byteranges"], ["Content-Range": "pages 1-2/3"],
+        ] as [[String: String]])
+    func answerThatIsNotTheRestIsAskedForWhole(_ headers: [String: String]) async throws {
+        let (bytes, _, requests) = try await resume(Self.large, after: 600_000) { request in
+            request.headers["range"] == nil
+                ? .reply(200, Self.strong, Self.large) : .reply(206, headers, Array(Self.large[600_000...]))
+        }
+        #expect(bytes == Self.large)
+        #expect(requests.map { $0.headers["range"] } == [nil, "bytes=600000-", nil])
+    }
+
+    @Test func rangeThatCannotBeSatisfiedBeginsAnewOnce() async throws {
+        let (bytes, _, requests) = try await resume(Self.large, after: 600_000) { request in
+            request.headers["range"] == nil
+                ? .reply(200, Self.strong, Self.other) : .reply(416, ["Content-Range": "bytes */10"], [])
+        }
+        #expect(bytes == Self.other && requests.count == 3)
+    }
+
+    @Test func failureOfAnotherKindLeavesWhatWasBegun() async throws {
+        let (_, error, _) = try await resume(Self.large, after: 600_000) { _ in .reply(503, [:], ascii("busy")) }
+        #expect(error?.first == .invalidStatusCode(503, url: error.flatMap(Self.url) ?? ""))
+        #expect(parts.count == 2, "the body and its note")
+    }
+
+    private static func url(_ error: ImageError) -> String? {
+        if case .invalidStatusCode(_, let url, _) = error.first { url } else { nil }
+    }
+
+    @Test func bodyIsPiecedTogetherOverManyInterruptions() async throws {
+        let body = Self.large
+        let server = try LocalServer { request in
+            guard let range = request.headers["range"], let first = Int(range.dropFirst(6).dropLast()) else {
+                return Script.head(200, Self.strong, length: body.count).raw(Array(body[..<300_000])).closing()
+            }
+            let field = ["Content-Range": "bytes \(first)-\(body.count - 1)/\(body.count)"]
+            let end = min(first + 300_000, body.count)
+            let script = Script.head(206, Self.strong.merging(field) { $1 }, length: body.count - first)
+                .raw(Array(body[first..<end]))
+            return end < body.count ? script.closing() : script
+        }
+        defer { server.stop() }
+        let result = try await engine().image(server.url("/a"), bytes: true) {
+            $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
+        }
+        #expect(result.bytes == body)
+        #expect(
+            server.requests.map { $0.headers["range"] } == [nil, "bytes=300000-", "bytes=600000-", "bytes=900000-"])
+    }
+
+    @Test(
+        arguments: [
+            (600_000, ["ETag": "W/\"v1\"", "Accept-Ranges": "bytes"]), (600_000, ["ETag": "\"v1\""]),
+            (600_000, ["ETag": "\"v1\"", "Accept-Ranges": "none"]), (600_000, ["Accept-Ranges": "bytes"]),
+            (
+                600_000,
+                [
+                    "Accept-Ranges": "bytes", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
+                    "Date": "Sun, 06 Nov 1994 08:49:37 GMT",
+                ]
+            ), (60_000, strong),
+        ] as [(Int, [String: String])])
+    func whatCannotBeGoneOnWithSafelyIsNotKept(_ count: Int, _ headers: [String: String]) async throws {
+        let (bytes, _, requests) = try await resume(Self.large, after: count, headers: headers) { _ in
+            .reply(200, [:], Self.large)
+        }
+        #expect(bytes == Self.large)
+        #expect(requests[1].headers["range"] == nil)
+        #expect(parts.isEmpty)
+    }
+
+    @Test func nobodyGetsTheBeginningOfWhatWasFetchedWithOtherCredentials() async throws {
+        let server = try LocalServer { _ in
+            Script.head(200, Self.strong, length: Self.large.count).raw(Array(Self.large[..<600_000])).closing()
+        }
+        defer { server.stop() }
+        let engine = try engine()
+        for token in ["one", "two"] {
+            _ = try await engine.failure(server.url("/a")) { $0.authorization = .bearer(token) }
+        }
+        _ = try await engine.failure(server.url("/a")) { $0.headers = ["Range": "bytes=5-"] }
+        #expect(server.requests.map { $0.headers["range"] } == [nil, nil, "bytes=5-"])
+    }
+
+    @Test func progressCountsWhatWasThereBefore() async throws {
+        let server = try LocalServer { request in
+            Self.rest(of: Self.large, request)
+                ?? Script.head(200, Self.strong, length: Self.large.count).raw(Array(Self.large[..<600_000])).closing()
+        }
+        defer { server.stop() }
+        _ = try await engine().failure(server.url("/a"))
+        let least = Least()
+        _ = try await engine().image(server.url("/a"), report: { least.note($0) })
+        #expect(least.received.map { $0 > 600_000 } == true && least.total == Self.large.count)
+    }
+
+    private final class Least: Sendable {
+        private let seen = Gathered<DownloadProgress>()
+        func note(_ progress: DownloadProgress) { seen.add(progress) }
+        var received: Int? { seen.all.map(\.received).min() }
+        var total: Int? { seen.all.first?.total }
+    }
+
+    // MARK: The folder
+
+    private func note(_ etag: String = "\"v1\"") throws -> ResumeNote {
+        var response = DownloadResponse()
+        response.status = 200
+        response.url = "http://a/"
+        response.etag = etag
+        response.fields = ["accept-ranges": "bytes"]
+        return try #require(ResumeNote(response, length: 1 << 20))
+    }
+
+    private func write(_ count: Int, to part: ResumePart) throws {
+        try zeros(count).withUnsafeBytes { try StorageFolder.writeAll($0, to: part.descriptor, part.path) }
+    }
+
+    @Test func onlyOneWorksOnABodyAndWhatADeadOneLeftIsTaken() throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        let identity = Digest(of: "a")
+        var part = ResumeFolder(storage).begin(identity, try note())
+        try write(100_000, to: try #require(part))
+        #expect(ResumeFolder(storage).take(identity) == nil, "somebody works on it")
+        #expect(ResumeFolder(storage).begin(identity, try note()) == nil)
+        part = nil
+        let taken = try #require(ResumeFolder(storage).take(identity))
+        #expect(try taken.count == 100_000 && taken.note == note())
+        taken.drop()
+        #expect(ResumeFolder(storage).take(identity) == nil)
+        #expect(parts.isEmpty)
+    }
+
+    @Test func noteOfAnotherFileOrADamagedOneIsNotBelieved() throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        let identity = Digest(of: "a")
+        do {
+            let part = try #require(ResumeFolder(storage).begin(identity, try note()))
+            try write(100_000, to: part)
+        }
+        let place = folder.path + "/cache/default/partial/resume/\(identity.hex)"
+        let good = try String(contentsOfFile: place + ".note", encoding: .utf8)
+        for bad in [
+            "", "1\n", good.replacingOccurrences(of: "\n\"v1\"", with: "\n"), "2" + good.dropFirst(), good + "\n",
+        ] {
+            try bad.write(toFile: place + ".note", atomically: true, encoding: .utf8)
+            #expect(ResumeFolder(storage).take(identity) == nil, "\(bad)")
+        }
+        try good.write(toFile: place + ".note", atomically: true, encoding: .utf8)
+        #expect(ResumeFolder(storage).take(identity) != nil)
+        try Data(zeros(100_000)).write(to: URL(fileURLWithPath: place), options: .atomic)
+        #expect(ResumeFolder(storage).take(identity) == nil, "another file has come to its place")
+    }
+
+    @Test func atMostThirtyTwoAreKeptAndNoneForMoreThanADay() throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        for number in 0..<40 {
+            let part = try #require(ResumeFolder(storage).begin(Digest(of: "\(number)"), try note()))
+            try write(70_000, to: part)
+        }
+        ResumeFolder(storage).clean()
+        #expect(parts.count { !$0.hasSuffix(".note") } == ResumeFolder.countLimit)
+        for name in parts where !name.hasSuffix(".note") {
+            let old = Date(timeIntervalSinceNow: -90_000)
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: folder.path + "/" + name)
+        }
+        ResumeFolder(storage).clean()
+        #expect(parts.isEmpty)
+    }
+
+    @Test func lookingForLeftoversLeavesWhatCanBeGoneOnWith() throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        do {
+            let part = try #require(ResumeFolder(storage).begin(Digest(of: "a"), try note()))
+            try write(100_000, to: part)
+        }
+        try engine().cache.disk.collectLeftovers()
+        #expect(parts.count == 2)
+    }
+}
+
+/// What has come so far, from any thread.
+final class Gathered<Element: Sendable>: Sendable {
+    private let list = Mutex<[Element]>([])
+    func add(_ element: Element) { list.withLock { $0.append(element) } }
+    var all: [Element] { list.withLock { $0 } }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Certificates, proxies and netrc: what is the same for all downloads (C12).
+@Suite struct TLSTests {
+    private let picture = hollowPNG(width: 7)
+    private let folder: TemporaryFolder
+    private let certificate: TestCertificate
+
+    init() throws {
+        folder = try TemporaryFolder()
+        certificate = try TestCertificate("DNS:localhost", in: folder, called: "server")
+    }
+
+    private func engine(_ change: (inout ImageDownloader.Configuration) -> Void) throws -> TestEngine {
+        try TestEngine {
+            $0.downloader.proxy = .none
+            change(&$0.downloader)
+        }
+    }
+
+    private func plain() throws -> LocalServer { try LocalServer { [picture] _ in .reply(200, [:], picture) } }
+
+    private func isTLSFailed(_ error: ImageError?) -> Bool {
+        if case .tlsFailed = error { true } else { false }
+    }
+
+    @Test func certificateOfAnUnknownAuthorityIsRefusedUnlessTheAuthorityIsConfigured() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate)
+        defer { relay.stop() }
+        #expect(isTLSFailed(try await engine { _ in }.failure(relay.url("/a"))))
+        #expect(server.requests.isEmpty)
+        let trusting = try engine { $0.tls.caFile = certificate.certificate }
+        #expect(try await trusting.failure(relay.url("/a")) == nil)
+        #expect(isTLSFailed(try await trusting.failure(relay.url("/b", host: "127.0.0.1"))), "the wrong host")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func onlyTrustedHostsNeedNoCertificate() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate)
+        defer { relay.stop() }
+        let engine = try engine { $0.tls.trustedHosts = ["127.0.0.1"] }
+        #expect(try await engine.failure(relay.url("/a", host: "127.0.0.1")) == nil)
+        #expect(isTLSFailed(try await engine.failure(relay.url("/a"))), "no other host is believed")
+    }
+
+    @Test func clientCertificateIsShownToItsOriginOnly() async throws {
+        let client = try TestCertificate("DNS:client", in: folder, called: "client")
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate, clients: client)
+        defer { relay.stop() }
+        let engine = try engine {
+            $0.tls.caFile = certificate.certificate
+            $0.tls.clientCertificate = client.certificate
+            $0.tls.clientKey = client.key
+        }
+        #expect(try await engine.failure(relay.url("/a")) == nil)
+        #expect(try await self.engine { $0.tls.caFile = certificate.certificate }.failure(relay.url("/b")) != nil)
+        let away = try LocalServer { _ in .redirect(to: relay.url("/c")) }
+        defer { away.stop() }
+        let fresh = try self.engine {
+            $0.tls.caFile = certificate.certificate
+            $0.tls.clientCertificate = client.certificate
+            $0.tls.clientKey = client.key
+        }
+        #expect(try await fresh.failure(away.url("/a")) != nil)
+        #expect(server.requests.map(\.path) == ["/a"])
+    }
+
+    @Test func redirectFromTLSIntoTheClearCarriesNoCredentials() async throws {
+        let clear = try plain()
+        defer { clear.stop() }
+        let server = try LocalServer { _ in .redirect(to: clear.url("/b")) }
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate)
+        defer { relay.stop() }
+        let netrc = folder.path + "/netrc"
+        try Data("machine 127.0.0.1 login u password p\n".utf8).write(to: URL(fileURLWithPath: netrc))
+        let engine = try engine {
+            $0.tls.caFile = certificate.certificate
+            $0.netrc = netrc
+        }
+        let error = try await engine.failure(relay.url("/a")) {
+            $0.authorization = .bearer("secret")
+            $0.headers = ["Cookie": "secret"]
+        }
+        #expect(error == nil)
+        #expect(server.requests.first?.headers["authorization"] == "Bearer secret")
+        #expect(clear.requests.count == 1)
+        #expect(clear.requests.first?.headers["authorization"] == nil && clear.requests.first?.headers["cookie"] == nil)
+    }
+
+    @Test func netrcNamesTheCredentialsOfHosts() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let netrc = folder.path + "/netrc"
+        try Data("machine 127.0.0.1 login u password p\n".utf8).write(to: URL(fileURLWithPath: netrc))
+        let engine = try engine { $0.netrc = netrc }
+        _ = try await engine.image(server.url("/a"))
+        _ = try await engine.image("http://localhost:\(server.port)/b")
+        _ = try await engine.image(server.url("/c")) { $0.authorization = .bearer("mine") }
+        #expect(server.requests.map { $0.headers["authorization"] } == ["Basic dTpw", nil, "Bearer mine"])
+        _ = try await self.engine { _ in }.image(server.url("/d"))
+        #expect(server.requests.last?.headers["authorization"] == nil, "only where it is configured")
+    }
+
+    // MARK: Proxies
+
+    @Test func configuredProxyIsAskedForEverything() async throws {
+        let proxy = try plain()
+        defer { proxy.stop() }
+        let engine = try engine { $0.proxy = .url("http://127.0.0.1:\(proxy.port)") }
+        _ = try await engine.image("http://pictures.invalid/a.png")
+        #expect(proxy.requests.map(\.path) == ["http://pictures.invalid/a.png"])
+        guard case .forbiddenAddress = try await engine.failure("http://169.254.169.254/") else {
+            Issue.record("an address that is written out is judged all the same")
+            return
+        }
+    }
+
+    @Test func delegateAnswersTheChallengeOfAProxy() async throws {
+        let proxy = try LocalServer { [picture] request in
+            request.headers["proxy-authorization"] == "Basic dTpw"
+                ? .reply(200, [:], picture) : .reply(407, ["Proxy-Authenticate": "Basic realm=\"p\""], [])
+        }
+        defer { proxy.stop() }
+        let delegate = TestDelegate()
+        delegate.onAnswer { $0.isProxy ? .credential(.basic(user: "u", password: "p")) : .cancel }
+        let engine = try engine { $0.proxy = .url("http://127.0.0.1:\(proxy.port)") }
+        let error = try await engine.failure("http://pictures.invalid/a.png") {
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        }
+        #expect(error == nil)
+        #expect(delegate.asked == ["basic p 0"])
+    }
+
+    @Test(
+        arguments: [
+            ("http://a.example/", "http://p"), ("https://a.example/", "http://s"), ("http://b.test/", nil),
+            ("http://x.b.test/", nil), ("http://xb.test/", "http://p"), ("http://c.test/", nil),
+            ("http://www.c.test/", nil), ("http://10.1.2.3/", nil), ("http://11.1.2.3/", "http://p"),
+            ("http://192.0.2.7/", nil), ("http://192.0.2.8/", "http://p"), ("http://[fd00::5]/", nil),
+            ("http://[2a00::5]/", "http://p"), ("http://b.test./", nil),
+        ] as [(String, String?)])
+    func environmentSaysWhichProxy(_ url: String, _ proxy: String?) throws {
+        let environment = [
+            "http_proxy": "http://p", "HTTPS_PROXY": "http://s",
+            "no_proxy": "b.test, .c.test 10.0.0.0/8,192.0.2.7,fd00::/8",
+        ]
+        let table = ProxyTable(.environment) { environment[$0] }
+        #expect(table.proxy(for: try WebURL(url)) == proxy)
+    }
+
+    @Test func proxyInCapitalsIsNotBelievedAndNoneMeansNone() throws {
+        let url = try WebURL("http://a.example/")
+        #expect(ProxyTable(.environment) { ["HTTP_PROXY": "http://p"][$0] }.proxy(for: url) == nil)
+        #expect(ProxyTable(.environment) { ["ALL_PROXY": "http://p"][$0] }.proxy(for: url) == "http://p")
+        #expect(ProxyTable(.none) { _ in "http://p" }.proxy(for: url) == nil)
+        #expect(ProxyTable(.url("http://q")) { ["http_proxy": "http://p"][$0] }.proxy(for: url) == "http://q")
+        #expect(ProxyTable(.url("http://q")) { ["no_proxy": "*"][$0] }.proxy(for: url) == nil)
+        #expect(
+            ProxyTable(.environment) { ["http_proxy": "", "all_proxy": "http://p"][$0] }.proxy(for: url) == "http://p")
+    }
+}

@@ -1,0 +1,54 @@
+const refused = -32603;
+
+/** What stands for a handler that returns nothing: no opinion. A veto must be said by `null`. */
+const noOpinion = { "downloader/modifyRequest": {}, "downloader/redirect": {} };
+
+/** Answers the questions that the server asks about downloads, each by the handler of its name. */
+export class Delegates {
+  #handlers;
+  #reply;
+  #asked = new Map();
+
+  /** `handlers` has a function for each name; `reply(id, answer)` sends what it returned, or its failure. */
+  constructor(handlers, reply) {
+    for (const [name, handler] of Object.entries(handlers)) {
+      if (typeof handler !== "function") throw new TypeError(`The delegate ${name} must be a function.`);
+    }
+    this.#handlers = { ...handlers };
+    this.#reply = reply;
+  }
+
+  /** The names of the questions that are answered. */
+  get names() {
+    return Object.keys(this.#handlers);
+  }
+
+  /** Answers a question, now or later; returns false when there is no handler for it. */
+  ask(id, method, params) {
+    if (!Object.hasOwn(this.#handlers, method)) return false;
+    this.#answer(id, method, params);
+    return true;
+  }
+
+  /** The server no longer wants an answer. */
+  cancel(id) {
+    const controller = this.#asked.get(id);
+    this.#asked.delete(id);
+    controller?.abort();
+  }
+
+  async #answer(id, method, params) {
+    const controller = new AbortController();
+    this.#asked.set(id, controller);
+    let answer;
+    try {
+      const result = await this.#handlers[method](params, { signal: controller.signal });
+      answer = { result: result === undefined ? (noOpinion[method] ?? null) : result };
+      // What is no JSON fails here and not on its way.
+      JSON.stringify(answer);
+    } catch (error) {
+      answer = { error: { code: refused, message: String(error?.message ?? error) } };
+    }
+    if (this.#asked.delete(id)) this.#reply(id, answer);
+  }
+}
