@@ -18,7 +18,11 @@ extension ImageError {
             kind = (10002, "invalidStatusCode")
             details.append(("statusCode", .integer(status)))
             url(source)
-        case .notCached: kind = (10003, "notCached")
+        case .notCached, .offline: kind = (10003, "notCached")
+        case .remembered(let failure):
+            var error = failure.rpcError(key: key)
+            error.details.append(("cached", .boolean(true)))
+            return error
         case .processingFailed: kind = (10004, "processingFailed")
         case .limitExceeded(let limit, _, let source):
             kind = (10005, "limitExceeded")

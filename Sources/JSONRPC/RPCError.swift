@@ -4,6 +4,7 @@ public struct RPCError: Error, Sendable, Equatable {
     public enum Detail: Sendable, Equatable {
         case string(String)
         case integer(Int)
+        case boolean(Bool)
         case strings([String])
     }
 
@@ -50,6 +51,7 @@ public struct RPCError: Error, Sendable, Equatable {
                     switch detail.value {
                     case .string(let text): data.write(text)
                     case .integer(let number): data.write(number)
+                    case .boolean(let flag): data.write(flag)
                     case .strings(let list): data.array { array in list.forEach { array.write($0) } }
                     }
                 }

@@ -10,6 +10,10 @@ public enum ImageError: Error, Equatable, Sendable {
     case invalidStatusCode(Int, url: String)
     /// Only the cache was to be asked, and it has nothing.
     case notCached(key: String)
+    /// Nothing is to be loaded from the network, and the cache has nothing.
+    case offline(key: String)
+    /// A failure of before, which is remembered.
+    indirect case remembered(ImageError)
     /// A processor could not do its work; `reason` is a sentence.
     case processingFailed(reason: String)
     /// A limit was passed; `limit` is the option or flag that raises it.
@@ -38,6 +42,9 @@ extension ImageError: CustomStringConvertible {
         case .notModified(let url): "\(url.excerpt) answered 304 to a request without a validator."
         case .invalidStatusCode(let code, let url): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
+        case .offline(let key):
+            "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
+        case .remembered(let error): error.description
         case .processingFailed(let reason): reason
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
