@@ -38,12 +38,16 @@ extension ImageManager {
     }
 
     /// The image, when another flight has brought it since the cache was last looked at.
+    ///
+    /// - Parameter standing: What was found then.
     func landed(
-        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ boarding: Boarding
+        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ boarding: Boarding, _ standing: Standing?
     ) async throws -> ImageCache.Hit? {
         guard !options.forceRefresh else { return nil }
         @Sendable func look(mayWait: Bool) throws -> ImageCache.Hit? {
-            let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
+            var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
+            if mayWait, let found = hit { hit = try cache.renewed(found, options: options) }
+            if let found = hit, !satisfies(found, in: cache, options, standing) { return nil }
             return hit?.record.path == nil && !options.cacheMemoryOnly ? nil : hit
         }
         guard boarding.hasWaited else { return try look(mayWait: false) }
