@@ -56,6 +56,7 @@ public final class ImageServer: RequestHandler {
         self.hooks = hooks
         inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
         manager.onClean { [weak self] in self?.report($0) }
+        manager.onChange { [weak self] in self?.report($0) }
     }
 
     /// Tells the server that the client has taken answers; see ``Connection``.

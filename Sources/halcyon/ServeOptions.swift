@@ -33,6 +33,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Seconds from one cleaning of the caches to the next, at rest; 0 for never. Default: 120.")
     var cleanInterval: String?
 
+    @Flag(help: "Load nothing from the network, and answer whatever is stored, also when its time is over.")
+    var offline = false
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -44,7 +47,8 @@ struct ServeOptions: ParsableArguments {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
-            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval), (.logLevel, logLevel),
+            (.maxConcurrentDownloads, maxConcurrentDownloads), (.cleanInterval, cleanInterval),
+            (.offline, offline ? "true" : nil), (.logLevel, logLevel),
             (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }

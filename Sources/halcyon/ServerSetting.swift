@@ -5,7 +5,7 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        cleanInterval, logLevel, logFile
+        cleanInterval, offline, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -18,6 +18,7 @@ enum ServerSetting: String, CaseIterable {
         case .maxDownloadsPerHost: "max-downloads-per-host"
         case .maxConcurrentDownloads: "max-concurrent-downloads"
         case .cleanInterval: "clean-interval"
+        case .offline: "offline"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -31,6 +32,9 @@ enum ServerSetting: String, CaseIterable {
 
     /// Whether its value is an integer.
     var isNumber: Bool { smallest != nil }
+
+    /// Whether its value is a boolean.
+    var isFlag: Bool { self == .offline }
 
     /// The smallest number it can be.
     private var smallest: Int? {
@@ -56,6 +60,8 @@ enum ServerSetting: String, CaseIterable {
             return "must be auto, lines or content-length, not \"\(text)\""
         case .durability where text != "process" && text != "disk":
             return "must be process or disk, not \"\(text)\""
+        case .offline where text != "true" && text != "false":
+            return "must be true or false, not \"\(text)\""
         case .logLevel where Logger.Level(rawValue: text) == nil:
             return "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not \"\(text)\""
         case .cacheDir, .logFile:

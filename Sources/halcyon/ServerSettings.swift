@@ -52,6 +52,7 @@ struct ServerSettings {
         if let count = number(.maxDownloadsPerHost) { engine.downloader.maxDownloadsPerHost = count }
         if let count = number(.maxConcurrentDownloads) { engine.downloader.maxConcurrentDownloads = count }
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
+        engine.offline = values[.offline]?.text == "true"
         engine.downloader.userAgent = "halcyon/\(ImageServer.version)"
         return engine
     }
@@ -67,6 +68,7 @@ struct ServerSettings {
             (.maxDownloadsPerHost, .number(downloader.maxDownloadsPerHost)),
             (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
             (.cleanInterval, .number(Int(engine.cleanInterval))),
+            (.offline, .flag(engine.offline)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }
@@ -96,8 +98,9 @@ struct ServerSettings {
         let content: ConfigurationFile
         do {
             content = try ConfigurationFile(
-                parsing: bytes, texts: ServerSetting.allCases.filter { !$0.isNumber }.map(\.rawValue),
-                numbers: ServerSetting.allCases.filter(\.isNumber).map(\.rawValue))
+                parsing: bytes, texts: ServerSetting.allCases.filter { !$0.isNumber && !$0.isFlag }.map(\.rawValue),
+                numbers: ServerSetting.allCases.filter(\.isNumber).map(\.rawValue),
+                flags: ServerSetting.allCases.filter(\.isFlag).map(\.rawValue))
         } catch {
             throw StartFailure(description: "The configuration file \(path) cannot be used: \(error)")
         }

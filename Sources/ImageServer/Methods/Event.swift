@@ -12,7 +12,7 @@ struct Event: Sendable {
     /// The schema of the notification's params.
     let params: JSONLiteral
 
-    static let all: [Event] = [didClean]
+    static let all: [Event] = [didClean, didChange]
     static let names = all.map(\.name.description)
 
     /// Images went because their time was over or room was needed.
@@ -31,6 +31,15 @@ struct Event: Sendable {
                 ],
             ],
             "required": ["cache", "hashes", "keys", "reason"],
+        ])
+
+    /// An image turned out to be another one when it was loaded anew behind an answer.
+    static let didChange = Event(
+        name: "image/didChange",
+        summary: "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.",
+        params: [
+            "type": "object", "properties": ["cache": textSchema, "key": textSchema, "url": textSchema],
+            "required": ["cache", "key", "url"],
         ])
 
     /// The name by which clients test for the event: `event.cache.didClean`.
@@ -123,6 +132,19 @@ extension Method {
 }
 
 extension ImageServer {
+    /// Tells the client that an image is another one now, if it wants to know.
+    func report(_ change: ImageChange) {
+        subscriptions.send(.didChange) {
+            notify(Event.didChange.name) { writer in
+                writer.object { params in
+                    params.field("cache", change.cache)
+                    params.field("key", change.key)
+                    params.field("url", change.url)
+                }
+            }
+        }
+    }
+
     /// Tells the client what cleaning took away, if it wants to know.
     func report(_ cleaning: CleaningReport) {
         subscriptions.send(.didClean) {

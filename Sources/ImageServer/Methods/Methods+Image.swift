@@ -150,7 +150,7 @@ extension Invocation {
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.onlyFromCache || !url.text.hasPrefix("http"))
+            isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         return .ordered(access) {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             return try manager.cachedImage(
