@@ -26,7 +26,11 @@ extension ImageError {
             details.append(("statusCode", .integer(status)))
             if let seconds { details.append(("retryAfter", .integer(Int(min(seconds, 1e9).rounded(.up))))) }
             url(source)
-        case .notCached: code = 10003
+        case .notCached, .offline: code = 10003
+        case .remembered(let failure):
+            var error = failure.rpcError(key: key)
+            error.details.append(("cached", .boolean(true)))
+            return error
         case .processingFailed: code = 10004
         case .limitExceeded(let limit, _, let source):
             code = 10005

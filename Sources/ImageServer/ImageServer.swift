@@ -75,6 +75,7 @@ public final class ImageServer: RequestHandler {
         activity = ActivityMonitor { reference.server?.reportActivity($0, $1) }
         reference.use(self)
         manager.onClean { [weak self] in self?.report($0) }
+        manager.onChange { [weak self] in self?.report($0) }
         manager.onActivity { [weak self] in self?.activity.change(to: $0) }
         manager.downloader.onFinish { [weak self] in self?.report($0) }
     }

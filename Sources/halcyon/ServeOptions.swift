@@ -81,6 +81,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "A netrc file to find credentials in. Default: none.")
     var netrc: String?
 
+    @Flag(help: "Load nothing from the network, and answer whatever is stored, also when its time is over.")
+    var offline = false
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -98,7 +101,7 @@ struct ServeOptions: ParsableArguments {
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
             (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
-            (.netrc, netrc), (.logLevel, logLevel), (.logFile, logFile),
+            (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel), (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

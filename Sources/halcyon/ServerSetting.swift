@@ -8,7 +8,7 @@ enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
         downloadOrder, downloadsPerSecond, downloadBurst, activationDelay, completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
-        trustedHosts, netrc, logLevel, logFile
+        trustedHosts, netrc, offline, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -36,6 +36,7 @@ enum ServerSetting: String, CaseIterable {
         case .clientKey: "client-key"
         case .trustedHosts: "trusted-hosts"
         case .netrc: "netrc"
+        case .offline: "offline"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -49,6 +50,9 @@ enum ServerSetting: String, CaseIterable {
 
     /// Whether its value is an integer.
     var isNumber: Bool { smallest != nil }
+
+    /// Whether its value is a boolean.
+    var isFlag: Bool { self == .offline }
 
     /// The smallest number it can be.
     private var smallest: Int? {
@@ -76,6 +80,8 @@ enum ServerSetting: String, CaseIterable {
             return "must be process or disk, not \"\(text)\""
         case .downloadOrder where DownloadOrder(rawValue: text) == nil:
             return "must be fifo or lifo, not \"\(text)\""
+        case .offline where text != "true" && text != "false":
+            return "must be true or false, not \"\(text)\""
         case .logLevel where Logger.Level(rawValue: text) == nil:
             return "must be one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")), not \"\(text)\""
         case .networkPolicy where NetworkPolicy.Reach(rawValue: text) == nil:

@@ -75,6 +75,7 @@ struct ServerSettings {
         engine.downloader.tls.clientKey = path(.clientKey)
         engine.downloader.tls.trustedHosts = list(.trustedHosts)
         engine.downloader.netrc = path(.netrc)
+        engine.offline = values[.offline]?.text == "true"
         return engine
     }
 
@@ -103,6 +104,7 @@ struct ServerSettings {
             (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
             (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),
+            (.offline, .flag(engine.offline)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }
@@ -136,8 +138,9 @@ struct ServerSettings {
         let content: ConfigurationFile
         do {
             content = try ConfigurationFile(
-                parsing: bytes, texts: ServerSetting.allCases.filter { !$0.isNumber }.map(\.rawValue),
-                numbers: ServerSetting.allCases.filter(\.isNumber).map(\.rawValue))
+                parsing: bytes, texts: ServerSetting.allCases.filter { !$0.isNumber && !$0.isFlag }.map(\.rawValue),
+                numbers: ServerSetting.allCases.filter(\.isNumber).map(\.rawValue),
+                flags: ServerSetting.allCases.filter(\.isFlag).map(\.rawValue))
         } catch {
             throw StartFailure(description: "The configuration file \(path) cannot be used: \(error)")
         }

@@ -119,6 +119,16 @@ import Testing
         #expect(sent.all.map(\.method) == ["log", "download/didFinish", "cache/didClean"])
     }
 
+    /// C-02.
+    @Test func changedImagesAreToldToSubscribersOnly() throws {
+        let change = ImageChange(cache: "thumbs", key: "k", url: "http://h/a")
+        server.report(change)
+        server.subscriptions.add(["image/didChange"])
+        server.report(change)
+        #expect(sent.all.map(\.method) == ["image/didChange"])
+        #expect(try sent.all[0].params == JSON(#"{"cache":"thumbs","key":"k","url":"http://h/a"}"#))
+    }
+
     @Test func nothingIsSentAfterShutdown() throws {
         server.subscriptions.add(["cache/didClean"])
         server.shutDown()

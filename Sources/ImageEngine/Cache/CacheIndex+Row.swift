@@ -57,6 +57,7 @@ extension CacheIndex.Row {
         allocated = statement.integer(10)
         checksum = statement.blob(11).map(Digest.init(bytes:))
         origin = ImageOrigin(url: statement.text(12), etag: statement.text(13), lastModified: statement.text(14))
+        origin.http = statement.text(20)
         storedAt = statement.integer(15)
         expiresAt = statement.optionalInteger(16)
         lifetime = statement.optionalInteger(17)
@@ -75,8 +76,8 @@ extension CacheIndex.Details {
     init?(_ statement: SQLiteStatement) {
         guard let row = CacheIndex.Row(statement) else { return nil }
         self.row = row
-        host = statement.text(20)
-        metadata = statement.text(21)
-        usedAt = min(max(statement.integer(22), 0), CacheIndex.times.upperBound)
+        host = statement.text(21)
+        metadata = statement.text(22)
+        usedAt = min(max(statement.integer(23), 0), CacheIndex.times.upperBound)
     }
 }

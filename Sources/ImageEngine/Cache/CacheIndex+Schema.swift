@@ -1,12 +1,12 @@
 /// The tables of the index, and how older ones become them.
 extension CacheIndex {
     /// The version that this program writes. A newer one is put aside and begun anew from the folder's files.
-    static let version = 2
+    static let version = 3
 
     /// What a lookup reads.
     static let columns = """
         id, name, key, identifier, extension, format, width, height, frames, bytes, allocated, checksum, url, etag, \
-        last_modified, stored_at, expires_at, lifetime, modified, content
+        last_modified, stored_at, expires_at, lifetime, modified, content, http
         """
 
     /// What is kept besides, for inspection.
@@ -22,14 +22,15 @@ extension CacheIndex {
             bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, checksum BLOB, url TEXT, etag TEXT, last_modified TEXT,
             stored_at INTEGER NOT NULL, expires_at INTEGER, lifetime INTEGER, modified INTEGER NOT NULL,
             used INTEGER NOT NULL, content INTEGER NOT NULL DEFAULT 0, host TEXT, metadata TEXT,
-            used_at INTEGER NOT NULL DEFAULT 0);
+            used_at INTEGER NOT NULL DEFAULT 0, http TEXT);
         CREATE TABLE IF NOT EXISTS totals(
             count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, adopting INTEGER NOT NULL,
             lent INTEGER NOT NULL DEFAULT 0);
         INSERT INTO totals(count, bytes, allocated, adopting) SELECT 0, 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM totals);
         """
 
-    private static let upgrade = """
+    /// What the first version lacks.
+    private static let second = """
         ALTER TABLE entries ADD COLUMN content INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE entries ADD COLUMN host TEXT;
         ALTER TABLE entries ADD COLUMN metadata TEXT;
@@ -38,6 +39,9 @@ extension CacheIndex {
         ALTER TABLE totals ADD COLUMN lent INTEGER NOT NULL DEFAULT 0;
         DROP TRIGGER entry_added; DROP TRIGGER entry_removed; DROP TRIGGER entry_changed;
         """
+
+    /// What the second version lacks: how fresh an answer is. Of older entries that is not known.
+    private static let third = "ALTER TABLE entries ADD COLUMN http TEXT;"
 
     private static let other = "EXISTS (SELECT 1 FROM entries WHERE content"
 
@@ -72,11 +76,17 @@ extension CacheIndex {
         CREATE TRIGGER IF NOT EXISTS lent_removed AFTER DELETE ON lent BEGIN
             UPDATE totals SET lent = lent - old.bytes WHERE old.until > 0;
         END;
-        PRAGMA user_version = 2;
+        PRAGMA user_version = \(version);
         """
 
     /// What makes an index of this version out of one of version `found`; 0 is an empty file.
-    static func statements(from found: Int) -> String { (found == 0 ? tables : upgrade) + rest }
+    static func statements(from found: Int) -> String {
+        switch found {
+        case 0: tables + rest
+        case 1: second + third + rest
+        default: third + rest
+        }
+    }
 
     /// Removes every entry, without the trigger for each: the sums are known to become zero. The files go when the next
     /// transaction begins, see ``Folder/clearing``.

@@ -125,9 +125,10 @@ extension CacheIndex {
             upsert.bind(18, row.lifetime)
             upsert.bind(19, row.modified)
             upsert.bind(20, row.content)
-            upsert.bind(21, URLOrigin.host(of: row.origin.url ?? row.key))
-            upsert.bind(22, metadata)
-            upsert.bind(23, row.storedAt)
+            upsert.bind(21, row.origin.http)
+            upsert.bind(22, URLOrigin.host(of: row.origin.url ?? row.key))
+            upsert.bind(23, metadata)
+            upsert.bind(24, row.storedAt)
             try upsert.run()
             let keep = try statement(.keep)
             keep.bind(1, row.fileName)
@@ -191,7 +192,7 @@ extension CacheIndex {
             var used: [Used] = []
             while try oldest.step() {
                 let number = Int64(oldest.integer(0))
-                used.append(Used(number: number, row: Row(oldest), use: Int64(oldest.integer(20))))
+                used.append(Used(number: number, row: Row(oldest), use: Int64(oldest.integer(21))))
             }
             return used
         }
@@ -244,6 +245,22 @@ extension CacheIndex {
             statement.bind(5, moment)
             if touch.movesExpiry { statement.bind(6, touch.expiresAt) }
             try statement.run()
+        }
+
+        /// Gives an entry, the most recently used from now on, what its server has said about it anew and another life;
+        /// unless it was stored anew meanwhile.
+        func revive(_ row: Row, at moment: Int) throws(SQLiteDatabase.Failure) {
+            let revive = try statement(.revive)
+            revive.bind(1, row.number)
+            revive.bind(2, row.modified)
+            revive.bind(3, row.storedAt)
+            revive.bind(4, row.origin.etag)
+            revive.bind(5, row.origin.lastModified)
+            revive.bind(6, row.origin.http)
+            revive.bind(7, row.expiresAt)
+            revive.bind(8, row.lifetime)
+            revive.bind(9, moment)
+            try revive.run()
         }
 
         /// Takes note of another time of change for the same content.
@@ -347,7 +364,7 @@ extension CacheIndex {
     enum Statement: Hashable {
         case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch,
             prolong, demote
-        case settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
+        case revive, settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
         var text: String {
             let select = "SELECT \(CacheIndex.columns)"
@@ -373,6 +390,12 @@ extension CacheIndex {
                 UPDATE entries SET used = ?2, used_at = ?5, expires_at = ?6
                 WHERE id = ?1 AND modified = ?3 AND stored_at = ?4
                 """
+            case .revive:
+                """
+                UPDATE entries SET etag = ?4, last_modified = ?5, http = ?6, expires_at = ?7, lifetime = ?8, used_at = ?9,
+                    used = (\(latest)) + 1
+                WHERE id = ?1 AND modified = ?2 AND stored_at = ?3
+                """
             case .demote:
                 "UPDATE entries SET used = (SELECT max(min(used), -0x4000000000000000) FROM entries) - 1 WHERE id = ?1"
             case .settle: "UPDATE entries SET modified = ?2 WHERE id = ?1"
@@ -392,7 +415,7 @@ extension CacheIndex {
 
     private static func upsert(_ next: String) -> String {
         let names = "\(columns), \(moreColumns)"
-        let places = (1...23).map { "?\($0)" }.joined(separator: ", ")
+        let places = (1...24).map { "?\($0)" }.joined(separator: ", ")
         let changes = names.split(separator: ", ").dropFirst().map { "\($0) = excluded.\($0)" }
         return """
             INSERT INTO entries(\(names), used) VALUES(\(places), \(next))

@@ -18,7 +18,8 @@ extension DiskStorage {
         }
     }
 
-    private func repair(_ key: CacheKey, lease: Double) throws(ImageError) -> ImageRecord? {
+    /// Puts the index right; returns what is there and not expired.
+    func repair(_ key: CacheKey, lease: Double) throws(ImageError) -> ImageRecord? {
         // A folder that is gone is an empty cache.
         guard folder.exists else { return nil }
         let digest = name(of: key)

@@ -216,7 +216,8 @@ extension DiskStorage {
 
     /// Whether nothing of an entry but its age would change.
     private func isTheSame(_ row: CacheIndex.Row, as old: CacheIndex.Row, at path: String) throws -> Bool {
-        row.checksum == old.checksum && row.fileExtension == old.fileExtension && row.origin == old.origin
+        row.checksum == old.checksum && row.fileExtension == old.fileExtension
+            && row.origin.lasting == old.origin.lasting
             && row.lifetime == old.lifetime && (try? folder.checksum(of: path)) == row.checksum
     }
 

@@ -159,7 +159,9 @@ public final class DiskStorage: Sendable {
     }
 
     /// What the index says, without other folders.
-    func lookIntoIndex(_ key: CacheKey, lease: Double) throws(ImageError) -> Lookup {
+    ///
+    /// - Parameter evenExpired: Whether an entry whose time is over, but which has not been cleaned away, is found too.
+    func lookIntoIndex(_ key: CacheKey, lease: Double, evenExpired: Bool = false) throws(ImageError) -> Lookup {
         let digest = name(of: key)
         // Before the index is looked at: what changes from here on is noticed at the next hit.
         let departures = lending.departures
@@ -170,7 +172,7 @@ public final class DiskStorage: Sendable {
             }
             // A use that has not been written down yet may have given it more time.
             if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }
-            if isExpired(row) { return .missing }
+            if isExpired(row), !evenExpired { return .missing }
             if lease > 0 { lending.lend(row.number, for: lease) }
             let path = folder.blob(row.fileName)
             guard let stamp = FileStamp(path: path) else {

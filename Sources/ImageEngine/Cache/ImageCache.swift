@@ -13,6 +13,11 @@ public final class ImageCache: Sendable {
         public var memory = MemoryStorage<CacheKey, MemoryEntry>.Configuration()
         /// The disk tier's settings.
         public var disk: DiskStorage.Configuration
+        /// Whether and when a stored image is checked with its server, unless a request says otherwise.
+        public var revalidate = Revalidation.never
+        /// For how many seconds failures that would come again are remembered, unless a request says otherwise; 0 for not
+        /// at all.
+        public var negativeCache = 0
 
         /// The default settings for a folder.
         public init(folder: String) { disk = DiskStorage.Configuration(folder: folder) }
@@ -64,6 +69,8 @@ public final class ImageCache: Sendable {
     let flights: FlightLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
+    /// Failures that would come again.
+    let failures = Mutex(NegativeCache())
     private let settings: Mutex<Configuration>
 
     /// - Parameters:
@@ -87,6 +94,21 @@ public final class ImageCache: Sendable {
 
     /// The settings in force.
     public var configuration: Configuration { settings.withLock { $0 } }
+
+    /// The options with the cache's own settings for what they leave open.
+    func completed(_ options: ImageOptions) -> ImageOptions {
+        if options.revalidate != nil, options.negativeCache != nil { return options }
+        let (revalidate, negativeCache) = settings.withLock { ($0.revalidate, $0.negativeCache) }
+        var options = options
+        options.revalidate = options.revalidate ?? revalidate
+        options.negativeCache = options.negativeCache ?? Double(negativeCache)
+        return options
+    }
+
+    /// Whether and when a request checks a stored image with its server.
+    func revalidation(_ options: ImageOptions) -> Revalidation {
+        options.revalidate ?? settings.withLock { $0.revalidate }
+    }
 
     /// Changes the settings from now on: what is over a new limit goes soon. The folder stays the one it was.
     public func configure(_ configuration: Configuration) {
@@ -262,7 +284,7 @@ public final class ImageCache: Sendable {
     }
 
     /// Remembers an image that was found, as far as its options want that; otherwise memory stays as it is.
-    private func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
+    func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
         if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
         return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
@@ -334,12 +356,12 @@ public final class ImageCache: Sendable {
         let old = entry.record
         let record = ImageRecord(
             key: key, header: old.header, byteCount: old.byteCount, path: nil,
-            origin: ImageOrigin(url: old.url, etag: old.etag, lastModified: old.lastModified), storedAt: old.storedAt,
-            lifetime: nil, expiresAt: nil, stamp: nil, checksum: old.checksum)
+            origin: old.origin, storedAt: old.storedAt, lifetime: nil, expiresAt: nil, stamp: nil,
+            checksum: old.checksum)
         keep(record, bytes: bytes, expiration: nil)
     }
 
-    /// Empties both tiers. An image in both of them is one image.
+    /// Empties both tiers and forgets failures. An image in both of them is one image.
     public func clear() throws(ImageError) -> DiskStorage.Removal {
         let bytes = Atomic(0)
         let count = memory.removeAll { _, entry in
@@ -347,15 +369,17 @@ public final class ImageCache: Sendable {
             return entry.record.path == nil
         }
         memory.removeAll()
+        failures.withLock { $0.removeAll() }
         var removal = try disk.removeAll()
         removal.count += count
         removal.bytes += bytes.load(ordering: .relaxed)
         return removal
     }
 
-    /// Empties the memory tier; returns entries and bytes.
+    /// Empties the memory tier and forgets failures; returns entries and bytes.
     public func clearMemory() -> DiskStorage.Removal {
         let gone = memory.removeAll()
+        failures.withLock { $0.removeAll() }
         return DiskStorage.Removal(count: gone.count, bytes: gone.cost)
     }
 

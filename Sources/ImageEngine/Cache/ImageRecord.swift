@@ -14,12 +14,14 @@ public final class ImageRecord: Sendable {
     public let path: String?
     /// Whether the file is the caller's own, read where it lies, and no part of the cache.
     public let isLocalFile: Bool
+    /// Where it came from.
+    let origin: ImageOrigin
     /// Where the image was downloaded from, after redirects.
-    public let url: String?
+    public var url: String? { origin.url }
     /// The server's entity tag.
-    public let etag: String?
+    public var etag: String? { origin.etag }
     /// The server's date of last change, as sent.
-    public let lastModified: String?
+    public var lastModified: String? { origin.lastModified }
     /// When it was stored, by the cache's time.
     let storedAt: Int
     /// How many seconds it lives after being stored or used; nil for ever.
@@ -40,6 +42,7 @@ public final class ImageRecord: Sendable {
     private let verifiedAt = Atomic<UInt64>(0)
     private let touchedAt: Atomic<Int>
     private let writtenExpiry: Atomic<Int>
+    private let parsed = Mutex<HTTPAnswer?>(nil)
     private let departures: Atomic<UInt32>
 
     init(
@@ -52,9 +55,7 @@ public final class ImageRecord: Sendable {
         self.byteCount = byteCount
         self.path = path
         self.isLocalFile = isLocalFile
-        url = origin.url
-        etag = origin.etag
-        lastModified = origin.lastModified
+        self.origin = origin
         self.storedAt = storedAt
         self.lifetime = lifetime
         self.stamp = stamp
@@ -130,9 +131,28 @@ public final class ImageRecord: Sendable {
     /// The same image without its file, for a caller that wants it in memory only.
     func withoutFile() -> ImageRecord {
         ImageRecord(
-            key: key, header: header, byteCount: byteCount, path: nil,
-            origin: ImageOrigin(url: url, etag: etag, lastModified: lastModified), storedAt: storedAt, lifetime: nil,
-            expiresAt: nil, stamp: nil, checksum: checksum)
+            key: key, header: header, byteCount: byteCount, path: nil, origin: origin, storedAt: storedAt,
+            lifetime: nil, expiresAt: nil, stamp: nil, checksum: checksum)
+    }
+
+    /// The same image, of which its server has said something new.
+    func replacing(_ origin: ImageOrigin) -> ImageRecord {
+        ImageRecord(
+            key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
+            storedAt: storedAt, lifetime: lifetime, expiresAt: expiryTime, stamp: stamp, checksum: checksum,
+            number: number, clock: clock, departures: departures.load(ordering: .relaxed), beside: beside)
+    }
+
+    /// What its server said about keeping it; nil when that is not known. Read from its text once.
+    var answer: HTTPAnswer? {
+        guard let text = origin.http else { return nil }
+        return parsed.withLock { parsed in
+            if let parsed { return parsed }
+            parsed = HTTPMetadata(text).map {
+                HTTPAnswer(metadata: $0, freshness: $0.freshness(lastModified: origin.lastModified))
+            }
+            return parsed
+        }
     }
 
     /// Whether the file is still the one that was recorded.
@@ -156,11 +176,29 @@ public struct ImageOrigin: Sendable, Equatable {
     public var etag: String?
     /// The server's date of last change, as sent.
     public var lastModified: String?
+    /// What the server said about keeping it: the text of an ``HTTPMetadata``.
+    var http: String?
 
     /// An origin of which so much is known.
     public init(url: String? = nil, etag: String? = nil, lastModified: String? = nil) {
         self.url = url
         self.etag = etag
         self.lastModified = lastModified
+    }
+}
+
+extension ImageOrigin {
+    /// The origin without what changes each time the server is asked.
+    var lasting: ImageOrigin { ImageOrigin(url: url, etag: etag, lastModified: lastModified) }
+}
+
+/// What a server said about keeping its answer, and what follows from it.
+final class HTTPAnswer: Sendable {
+    let metadata: HTTPMetadata
+    let freshness: HTTPFreshness
+
+    init(metadata: HTTPMetadata, freshness: HTTPFreshness) {
+        self.metadata = metadata
+        self.freshness = freshness
     }
 }

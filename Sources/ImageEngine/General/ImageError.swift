@@ -12,6 +12,10 @@ public enum ImageError: Error, Equatable, Sendable {
     case invalidStatusCode(Int, url: String, retryAfter: Double? = nil)
     /// Only the cache was to be asked, and it has nothing.
     case notCached(key: String)
+    /// Nothing is to be loaded from the network, and the cache has nothing.
+    case offline(key: String)
+    /// A failure of before, which is remembered.
+    indirect case remembered(ImageError)
     /// A processor could not do its work; `reason` is a sentence.
     case processingFailed(reason: String)
     /// A limit was passed; `limit` is the option or flag that raises it.
@@ -78,6 +82,9 @@ extension ImageError: CustomStringConvertible {
             attempts.isEmpty ? "Nothing was tried." : "\(first) (\(attempts.count) attempts failed.)"
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
+        case .offline(let key):
+            "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
+        case .remembered(let error): error.description
         case .processingFailed(let reason): reason
         case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.circle):
             "\(source.excerpt): \(reason)."
@@ -101,7 +108,8 @@ extension ImageError: CustomStringConvertible {
         case .badData: "badData"
         case .notModified: "notModified"
         case .invalidStatusCode: "invalidStatusCode"
-        case .notCached: "notCached"
+        case .notCached, .offline: "notCached"
+        case .remembered(let failure): failure.name
         case .processingFailed: "processingFailed"
         case .limitExceeded: "limitExceeded"
         case .invalidURL: "invalidURL"

@@ -38,14 +38,17 @@ extension ImageManager {
     }
 
     /// The image, when another flight has brought it since the cache was last looked at.
+    ///
+    /// - Parameter standing: What was found then.
     func landed(
-        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ boarding: Boarding
+        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ boarding: Boarding, _ standing: Standing?
     ) async throws -> ImageCache.Hit? {
         guard !options.forceRefresh else { return nil }
         @Sendable func look(mayWait: Bool) throws -> ImageCache.Hit? {
-            let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
-            guard let hit, hit.record.path != nil || options.cacheMemoryOnly,
-                Self.allows(hit, options, mayWait: mayWait)
+            var found = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
+            if mayWait, let hit = found { found = try cache.renewed(hit, options: options) }
+            guard let hit = found, hit.record.path != nil || options.cacheMemoryOnly,
+                Self.allows(hit, options, mayWait: mayWait), satisfies(hit, in: cache, options, standing)
             else { return nil }
             return hit
         }

@@ -29,7 +29,7 @@ extension ImageManager {
         keeping.maxBytes = .max
         let store = Storing(
             content: content, key: key, cache: cache, source: resource.url,
-            origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
+            origin: record.origin,
             options: keeping, needs: needs)
         do {
             let kept = try await keep(store)

@@ -16,6 +16,8 @@ public final class ImageManager: Sendable {
         /// The settings of single caches, by name. An empty folder is the one called like the cache, under
         /// ``cacheRoot``.
         public var caches: [String: ImageCache.Configuration] = [:]
+        /// Whether nothing is loaded from the network, whoever asks.
+        public var offline = false
         /// The downloader.
         public var downloader = ImageDownloader.Configuration()
         /// Seconds from one cleaning of the caches to the next, when nothing else is to do; 120 by default, 0 for never.
@@ -42,6 +44,8 @@ public final class ImageManager: Sendable {
     public let downloader: ImageDownloader
     let caches: Mutex<CacheTable>
     private let cleaning = CleaningHook()
+    /// Images that are loaded anew behind an answer.
+    let refreshes = Refreshes()
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
@@ -145,6 +149,8 @@ public final class ImageManager: Sendable {
     ) throws(ImageError) -> ImageResult? {
         if options.forceRefresh { return nil }
         let key = CacheKey(resource.cacheKey)
+        let mode = cache.revalidation(options)
+        if mode == .always, resource.isOnNetwork { return nil }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return nil }
         guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
@@ -153,17 +159,18 @@ public final class ImageManager: Sendable {
         if !Self.allows(hit, options, mayWait: false) { return nil }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
+        if mode == .http, resource.isOnNetwork, !isFresh(hit, in: cache, options) { return nil }
         count(hit.cacheType)
         return result(hit, in: cache, options)
     }
 
-    private func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
+    func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
         let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
         return ImageResult(
             record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
     }
 
-    private func count(_ type: CacheType) {
+    func count(_ type: CacheType) {
         switch type {
         case .memory: memoryHits.add(1, ordering: .relaxed)
         case .disk: diskHits.add(1, ordering: .relaxed)
@@ -183,8 +190,10 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
         caller: ImageCaller? = nil
     ) async throws -> ImageResult {
+        let options = cache.completed(options)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
+            if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
             if let found = try await cached(resource, in: cache, options) { return found }
             if let found = try await originalImage(resource, for: cache, options, needs) {
                 count(found.cacheType)
@@ -230,43 +239,60 @@ public final class ImageManager: Sendable {
             }
             guard Self.allows(hit, options, mayWait: true) else { return nil }
             count(hit.cacheType)
-            var result = result(hit, in: cache, options)
-            if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
-                let record = hit.record
-                let kept = try cache.store(
-                    .bytes(bytes), for: record.key, header: record.header,
-                    origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified),
-                    options: options, keepsBytes: true, lease: options.lease ?? ImageCache.lease)
-                (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
-            } else if options.queryDataWhenInMemory {
-                // A reader to come finds them in memory; that they cannot be read now is its business.
-                result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
-            }
-            return result
+            return try answer(hit, in: cache, options)
         }
     }
 
+    /// The answer with what was found; writes the file that it needs.
+    func answer(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) throws -> ImageResult {
+        var result = result(hit, in: cache, options)
+        if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
+            let record = hit.record
+            let kept = try cache.store(
+                .bytes(bytes), for: record.key, header: record.header, origin: record.origin, options: options,
+                keepsBytes: true, lease: options.lease ?? ImageCache.lease)
+            (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
+        } else if options.queryDataWhenInMemory {
+            // A reader to come finds them in memory; that they cannot be read now is its business.
+            result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
+        }
+        return result
+    }
+
     /// Tries the sources in order, each as often as the options say.
-    private func load(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
+    ///
+    /// - Parameter standing: What is stored already; the first source is asked if it has changed.
+    func load(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
+        _ caller: ImageCaller, _ standing: Standing? = nil
     ) async throws -> ImageResult {
         let started = configuration.clock.monotonic()
         return try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url in
-            try await load(
-                try ImageSource(url: url), resource, in: cache, options.scoped(from: resource.url, to: url), needs,
-                started: started, caller)
+            let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
+            let options = options.scoped(from: resource.url, to: url)
+            do {
+                return try await load(
+                    try ImageSource(url: url), resource, in: cache, options, needs, started: started, caller, standing)
+            } catch let error as ImageError {
+                // What is tried again soon is not settled yet.
+                let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
+                if !isTriedAgain { remember(error.first, url, in: cache, options) }
+                throw error
+            }
         }
     }
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller
+        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
         case .network(let asked):
+            if isOffline(options) { throw ImageError.offline(key: key.key) }
             let (url, options) = try await modified(asked, options)
-            let request = try DownloadRequest(url: url, options: options)
+            let request = try DownloadRequest(url: url, options: options, validators: standing?.validators)
+            try admit(request, key, in: cache, options)
             let wish = Wish(
                 cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
             return try await wishes.value(
@@ -276,18 +302,17 @@ public final class ImageManager: Sendable {
                 let boarding = try await board(request, key, in: cache, options, started: started)
                 defer { withExtendedLifetime(boarding.flight) {} }
                 // Another flight may have landed between the look into the cache and this one's start.
-                if let hit = try await landed(key, in: cache, options, boarding) {
+                if let hit = try await landed(key, in: cache, options, boarding, standing) {
                     return result(hit, in: cache, options)
                 }
                 let download = try await downloader.download(request, priority: effort.priority, report: effort.report)
                 try Task.checkCancellation()
-                let origin = ImageOrigin(
-                    url: download.response.url, etag: download.response.etag,
-                    lastModified: download.response.lastModified)
-                let store = Storing(
-                    content: .body(download.body), key: key, cache: cache, source: url, origin: origin,
-                    options: wish.options, needs: needs, contentType: download.response.contentType)
-                return try await keep(store, boarding.flight)
+                let arrival = Arrival(
+                    download: download, request: request, resource: resource, scope: HTTPScope(options), cache: cache,
+                    options: wish.options, needs: needs)
+                if let revived = try await revive(standing, arrival) { return revived }
+                let whole = try await wholeArrival(arrival, effort.priority, effort.report)
+                return try await keep(store(whole), boarding.flight)
             }
         case .data(let bytes):
             guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
@@ -311,6 +336,7 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameter flight: Is given back when the image is stored.
     func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+        if store.isToBeForgotten { return try await pool.run { try store.forgetting() } }
         var store = store
         store.maySurpass = store.needs.contains(.file)
         return try await keep(asked: store, flight)

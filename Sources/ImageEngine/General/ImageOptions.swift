@@ -29,6 +29,15 @@ public struct ImageOptions: Hashable, Sendable {
     public var forcedCacheFileExtension: String?
     /// Read the bytes even when only the path was asked for, so that the next reader finds them in memory.
     public var queryDataWhenInMemory = false
+    /// Whether and when a stored image is checked with its server; the cache's own setting when nil.
+    public var revalidate: Revalidation?
+    /// For how many seconds past its time a stored image may stand in when its server cannot be asked; when nil, only
+    /// as far as the server has allowed it.
+    public var staleIfError: Double?
+    /// For how many seconds a failure that would come again is remembered; the cache's own setting when nil.
+    public var negativeCache: Double?
+    /// Load nothing from the network, and answer whatever is stored, also when its time is over.
+    public var offline = false
     /// Seconds to wait for the next bytes.
     public var timeout = 15.0
     /// Seconds for the whole transfer; without end when nil.
@@ -92,6 +101,7 @@ public struct ImageOptions: Hashable, Sendable {
         kept.keepsInMemory = keepsInMemory
         kept.lease = lease
         kept.integrity = integrity
+        kept.revalidate = revalidate
         return kept
     }
 }

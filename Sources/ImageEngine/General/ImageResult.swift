@@ -10,6 +10,10 @@ public struct ImageResult: Sendable {
     public internal(set) var bytes: [UInt8]?
     /// Whether it stands in for an image that could not be had.
     public var isPlaceholder = false
+    /// Whether its time is over, or its server has not been asked although the request wanted that.
+    public var isStale = false
+    /// Whether its server was asked, and said that it has not changed.
+    public var isRevalidated = false
     /// What became of the bytes in memory; nil when memory was not to keep them now.
     public internal(set) var admission: MemoryAdmission?
     /// What memory holds of the image, so that a purge does not take it while the answer is on its way.

@@ -18,9 +18,9 @@ struct DownloadRequest: Hashable, Sendable {
     let validStatusCodes: Set<Int>?
     let delegates: DownloadDelegates?
     /// Something of its own for a request that is not to be merged with any other (E2-10).
-    private let own: UInt64?
+    private var own: UInt64?
     /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
-    let validators: Validators?
+    private(set) var validators: Validators?
 
     /// The validators of a stored image (RFC 9110, 8.8).
     struct Validators: Hashable, Sendable {
@@ -51,6 +51,20 @@ struct DownloadRequest: Hashable, Sendable {
         delegates = options.delegates
         self.validators = validators
         own = options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The same request without conditions.
+    var unconditional: DownloadRequest {
+        var request = self
+        request.validators = nil
+        return request
+    }
+
+    /// The same request without conditions, as any other caller may have sent it.
+    var common: DownloadRequest {
+        var request = unconditional
+        request.own = nil
+        return request
     }
 
     private static let lastOwn = Atomic<UInt64>(0)

@@ -4,7 +4,7 @@ internal import JSONRPC
 public struct ConfigurationFile: Sendable {
     /// What it says about caches.
     public private(set) var layer = CacheLayer()
-    /// The settings of the process; numbers as text.
+    /// The settings of the process; numbers and booleans as text.
     public private(set) var values: [String: String] = [:]
 
     /// Parses a file.
@@ -12,8 +12,9 @@ public struct ConfigurationFile: Sendable {
     /// - Parameters:
     ///   - texts: The names of the process's settings that are strings.
     ///   - numbers: The names of those that are integers.
+    ///   - flags: The names of those that are booleans.
     public init(
-        parsing content: [UInt8], texts: [String], numbers: [String]
+        parsing content: [UInt8], texts: [String], numbers: [String], flags: [String] = []
     ) throws(ConfigurationFileFailure) {
         let document: JSONDocument
         do throws(JSONSyntaxError) {
@@ -21,18 +22,22 @@ public struct ConfigurationFile: Sendable {
         } catch {
             throw ConfigurationFileFailure(syntax: error, in: content)
         }
-        do throws(Mismatch) { try read(document.root, texts, numbers) } catch {
+        do throws(Mismatch) { try read(document.root, texts, numbers, flags) } catch {
             throw ConfigurationFileFailure(description: error.error.message)
         }
     }
 
-    private mutating func read(_ view: JSONView, _ texts: [String], _ numbers: [String]) throws(Mismatch) {
+    private mutating func read(_ view: JSONView, _ texts: [String], _ numbers: [String], _ flags: [String])
+        throws(Mismatch)
+    {
         guard view.kind == .object else {
             throw Mismatch(path: "the file", message: "must be an object, not \(view.kind.article)")
         }
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
-            if try layer.read(name, value) || isIgnored(name) || value.isNull && (texts + numbers).contains(name) {
+            if try layer.read(name, value) || isIgnored(name)
+                || value.isNull && (texts + numbers + flags).contains(name)
+            {
                 return
             }
             if texts.contains(name) {
@@ -41,8 +46,11 @@ public struct ConfigurationFile: Sendable {
             } else if numbers.contains(name) {
                 guard let number = value.integer else { throw Mismatch.expected("an integer", value).within(name) }
                 values[name] = String(number)
+            } else if flags.contains(name) {
+                guard let flag = value.boolean else { throw Mismatch.expected("a boolean", value).within(name) }
+                values[name] = String(flag)
             } else {
-                throw .unknown(name, among: texts + numbers + CacheLayer.names, what: "setting")
+                throw .unknown(name, among: texts + numbers + flags + CacheLayer.names, what: "setting")
             }
         }
     }

@@ -108,6 +108,14 @@ extension SettingField {
             "readOnlyPaths", "Absolute paths of folders that are searched after this one and never written.",
             \.disk.readOnlyFolders),
         durability,
+        value(
+            "revalidate",
+            "Whether and when a stored image is checked with its server, unless a request says otherwise.", \.revalidate
+        ),
+        integer(
+            "negativeCache",
+            "Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all.",
+            to: 31_536_000, \.negativeCache),
     ]
 
     private static let folder = SettingField(

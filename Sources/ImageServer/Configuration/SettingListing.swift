@@ -5,12 +5,14 @@ internal import JSONRPC
 public enum SettingText: Sendable, Equatable {
     case text(String)
     case number(Int)
+    case flag(Bool)
     case none
 
     var literal: JSONLiteral {
         switch self {
         case .text(let text): .string(text)
         case .number(let number): .integer(number)
+        case .flag(let flag): .boolean(flag)
         case .none: .null
         }
     }

@@ -12,7 +12,7 @@ struct Event: Sendable {
     /// The schema of the notification's params.
     let params: JSONLiteral
 
-    static let all: [Event] = [didClean, activity, didFinish, log]
+    static let all: [Event] = [didClean, didChange, activity, didFinish, log]
     static let names = all.map(\.name.description)
 
     /// Images went because their time was over or room was needed.
@@ -40,6 +40,15 @@ struct Event: Sendable {
         params: [
             "type": "object", "properties": ["active": flagSchema, "count": countSchema],
             "required": ["active", "count"],
+        ])
+
+    /// An image turned out to be another one when it was loaded anew behind an answer.
+    static let didChange = Event(
+        name: "image/didChange",
+        summary: "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.",
+        params: [
+            "type": "object", "properties": ["cache": textSchema, "key": textSchema, "url": textSchema],
+            "required": ["cache", "key", "url"],
         ])
 
     /// The name by which clients test for the event: `event.cache.didClean`.
@@ -156,6 +165,19 @@ extension ImageServer {
                 writer.object { params in
                     params.field("active", isActive)
                     params.field("count", count)
+                }
+            }
+        }
+    }
+
+    /// Tells the client that an image is another one now, if it wants to know.
+    func report(_ change: ImageChange) {
+        subscriptions.send(.didChange) {
+            notify(Event.didChange.name) { writer in
+                writer.object { params in
+                    params.field("cache", change.cache)
+                    params.field("key", change.key)
+                    params.field("url", change.url)
                 }
             }
         }

@@ -151,7 +151,7 @@ extension Invocation {
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.onlyFromCache || !url.text.hasPrefix("http"))
+            isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         let entry = OpenRequests.Entry(
             cache: cache.name, urls: [url.text], slot: options.slot, priority: options.downloadPriority,
             previous: options.slot.flatMap { server.openRequests.vacate($0) })

@@ -68,6 +68,19 @@ struct ImageReply: WireObject {
     /// What hardly any result has.
     private static let rareFields: [WireField<ImageReply>] = [
         WireField(
+            "stale",
+            "True when its time is over, or its server was not asked although the request wanted that.", flagSchema,
+            isOptional: true, isVolatile: true
+        ) {
+            if $0.image.isStale { $1.field("stale", true) }
+        },
+        WireField(
+            "revalidated", "True when its server was asked, and said that it has not changed.", flagSchema,
+            isOptional: true, isVolatile: true
+        ) {
+            if $0.image.isRevalidated { $1.field("revalidated", true) }
+        },
+        WireField(
             "placeholder", "True when this stands in for an image that could not be had.", flagSchema, isOptional: true,
             isVolatile: true
         ) {
@@ -88,7 +101,10 @@ struct ImageReply: WireObject {
     ]
 
     /// Whether none of the rare fields is written.
-    private var isPlain: Bool { !image.isPlaceholder && (image.admission == nil || image.admission == .kept) }
+    private var isPlain: Bool {
+        !image.isPlaceholder && !image.isStale && !image.isRevalidated
+            && (image.admission == nil || image.admission == .kept)
+    }
 
     static let fields = imageFields + rareFields
 

@@ -97,6 +97,24 @@ struct OptionField: Sendable {
         number(
             "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
         ) { $0.lease = $1 },
+        value(
+            "revalidate",
+            "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.",
+            Revalidation.self
+        ) { $0.revalidate = $1 },
+        number(
+            "staleIfError",
+            "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.",
+            default: nil, from: 0, to: 31_536_000
+        ) { $0.staleIfError = $1 },
+        flag("offline", "Load nothing from the network, and answer whatever is stored, also when its time is over.") {
+            $0.offline = $1
+        },
+        number(
+            "negativeCache",
+            "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.",
+            default: nil, from: 0, to: 31_536_000
+        ) { $0.negativeCache = $1 },
         number("timeout", "Seconds to wait for the next bytes.", default: 15, from: 0, to: 86_400, isOpen: true) {
             $0.timeout = $1
         },

@@ -31,6 +31,11 @@ import Testing
         PRAGMA user_version = 1;
         """
 
+    /// What the second version did not have yet.
+    private static let asSecond = """
+        ALTER TABLE entries DROP COLUMN http; PRAGMA user_version = 2;
+        """
+
     private static let columns = """
         id, name, key, identifier, extension, format, width, height, frames, bytes, allocated, checksum, url, etag, \
         last_modified, stored_at, expires_at, lifetime, modified, used
@@ -91,7 +96,7 @@ import Testing
         #expect(try disk.check().isClean)
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
         #expect(try disk.disk.totals().count == disk.blobs.count)
-        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["2"])
+        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["3"])
     }
 
     @Test func nothingThatTheOlderIndexKnewIsLost() throws {
@@ -106,6 +111,52 @@ import Testing
         #expect(details.sharers == 1)
         #expect(details.usedAt == details.storedAt, "the time of use was not kept")
         #expect(try disk.check().isClean)
+    }
+
+    /// D-05: how fresh an image is was not kept then, and nothing else is lost.
+    @Test(arguments: First.allCases)
+    func indexOfTheSecondVersionIsReadAtOnce(_ call: First) throws {
+        let before = try TestDisk()
+        for number in 1...10 {
+            try before.store(hollowPNG(width: number, count: 100 * number), "\(number)") {
+                $0.origin = ImageOrigin(url: "http://h/\(number)", etag: "\"\(number)\"")
+                $0.origin.http = "r5"
+                $0.metadata = "{\"n\":\(number)}"
+            }
+        }
+        try before.store(hollowPNG(width: 12), "short", expiration: .seconds(10))
+        before.wait(100)
+        before.disk.close()
+        IndexFile.execute(Self.asSecond, before.index)
+        let query = "SELECT \(Self.columns), content, host, metadata, used_at FROM entries ORDER BY id"
+        let rows = IndexFile.rows(query, before.index)
+        #expect(rows.count == 11)
+        let disk = try before.reopened()
+        let key = CacheKey("3")
+        switch call {
+        case .lookUp: #expect(try disk.record("3")?.etag == "\"3\"")
+        case .inspect: #expect(try disk.disk.inspect(key)?.metadata == "{\"n\":3}")
+        case .list: #expect(try disk.disk.list(ListQuery()).entries.count == 10)
+        case .totals: #expect(try disk.disk.totals().count == 11)
+        case .verify: #expect(try disk.disk.verify(repairs: true).checked == 11)
+        case .check: #expect(try disk.check().checked == 11)
+        case .remove: #expect(try disk.disk.remove(CacheKey("1")).count == 1)
+        case .removeExpired: #expect(try disk.disk.removeExpired().map(\.key) == ["short"])
+        case .store: try disk.store(hollowPNG(width: 99), "new")
+        case .data: #expect(try disk.bytes("3") == hollowPNG(width: 3, count: 300))
+        case .clean: disk.disk.clean()
+        }
+        let record = try #require(try disk.record("3"))
+        #expect(record.etag == "\"3\"" && record.answer == nil)
+        #expect(try disk.bytes("3") == hollowPNG(width: 3, count: 300))
+        #expect(disk.disk.index.isAdopting == false)
+        #expect(!FileManager.default.fileExists(atPath: disk.index + ".damaged"))
+        #expect(try disk.check().isClean)
+        #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
+        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["3"])
+        if [.lookUp, .inspect, .list, .totals, .check, .data].contains(call) {
+            #expect(IndexFile.rows(query, disk.index) == rows)
+        }
     }
 
     @Test func orderOfUseOutlivesTheUpgrade() throws {

@@ -1,0 +1,102 @@
+/// What is stored, as far as a request may have to ask its server about it.
+extension ImageCache {
+    /// An image that was found, and how it stands with its time.
+    struct Candidate: Sendable {
+        let hit: Hit
+        /// For how many seconds its time on disk has been over; nil while it is not.
+        var expiredFor: Int?
+
+        /// What a ``RetrievalPolicy`` wants to know of it.
+        func entry(for scope: HTTPScope, at moment: Int) -> RetrievalPolicy.Entry {
+            let record = hit.record
+            let answer = record.answer
+            return RetrievalPolicy.Entry(
+                expiredFor: expiredFor, freshness: answer?.freshness,
+                age: answer?.metadata.age(at: moment) ?? HTTPFreshness.span(from: record.storedAt, to: moment),
+                // Of what came before such things were kept, nobody knows whose it is.
+                suits: answer?.metadata.suits(scope) ?? (scope.credentials == nil),
+                hasValidators: validators(for: scope) != nil)
+        }
+
+        /// What makes a request for it conditional; nil when its server cannot be asked.
+        func validators(for scope: HTTPScope) -> DownloadRequest.Validators? {
+            let origin = hit.record.origin
+            // Validators of another source say nothing to this one.
+            guard hit.record.answer?.metadata.isAlternative != true, !scope.isConditional else { return nil }
+            let etag = origin.etag.flatMap(Self.sendable)
+            let lastModified = origin.lastModified.flatMap(Self.sendable)
+            return etag == nil && lastModified == nil
+                ? nil : DownloadRequest.Validators(etag: etag, lastModified: lastModified)
+        }
+
+        /// The text, if it can be the value of a header field.
+        private static func sendable(_ text: String) -> String? {
+            let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            return isPlain && text.utf8.count <= 4096 ? text : nil
+        }
+    }
+
+    /// The image for `key`, in memory or on disk. Waits.
+    ///
+    /// - Parameter evenExpired: Whether an entry on disk whose time is over is found too; it is not promoted.
+    func candidate(for key: CacheKey, options: ImageOptions, evenExpired: Bool) throws(ImageError) -> Candidate? {
+        if let hit = try hit(for: key, options: options, burst: 0, mayWait: true) {
+            guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
+                let newer = try self.hit(for: key, storedAfter: hit.record, options: options)
+            else { return Candidate(hit: hit) }
+            return Candidate(hit: newer)
+        }
+        guard evenExpired, !options.fromMemoryCacheOrRefresh,
+            let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease)
+        else { return nil }
+        let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: disk.clock.now) }
+        return Candidate(hit: Hit(entry: MemoryEntry(record: record, bytes: nil), cacheType: .disk), expiredFor: over)
+    }
+
+    /// The same image with what another process may have heard of its server since memory took note of it. Waits.
+    func renewed(_ hit: Hit, options: ImageOptions) throws(ImageError) -> Hit {
+        guard hit.cacheType == .memory, hit.record.number != nil,
+            case .found(let record) = try disk.lookIntoIndex(hit.record.key, lease: 0), let stamp = record.stamp,
+            hit.record.stamp?.matches(stamp) == true, record.origin != hit.record.origin
+        else { return hit }
+        return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: .memory)
+    }
+
+    /// Lets an image live again with what its server has said about it.
+    ///
+    /// - Returns: nil if it has been removed or replaced meanwhile.
+    func revive(_ hit: Hit, _ origin: ImageOrigin, options: ImageOptions) throws(ImageError) -> Hit? {
+        let old = hit.record
+        let record: ImageRecord
+        if old.path == nil {
+            guard memory.peek(old.key)?.record === old else { return nil }
+            record = old.replacing(origin)
+        } else {
+            do throws(ImageError) {
+                let lease = options.lease ?? Self.lease
+                let expiration = options.diskCacheExpiration
+                guard let new = try disk.revive(old, origin, expiration: expiration, lease: lease) else {
+                    if memory.peek(old.key)?.record === old { memory.remove(old.key) }
+                    return nil
+                }
+                record = new
+            } catch {
+                // That the index cannot be written is no reason to keep from the caller what is there.
+                guard case .storageFailed = error, old.isIntact(burst: 0) else { throw error }
+                record = old.replacing(origin)
+            }
+        }
+        return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: hit.cacheType)
+    }
+
+    /// Takes an image out of both tiers; a path that is lent out stays until its lease ends.
+    func discard(_ key: CacheKey) throws(ImageError) {
+        memory.remove(key)
+        try disk.discard(key)
+    }
+
+    /// Whether the image that was found is still the one of its key.
+    func holds(_ hit: Hit) -> Bool {
+        hit.record.path == nil ? memory.peek(hit.record.key)?.record === hit.record : hit.record.isIntact(burst: 0)
+    }
+}

@@ -1,0 +1,90 @@
+internal import Synchronization
+
+/// An image that turned out to be another one when it was loaded anew behind an answer.
+public struct ImageChange: Sendable, Equatable {
+    /// The name of its cache.
+    public let cache: String
+    /// Its key.
+    public let key: String
+    /// The URL it was asked for with.
+    public let url: String
+}
+
+/// Images that are loaded anew behind an answer: each once at a time.
+final class Refreshes: Sendable {
+    private struct Place: Hashable, Sendable {
+        let cache: String
+        let key: CacheKey
+    }
+
+    /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
+    private struct Receiver: Sendable { let call: @Sendable (ImageChange) -> Void }
+
+    private let running = Mutex<Set<Place>>([])
+    private let receiver = Mutex<Receiver?>(nil)
+
+    /// Whether nobody is refreshing it; from now on somebody is.
+    func begin(_ cache: String, _ key: CacheKey) -> Bool {
+        running.withLock { $0.insert(Place(cache: cache, key: key)).inserted }
+    }
+
+    /// The image has been refreshed, or could not be.
+    func end(_ cache: String, _ key: CacheKey) {
+        running.withLock { _ = $0.remove(Place(cache: cache, key: key)) }
+    }
+
+    /// Sets who hears of images that have changed; nil for nobody.
+    func set(_ receiver: (@Sendable (ImageChange) -> Void)?) {
+        self.receiver.withLock { $0 = receiver.map(Receiver.init) }
+    }
+
+    /// Tells the receiver, outside of the lock.
+    func report(_ change: ImageChange) { receiver.withLock { $0 }?.call(change) }
+}
+
+extension ImageManager {
+    /// Sets who hears, from any thread, of images that turned out to be others when they were refreshed behind an answer;
+    /// nil for nobody.
+    public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { refreshes.set(receiver) }
+
+    /// Loads an image anew behind its answer, unless that is under way; a failure changes nothing.
+    func refresh(_ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ options: ImageOptions) {
+        let key = CacheKey(resource.cacheKey)
+        guard refreshes.begin(cache.name, key) else { return }
+        var options = options
+        options.waitForCache = true
+        Task { [options] in
+            defer { refreshes.end(cache.name, key) }
+            guard let isChanged = try? await refreshed(resource, standing, cache, options), isChanged else { return }
+            refreshes.report(ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url))
+        }
+    }
+
+    /// Asks the server, and stores what it answers unless the image has been removed or replaced meanwhile.
+    ///
+    /// - Returns: Whether the image has become another one.
+    private func refreshed(
+        _ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ options: ImageOptions
+    ) async throws -> Bool {
+        let key = CacheKey(resource.cacheKey)
+        let request = try DownloadRequest(url: resource.url, options: options, validators: standing.validators)
+        let boarding = try await board(
+            request, key, in: cache, options, started: configuration.clock.monotonic())
+        defer { withExtendedLifetime(boarding.flight) {} }
+        // Another process may have done it.
+        if try await landed(key, in: cache, options, boarding, standing) != nil { return false }
+        let priority = CallPriority(CallPriority.background)
+        let download = try await downloader.download(request, priority: priority, report: nil)
+        let arrival = Arrival(
+            download: download, request: request, resource: resource, scope: HTTPScope(options), cache: cache,
+            options: options.keepingOnlyCacheOptions, needs: [])
+        if try await revive(standing, arrival) != nil { return false }
+        let whole = try await wholeArrival(arrival, priority, nil)
+        guard try await pool.run({ cache.holds(standing.hit) }) else { return false }
+        let new = try await keep(store(whole), boarding.flight)
+        let old = standing.hit
+        if let one = old.record.checksum, let other = new.record.checksum { return one != other }
+        if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes { return one != other }
+        return true
+    }
+}

@@ -1,0 +1,257 @@
+internal import Platform
+
+extension ImageManager {
+    /// What is stored already when an image is loaded.
+    struct Standing: Sendable {
+        let hit: ImageCache.Hit
+        /// What makes the request conditional; nil when the image is loaded whatever its server says.
+        var validators: DownloadRequest.Validators?
+
+        /// The same for another source, to which the validators say nothing.
+        var unasked: Standing { Standing(hit: hit, validators: nil) }
+    }
+
+    /// What a server has answered, and to whom.
+    struct Arrival: Sendable {
+        var download: Download
+        let request: DownloadRequest
+        let resource: Resource
+        let scope: HTTPScope
+        let cache: ImageCache
+        let options: ImageOptions
+        let needs: ImageNeeds
+
+        var key: CacheKey { CacheKey(resource.cacheKey) }
+
+        /// Where the image comes from, with what its server says about keeping it.
+        var origin: ImageOrigin {
+            let response = download.response
+            var origin = ImageOrigin(url: response.url, etag: response.etag, lastModified: response.lastModified)
+            let clock = cache.disk.clock
+            origin.http =
+                HTTPMetadata(
+                    response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
+                    isAlternative: ExactText(request.url) != ExactText(resource.url)
+                ).text
+            return origin
+        }
+
+        /// The origin of an image that its server has just said to be unchanged: what came replaces what was.
+        ///
+        /// - Returns: nil if the server speaks of another image than the one that is stored.
+        func origin(renewing old: ImageOrigin, _ metadata: HTTPMetadata?) -> ImageOrigin? {
+            let response = download.response
+            if let etag = response.etag {
+                guard let known = old.etag, Self.isWeaklyEqual(etag, known) else { return nil }
+            } else if let date = response.lastModified, date != old.lastModified {
+                return nil
+            }
+            let clock = cache.disk.clock
+            var origin = old
+            origin.etag = response.etag ?? old.etag
+            origin.lastModified = response.lastModified ?? old.lastModified
+            let merged =
+                metadata?.merging(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
+                ?? HTTPMetadata(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
+            origin.http = merged.text
+            return origin
+        }
+
+        private static func isWeaklyEqual(_ one: String, _ other: String) -> Bool {
+            func opaque(_ tag: String) -> ExactText { ExactText(tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag) }
+            return opaque(one) == opaque(other)
+        }
+    }
+
+    /// Whether nothing is to be loaded from the network.
+    public func isOffline(_ options: ImageOptions) -> Bool { options.offline || configuration.offline }
+
+    private func policy(_ options: ImageOptions) -> RetrievalPolicy {
+        RetrievalPolicy(
+            mode: options.revalidate ?? .never, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
+            staleIfError: options.staleIfError)
+    }
+
+    // MARK: Before anything is loaded
+
+    /// The image by a request that goes by more than the cache's own time: checked with its server, or offline.
+    ///
+    /// - Returns: nil for a request of the ordinary kind, and for what needs no network.
+    func judgedImage(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
+    ) async throws -> ImageResult? {
+        let policy = policy(options)
+        guard policy.mode != .never || policy.isOffline, resource.isOnNetwork else { return nil }
+        let key = CacheKey(resource.cacheKey)
+        let scope = HTTPScope(options)
+        // What is found for `forceRefresh` may only stand in when loading fails; offline it is all there is.
+        let found = try await pool.run { () throws -> ImageCache.Candidate? in
+            guard var found = try cache.candidate(for: key, options: options, evenExpired: true) else { return nil }
+            if policy.verdict(found.entry(for: scope, at: cache.disk.clock.now)) != .answer(isStale: false) {
+                found = ImageCache.Candidate(
+                    hit: try cache.renewed(found.hit, options: options), expiredFor: found.expiredFor)
+            }
+            return found
+        }
+        let entry = found?.entry(for: scope, at: cache.disk.clock.now)
+        var standing: Standing?
+        if let found {
+            switch options.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {
+            case .answer(let isStale):
+                count(found.hit.cacheType)
+                return try await answer(found, isStale: isStale || options.forceRefresh, in: cache, options, needs)
+            case .answerAndRefresh:
+                count(found.hit.cacheType)
+                refresh(resource, Standing(hit: found.hit, validators: found.validators(for: scope)), cache, options)
+                return try await answer(found, isStale: true, in: cache, options, needs)
+            case .revalidate: standing = Standing(hit: found.hit, validators: found.validators(for: scope))
+            case .load: standing = Standing(hit: found.hit)
+            }
+        }
+        if found == nil, policy.mode == .ifExpired || policy.isOffline,
+            let original = try await originalImage(resource, for: cache, options, needs)
+        {
+            count(original.cacheType)
+            return original
+        }
+        try Task.checkCancellation()
+        if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+        do {
+            let result = try await load(resource, in: cache, options, needs, caller, standing)
+            count(result.cacheType)
+            return result
+        } catch let error as ImageError {
+            count(.none)
+            guard let found, let entry, policy.mayStandIn(entry, after: error) else { throw error }
+            return try await answer(found, isStale: true, in: cache, options, needs)
+        }
+    }
+
+    private func answer(
+        _ found: ImageCache.Candidate, isStale: Bool, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
+    ) async throws -> ImageResult {
+        try await pool.run { [self] in
+            var result = try answer(found.hit, in: cache, options)
+            result.isStale = isStale
+            // In memory it would look like one whose time is not over.
+            if found.expiredFor != nil, needs.contains(.bytes) {
+                result.bytes = try cache.disk.data(of: found.hit.record)
+            }
+            return result
+        }
+    }
+
+    /// Whether an image may be answered without asking its server.
+    func isFresh(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> Bool {
+        var policy = policy(options)
+        policy.mode = .http
+        let entry = ImageCache.Candidate(hit: hit).entry(for: HTTPScope(options), at: cache.disk.clock.now)
+        return policy.verdict(entry) == .answer(isStale: false)
+    }
+
+    /// Whether what another flight has brought is what this one would bring.
+    func satisfies(
+        _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ standing: Standing?
+    ) -> Bool {
+        switch options.revalidate ?? .never {
+        case .never, .ifExpired: return true
+        case .http: return isFresh(hit, in: cache, options)
+        case .always:
+            guard let old = standing?.hit.record else { return true }
+            let isSame = old.stamp == hit.record.stamp && old.storedAt == hit.record.storedAt
+            // Heard of since, by another process that asked its server.
+            let heard = hit.record.answer?.metadata.receivedAt ?? 0
+            return !isSame || heard > old.answer?.metadata.receivedAt ?? 0
+        }
+    }
+
+    /// Refuses a request that is not to be sent.
+    func admit(
+        _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) {
+        if isOffline(options) { throw .offline(key: key.key) }
+        guard (options.negativeCache ?? 0) > 0, !options.forceRefresh else { return }
+        let now = configuration.clock.monotonic()
+        if let error = cache.failures.withLock({ $0.failure(of: request.common, now: now) }) {
+            throw .remembered(error)
+        }
+    }
+
+    /// Takes note of a failure that would come again.
+    func remember(_ error: ImageError, _ url: String, in cache: ImageCache, _ options: ImageOptions) {
+        guard let seconds = options.negativeCache, seconds > 0,
+            let request = try? DownloadRequest(url: url, options: options)
+        else { return }
+        let now = configuration.clock.monotonic()
+        cache.failures.withLock {
+            $0.note(error, of: request.common, for: seconds, retryAfter: error.retryAfter, now: now)
+        }
+    }
+
+    // MARK: After an answer
+
+    /// The stored image, if its server has just said that it has not changed.
+    ///
+    /// - Returns: nil if the answer is an image, or what it speaks of is not there any more.
+    func revive(_ standing: Standing?, _ arrival: Arrival) async throws -> ImageResult? {
+        guard arrival.download.response.status == 304, arrival.request.validators != nil, let standing else {
+            return nil
+        }
+        let cache = arrival.cache
+        let options = arrival.options
+        return try await pool.run { [self] in
+            let old = standing.hit.record
+            guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),
+                let hit = try cache.revive(standing.hit, origin, options: options)
+            else { return nil }
+            var result = try answer(hit, in: cache, options)
+            result.isRevalidated = true
+            return result
+        }
+    }
+
+    /// The answer with an image: when the server only said that nothing has changed, it is asked once more, without
+    /// conditions.
+    func wholeArrival(
+        _ arrival: Arrival, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> Arrival {
+        guard arrival.download.response.status == 304, arrival.request.validators != nil else { return arrival }
+        var arrival = arrival
+        arrival.download = try await downloader.download(
+            arrival.request.unconditional, priority: priority, report: report)
+        return arrival
+    }
+
+    /// What is to be stored of an answer.
+    func store(_ arrival: Arrival) -> Storing {
+        Storing(
+            content: .body(arrival.download.body), key: arrival.key, cache: arrival.cache, source: arrival.request.url,
+            origin: arrival.origin, options: arrival.options, needs: arrival.needs,
+            contentType: arrival.download.response.contentType)
+    }
+}
+
+extension Resource {
+    /// Whether it comes over the network.
+    var isOnNetwork: Bool { url.utf8.prefix(4).map { $0 | 0x20 } == Array("http".utf8) }
+}
+
+extension Storing {
+    /// Whether its server forbids to keep it, and the request goes by that.
+    var isToBeForgotten: Bool {
+        options.revalidate == .http
+            && origin.http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
+    }
+
+    /// The result, of which neither tier keeps anything: not of what was there before either.
+    func forgetting() throws(ImageError) -> ImageResult {
+        let result = try withoutFile()
+        do { try cache.discard(key) } catch ImageError.storageFailed { /* Then it cannot be read either. */  }
+        if needs.contains(.file), !needs.contains(.bytes) {
+            throw .storageFailed(
+                reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
+                hint: "Ask for its data instead of its path, or set revalidate to another value than \"http\".")
+        }
+        return result
+    }
+}

@@ -1,0 +1,79 @@
+/// The directives of a `Cache-Control` field that concern a private cache (RFC 9111, 5.2.2; RFC 5861; RFC 8246).
+///
+/// `s-maxage`, `proxy-revalidate`, `public` and `private` are for caches that many users share, and say nothing here.
+struct CacheControl: Sendable, Equatable {
+    /// Seconds for which the answer is fresh; 0 for what is no number of seconds.
+    var maxAge: Int?
+    /// It is not to be kept.
+    var noStore = false
+    /// It is not to be used again unasked.
+    var noCache = false
+    /// Once stale it is never to be used unasked.
+    var mustRevalidate = false
+    /// It does not change as long as it is fresh.
+    var immutable = false
+    /// Seconds past freshness for which it may be used while it is asked for anew.
+    var staleWhileRevalidate = 0
+    /// Seconds past freshness for which it may be used when asking fails.
+    var staleIfError = 0
+
+    /// What a field says; of directives that contradict each other the stricter counts.
+    init(_ text: String) {
+        for directive in Self.directives(text) {
+            switch directive.name {
+            case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(directive.value) ?? 0)
+            case "no-store": noStore = true
+            // Naming single fields does not make the rest any fresher.
+            case "no-cache": noCache = true
+            case "must-revalidate": mustRevalidate = true
+            case "immutable": immutable = true
+            case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(directive.value) ?? 0
+            case "stale-if-error": staleIfError = Self.seconds(directive.value) ?? 0
+            default: break
+            }
+        }
+    }
+
+    /// A span in seconds; nil for what is none. Clamped, so that it can be calculated with.
+    static func seconds(_ text: String?) -> Int? {
+        guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return text.utf8.count > 18 ? HTTPFreshness.longest : min(Int(text) ?? 0, HTTPFreshness.longest)
+    }
+
+    /// Names in small letters, and values without their quotes. A comma within quotes separates nothing.
+    private static func directives(_ text: String) -> [(name: String, value: String?)] {
+        var found: [(name: String, value: String?)] = []
+        var name = ""
+        var value: String?
+        var isQuoted = false
+        var isEscaped = false
+        func end() {
+            let trimmed = name.filter { !$0.isWhitespace }.lowercased()
+            if !trimmed.isEmpty { found.append((trimmed, value?.filter { !$0.isWhitespace })) }
+            name = ""
+            value = nil
+        }
+        for character in text {
+            if isEscaped {
+                value?.append(character)
+                isEscaped = false
+            } else if isQuoted {
+                switch character {
+                case "\"": isQuoted = false
+                case "\\": isEscaped = true
+                default: value?.append(character)
+                }
+            } else {
+                switch character {
+                case ",": end()
+                case "=" where value == nil: value = ""
+                case "\"" where value != nil: isQuoted = true
+                default:
+                    if value == nil { name.append(character) } else { value?.append(character) }
+                }
+            }
+        }
+        end()
+        return found
+    }
+}

@@ -1,0 +1,111 @@
+/// Whether and when a stored image is checked with the server that it came from.
+public enum Revalidation: String, Sendable, Hashable, CaseIterable {
+    /// Never: an image lives as long as the cache's settings say, whatever its server says. The default, as in Kingfisher.
+    case never
+    /// When its time in the cache is over: if the server says that it has not changed, it lives again.
+    case ifExpired
+    /// At every use, unless the server has said that it does not change.
+    case always
+    /// When its server's headers say so (RFC 9111).
+    case http
+}
+
+/// Decides what a request does with what is stored: a plain value.
+struct RetrievalPolicy: Sendable, Equatable {
+    var mode = Revalidation.never
+    /// Nothing may be loaded, and whatever is stored is answered.
+    var isOffline = false
+    /// Nothing may be loaded.
+    var onlyFromCache = false
+    /// For how many seconds past its time an image may stand in when loading fails, whatever its server said.
+    var staleIfError: Double?
+
+    /// What is stored.
+    struct Entry: Sendable, Equatable {
+        /// For how many seconds its time in the cache has been over; nil while it is not.
+        var expiredFor: Int?
+        /// What its server said; nil when that is not known.
+        var freshness: HTTPFreshness?
+        /// How many seconds old it is: since the server made it, or when that is not known since it was stored.
+        var age = 0
+        /// Whether the request may be given it at all: see ``HTTPMetadata/suits(_:)``.
+        var suits = true
+        /// Whether the server can be asked if it has changed.
+        var hasValidators = false
+
+        fileprivate var httpVerdict: HTTPFreshness.Verdict { freshness?.verdict(age: age) ?? .mustRevalidate }
+    }
+
+    enum Verdict: Sendable, Equatable {
+        /// Answer with it. Stale is what the request would have had checked or loaded anew.
+        case answer(isStale: Bool)
+        /// Answer with it, which is stale, and load it anew behind the answer.
+        case answerAndRefresh
+        /// Ask the server whether it has changed.
+        case revalidate
+        /// Load the image.
+        case load
+    }
+
+    /// What is to be done.
+    ///
+    /// - Parameter entry: nil if nothing is stored.
+    func verdict(_ entry: Entry?) -> Verdict {
+        guard let entry else { return .load }
+        if !entry.suits, mode == .http { return .load }
+        let isGood = isGood(entry)
+        if isOffline { return .answer(isStale: !isGood) }
+        if onlyFromCache { return entry.expiredFor == nil ? .answer(isStale: !isGood) : .load }
+        if isGood { return .answer(isStale: false) }
+        let ask = entry.hasValidators && entry.suits ? Verdict.revalidate : .load
+        switch mode {
+        case .never: return .load
+        case .ifExpired, .always: return ask
+        case .http:
+            switch entry.httpVerdict {
+            case .notStorable: return .load
+            case .staleWhileRevalidate where entry.expiredFor == nil: return .answerAndRefresh
+            case .fresh, .staleWhileRevalidate, .mustRevalidate: return ask
+            }
+        }
+    }
+
+    /// Whether it may be answered without asking.
+    private func isGood(_ entry: Entry) -> Bool {
+        guard entry.expiredFor == nil else { return false }
+        switch mode {
+        case .never, .ifExpired: return true
+        case .always:
+            return entry.suits && entry.freshness?.control.immutable == true && entry.httpVerdict == .fresh
+        case .http: return entry.httpVerdict == .fresh
+        }
+    }
+
+    /// Whether it may stand in when loading has failed (RFC 5861, 4).
+    ///
+    /// What the client allows counts even where the server forbids it: whoever asks for an old image knows that it is
+    /// one.
+    func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
+        guard mode != .never, entry.suits, error.first.isServersTrouble else { return false }
+        let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
+        let staleness = max(pastServersTime, entry.expiredFor ?? 0)
+        if let staleIfError, Double(staleness) < staleIfError { return true }
+        return mode == .http && entry.expiredFor == nil && entry.freshness?.mayBeUsedAfterError(age: entry.age) == true
+    }
+}
+
+extension ImageError {
+    /// The status that was not accepted.
+    var statusCode: Int? {
+        if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
+    }
+
+    /// Whether the server could not be reached, or has a trouble of its own.
+    var isServersTrouble: Bool {
+        switch self {
+        case .connectionFailed, .timedOut: true
+        case .invalidStatusCode: [500, 502, 503, 504].contains(statusCode)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+@testable import ImageEngine
+
+/// Failures that would come again are remembered for a while (D-11, C-09, B-067).
+@Suite struct NegativeCacheTests {
+    private func request(_ url: String, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> DownloadRequest {
+        try DownloadRequest(url: url, options: ImageOptions(change))
+    }
+
+    private func isRemembered(_ error: ImageError, retryAfter: Double? = nil) throws -> Bool {
+        var failures = NegativeCache()
+        let request = try request("http://h/a")
+        failures.note(error, of: request, for: 10, retryAfter: retryAfter, now: 0)
+        return failures.failure(of: request, now: 1) == error
+    }
+
+    @Test(
+        arguments: [
+            .invalidStatusCode(400, url: ""), .invalidStatusCode(401, url: ""), .invalidStatusCode(403, url: ""),
+            .invalidStatusCode(404, url: ""), .invalidStatusCode(410, url: ""), .invalidStatusCode(451, url: ""),
+            .badData(reason: "", source: ""), .forbiddenAddress(url: "", reason: ""),
+            .limitExceeded(limit: "maxBytes", reason: "", source: ""),
+        ] as [ImageError])
+    func whatWouldComeAgainIsRemembered(_ error: ImageError) throws {
+        #expect(try isRemembered(error))
+    }
+
+    @Test(
+        arguments: [
+            .invalidStatusCode(408, url: ""), .invalidStatusCode(429, url: ""), .invalidStatusCode(500, url: ""),
+            .invalidStatusCode(503, url: ""), .connectionFailed(url: "", reason: ""),
+            .timedOut(url: "", option: "timeout", seconds: 1), .tlsFailed(url: "", reason: ""), .notCached(key: ""),
+            .offline(key: ""), .storageFailed(reason: "", hint: ""), .notModified(url: ""),
+            .limitExceeded(limit: "bytesLimit", reason: "", source: ""), .remembered(.invalidStatusCode(404, url: "")),
+            .downloadCancelledBeforeStarting(url: ""),
+        ] as [ImageError])
+    func whatMayPassIsNot(_ error: ImageError) throws {
+        #expect(try !isRemembered(error))
+    }
+
+    @Test func serversWishToBeAskedLaterBoundsIt() throws {
+        #expect(try isRemembered(.invalidStatusCode(503, url: ""), retryAfter: 5))
+        #expect(try isRemembered(.invalidStatusCode(429, url: ""), retryAfter: 5))
+        #expect(try !isRemembered(.invalidStatusCode(500, url: ""), retryAfter: 5))
+        #expect(try !isRemembered(.invalidStatusCode(404, url: ""), retryAfter: 0))
+        var failures = NegativeCache()
+        let request = try request("http://h/a")
+        for (seconds, retryAfter, end) in [(10.0, 5.0, 5), (10, 50, 10), (1e300, 1e300, 100_000_000)] {
+            failures.note(.invalidStatusCode(404, url: ""), of: request, for: seconds, retryAfter: retryAfter, now: 0)
+            #expect(failures.failure(of: request, now: end * 1_000_000_000 - 1) != nil)
+            #expect(failures.failure(of: request, now: end * 1_000_000_000) == nil)
+            #expect(failures.count == 0)
+        }
+    }
+
+    @Test func anotherRequestIsAnotherMatter() throws {
+        var failures = NegativeCache()
+        let plain = try request("http://h/a")
+        failures.note(.invalidStatusCode(404, url: ""), of: plain, for: 10, now: 0)
+        for other in [
+            try request("http://h/b"), try request("http://h/a") { $0.headers = ["X": "1"] },
+            try request("http://h/a") { $0.authorization = .bearer("t") },
+            try request("http://h/a") { $0.validStatusCodes = [404] },
+        ] { #expect(failures.failure(of: other, now: 1) == nil) }
+        #expect(failures.failure(of: plain, now: 1) != nil)
+        failures.removeAll()
+        #expect(failures.failure(of: plain, now: 1) == nil)
+    }
+
+    @Test func oldestFailuresGoWhenThereAreTooMany() throws {
+        var failures = NegativeCache(limit: 4)
+        let requests = try (0..<12).map { try request("http://h/\($0)") }
+        for (moment, request) in requests.enumerated() {
+            failures.note(.invalidStatusCode(404, url: ""), of: request, for: 100, now: moment)
+            // The first is failed again and again, and so stays.
+            failures.note(.invalidStatusCode(404, url: ""), of: requests[0], for: 100, now: moment)
+            #expect(failures.count <= 4)
+        }
+        #expect(failures.failure(of: requests[0], now: 20) != nil)
+        #expect(failures.failure(of: requests[11], now: 20) != nil)
+        #expect(failures.failure(of: requests[5], now: 20) == nil)
+        #expect(NegativeCache().limit == 1024)
+    }
+}

@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// A failure that would come again is not asked for again for a while (D-11, C-09).
+@Suite struct RememberedFailureTests {
+    private let engine: TestEngine
+    private let web: PictureServer
+
+    init() throws {
+        engine = try TestEngine()
+        web = try PictureServer()
+        web.set { $0.failure = 404 }
+    }
+
+    private func failure(
+        _ seconds: Double? = 60, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageError? {
+        try await engine.failure(web.url) {
+            $0.negativeCache = seconds
+            change(&$0)
+        }
+    }
+
+    private var plain: ImageError { .invalidStatusCode(404, url: web.url) }
+
+    @Test func failureIsRepeatedForItsTimeAndThenAskedForAgain() async throws {
+        #expect(try await failure() == plain)
+        #expect(try await failure() == .remembered(plain))
+        #expect(try await failure()?.description == plain.description)
+        #expect(web.count == 1)
+        engine.clock.advance(seconds: 60)
+        #expect(try await failure() == plain)
+        #expect(web.count == 2)
+        web.set { $0.failure = nil }
+        engine.clock.advance(seconds: 60)
+        #expect(try await failure() == nil)
+    }
+
+    @Test func byDefaultNothingIsRemembered() async throws {
+        for round in 1...3 {
+            #expect(try await failure(nil) == plain)
+            #expect(web.count == round)
+        }
+        #expect(try await failure() == plain, "nor for others")
+    }
+
+    @Test func whoeverInsistsAsksAgain() async throws {
+        _ = try await failure()
+        #expect(try await failure { $0.forceRefresh = true } == plain)
+        #expect(try await failure(0) == plain)
+        #expect(try await failure { $0.headers = ["X-A": "1"] } == plain)
+        #expect(web.count == 4)
+    }
+
+    @Test func brokenPictureIsRememberedToo() async throws {
+        web.set {
+            $0.failure = nil
+            $0.picture = Array("<html>".utf8)
+        }
+        guard case .badData = try await failure() else {
+            Issue.record("it was taken for a picture")
+            return
+        }
+        guard case .remembered(.badData) = try await failure() else {
+            Issue.record("it was asked for again")
+            return
+        }
+        #expect(web.count == 1)
+    }
+
+    @Test(arguments: [500, 503, 429, 408])
+    func passingTroubleIsNotRemembered(_ status: Int) async throws {
+        web.set { $0.failure = status }
+        for _ in 1...2 { #expect(try await failure() == .invalidStatusCode(status, url: web.url)) }
+        #expect(web.count == 2)
+    }
+
+    @Test func clearingForgets() async throws {
+        _ = try await failure()
+        _ = engine.cache.clearMemory()
+        #expect(try await failure() == plain)
+        #expect(web.count == 2)
+    }
+
+    @Test func settingOfTheCacheCountsUnlessTheRequestSaysOtherwise() async throws {
+        var settings = engine.cache.configuration
+        settings.negativeCache = 60
+        try engine.manager.configure(ImageManager.defaultCacheName, settings)
+        #expect(try await failure(nil) == plain)
+        #expect(try await failure(nil) == .remembered(plain))
+        #expect(try await failure(0) == plain)
+    }
+
+    @Test func storedImageComesBeforeARememberedFailure() async throws {
+        _ = try await failure()
+        _ = try engine.manager.store(
+            hollowPNG(width: 3), for: CacheKey(web.url), in: engine.cache, options: ImageOptions())
+        #expect(try await failure() == nil)
+    }
+}

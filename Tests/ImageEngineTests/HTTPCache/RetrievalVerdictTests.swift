@@ -1,0 +1,160 @@
+import Testing
+
+@testable import ImageEngine
+
+/// What a request does with what is stored, for every mode and state (D-05, D-06, C-01, C-02).
+@Suite struct RetrievalVerdictTests {
+    typealias Entry = RetrievalPolicy.Entry
+    typealias Verdict = RetrievalPolicy.Verdict
+
+    private func freshness(_ control: String) -> HTTPFreshness {
+        HTTPFreshness(cacheControl: control, expires: nil, date: 0, lastModified: nil)
+    }
+
+    private func entry(_ control: String?, age: Int = 0, _ change: (inout Entry) -> Void = { _ in }) -> Entry {
+        var entry = Entry(freshness: control.map(freshness), age: age, hasValidators: true)
+        change(&entry)
+        return entry
+    }
+
+    @Test func nothingStoredIsLoadedInEveryMode() {
+        for mode in Revalidation.allCases {
+            for isOffline in [false, true] {
+                #expect(RetrievalPolicy(mode: mode, isOffline: isOffline).verdict(nil) == .load)
+            }
+        }
+    }
+
+    /// In the order never, ifExpired, always, http.
+    @Test func verdictOfEveryMode() {
+        let rows: [(entry: Entry, verdicts: [Verdict], line: Int)] = [
+            (
+                entry("max-age=60"),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .answer(isStale: false)], #line
+            ),
+            (
+                entry("max-age=60", age: 60),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .revalidate], #line
+            ),
+            (
+                entry("max-age=60", age: 60) { $0.hasValidators = false },
+                [.answer(isStale: false), .answer(isStale: false), .load, .load], #line
+            ),
+            (
+                entry("max-age=60, immutable"),
+                [.answer(isStale: false), .answer(isStale: false), .answer(isStale: false), .answer(isStale: false)],
+                #line
+            ),
+            (
+                entry("max-age=60, immutable", age: 60),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .revalidate], #line
+            ),
+            (
+                entry("max-age=60, stale-while-revalidate=60", age: 60),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .answerAndRefresh], #line
+            ),
+            (
+                entry("no-store"),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .load], #line
+            ),
+            (
+                entry("no-cache, max-age=60"),
+                [.answer(isStale: false), .answer(isStale: false), .revalidate, .revalidate], #line
+            ),
+            // What is known of nothing is asked for.
+            (
+                entry(nil) { $0.hasValidators = false },
+                [.answer(isStale: false), .answer(isStale: false), .load, .load], #line
+            ),
+            // Of others' credentials, or another variant.
+            (
+                entry("max-age=60, immutable") { $0.suits = false },
+                [.answer(isStale: false), .answer(isStale: false), .load, .load], #line
+            ),
+            // Its time in the cache is over.
+            (entry("max-age=60") { $0.expiredFor = 5 }, [.load, .revalidate, .revalidate, .revalidate], #line),
+            (
+                entry("max-age=60, stale-while-revalidate=60", age: 60) { $0.expiredFor = 0 },
+                [.load, .revalidate, .revalidate, .revalidate], #line
+            ),
+            (
+                entry("max-age=60, immutable") {
+                    $0.expiredFor = 5
+                    $0.hasValidators = false
+                }, [.load, .load, .load, .load], #line
+            ),
+            (
+                entry("max-age=60") {
+                    $0.expiredFor = 5
+                    $0.suits = false
+                }, [.load, .load, .load, .load], #line
+            ),
+        ]
+        for row in rows {
+            for (mode, verdict) in zip(Revalidation.allCases, row.verdicts) {
+                #expect(RetrievalPolicy(mode: mode).verdict(row.entry) == verdict, "\(mode), line \(row.line)")
+            }
+        }
+    }
+
+    /// D-06: offline whatever is stored is answered, and says when it is old.
+    @Test func offlineEverythingStoredIsAnswered() {
+        for mode in Revalidation.allCases {
+            let policy = RetrievalPolicy(mode: mode, isOffline: true)
+            #expect(policy.verdict(entry("no-store") { $0.expiredFor = 1 << 40 }) == .answer(isStale: true))
+            #expect(policy.verdict(entry("max-age=60, immutable")) == .answer(isStale: false))
+            let isOld = mode == .http || mode == .always
+            #expect(policy.verdict(entry("max-age=60", age: 60)) == .answer(isStale: isOld))
+            let others = policy.verdict(entry("max-age=60, immutable") { $0.suits = false })
+            #expect(others == (mode == .http ? .load : .answer(isStale: mode == .always)), "\(mode)")
+        }
+    }
+
+    @Test func onlyTheCacheIsAskedForWhatIsNotExpired() {
+        for mode in Revalidation.allCases {
+            let policy = RetrievalPolicy(mode: mode, onlyFromCache: true)
+            #expect(policy.verdict(entry("max-age=60") { $0.expiredFor = 0 }) == .load)
+            let isOld = mode == .http || mode == .always
+            #expect(policy.verdict(entry("max-age=60", age: 99)) == .answer(isStale: isOld))
+        }
+    }
+
+    private static let trouble: [ImageError] = [
+        .connectionFailed(url: "", reason: ""), .timedOut(url: "", option: "timeout", seconds: 1),
+        .invalidStatusCode(500, url: ""), .invalidStatusCode(502, url: ""), .invalidStatusCode(503, url: ""),
+        .invalidStatusCode(504, url: ""),
+    ]
+    private static let others: [ImageError] = [
+        .invalidStatusCode(404, url: ""), .invalidStatusCode(501, url: ""), .badData(reason: "", source: ""),
+        .tlsFailed(url: "", reason: ""), .forbiddenAddress(url: "", reason: ""), .offline(key: ""),
+        .remembered(.invalidStatusCode(503, url: "")), .notModified(url: ""),
+    ]
+
+    /// RFC 5861, 4.
+    @Test func oldImageStandsInForAServersTroubleOnly() {
+        let policy = RetrievalPolicy(mode: .http)
+        let old = entry("max-age=60, stale-if-error=60", age: 100)
+        for error in Self.trouble { #expect(policy.mayStandIn(old, after: error), "\(error)") }
+        for error in Self.others { #expect(!policy.mayStandIn(old, after: error), "\(error)") }
+    }
+
+    @Test func whoeverAllowsAnOlderImageGetsOne() throws {
+        let error = Self.trouble[0]
+        var policy = RetrievalPolicy(mode: .http)
+        let old = entry("max-age=60, must-revalidate", age: 100)
+        #expect(!policy.mayStandIn(old, after: error))
+        policy.staleIfError = 40
+        #expect(!policy.mayStandIn(old, after: error))
+        policy.staleIfError = 41
+        #expect(policy.mayStandIn(old, after: error))
+        #expect(!policy.mayStandIn(entry("max-age=60", age: 100) { $0.suits = false }, after: error))
+        #expect(!policy.mayStandIn(entry("max-age=60", age: 70) { $0.expiredFor = 41 }, after: error))
+        #expect(policy.mayStandIn(entry(nil, age: 40), after: error))
+        #expect(!policy.mayStandIn(entry(nil, age: 41), after: error))
+        policy.mode = .ifExpired
+        #expect(policy.mayStandIn(entry(nil, age: 999) { $0.expiredFor = 40 }, after: error))
+        #expect(!policy.mayStandIn(entry(nil, age: 999) { $0.expiredFor = 41 }, after: error))
+        policy.mode = .never
+        #expect(!policy.mayStandIn(entry("max-age=60"), after: error), "the default stays as it was")
+    }
+}
