@@ -192,15 +192,17 @@ int chmod(const char *path, mode_t mode) { BY_PATH(MODE, chmod, path, next(path,
 
 // Taking a lock can fail; giving it back cannot.
 int flock(int fd, int operation) { BY_DESCRIPTOR(operation & LOCK_UN ? 0 : LOCK, flock, fd, next(fd, operation)); }
-int fcntl64(int fd, int command, ...) {
-    NEXT(fcntl64);
-    va_list list;
-    va_start(list, command);
-    void *argument = va_arg(list, void *);
-    va_end(list);
-    char buffer[4096];
-    int locks = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK;
-    if (locks && ((struct flock *)argument)->l_type != F_UNLCK && control && control->armed && verdict(LOCK, "fcntl", path_of(fd, buffer, sizeof buffer)) == FAIL)
-        return -1;
-    return next(fd, command, argument);
-}
+#define CONTROLLING(function)                                                                                      \
+    NEXT(function);                                                                                                \
+    va_list list;                                                                                                  \
+    va_start(list, command);                                                                                       \
+    void *argument = va_arg(list, void *);                                                                         \
+    va_end(list);                                                                                                  \
+    char buffer[4096];                                                                                             \
+    int locks = command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK;                               \
+    if (locks && ((struct flock *)argument)->l_type != F_UNLCK && control && control->armed &&                     \
+        verdict(LOCK, "fcntl", path_of(fd, buffer, sizeof buffer)) == FAIL)                                        \
+        return -1;                                                                                                 \
+    return next(fd, command, argument)
+int fcntl(int fd, int command, ...) { CONTROLLING(fcntl); }
+int fcntl64(int fd, int command, ...) { CONTROLLING(fcntl64); }

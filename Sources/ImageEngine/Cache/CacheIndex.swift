@@ -176,6 +176,11 @@ final class CacheIndex: Sendable {
             }
             try putAside(found ?? Self.inode(path), after: failure)
             return try writeOnce(syncs, Self.inode(path), body)
+        } catch let failure as SQLiteDatabase.Failure where failure.isReadOnly {
+            // The connections of a process share what they have open beside the file: what one of them opened while
+            // nothing could be written keeps the others from writing when it can.
+            closeAll()
+            return try writeOnce(syncs, Self.inode(path), body)
         }
     }
 

@@ -7,6 +7,8 @@ final class SQLiteDatabase {
     struct Failure: Error, Equatable {
         let code: Int32
         let message: String
+        /// Whether there are no locks to be had where the file is, by what the system said last.
+        var lacksLocks = false
 
         /// The file is no database, or a damaged one. What we write breaks no constraint unless what it meets is damaged.
         var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(code & 0xFF) }
@@ -18,7 +20,10 @@ final class SQLiteDatabase {
         var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
 
         /// The connection is of no use any more.
-        var isStuck: Bool { [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) }
+        var isStuck: Bool { lacksLocks || [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) }
+
+        /// The file, or one beside it, could only be opened for reading.
+        var isReadOnly: Bool { code & 0xFF == SQLITE_READONLY }
 
         /// The file cannot be opened: it may not, or it has just gone.
         var isUnopened: Bool { code & 0xFF == SQLITE_CANTOPEN }
@@ -54,6 +59,10 @@ final class SQLiteDatabase {
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw Failure(code: SQLITE_NOTADB, message: "\(path) is no file")
         }
+        // Some of what needs a lock is tried for ten seconds whatever the reason.
+        if Self.lacksLocks(beside: path) {
+            throw Failure(code: SQLITE_BUSY, message: String(cString: strerror(ENOLCK)), lacksLocks: true)
+        }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -73,6 +82,18 @@ final class SQLiteDatabase {
     }
 
     private init(_ handle: OpaquePointer) { self.handle = handle }
+
+    /// Whether the system says that there are no locks where a file is. Another file is asked: closing one gives up all
+    /// locks that the process has on it.
+    private static func lacksLocks(beside path: String) -> Bool {
+        let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        lock.l_len = 1
+        return fcntl(descriptor, F_SETLK, &lock) < 0 && errno == ENOLCK
+    }
 
     /// Whether the connection keeps all others out: to be closed at once.
     private(set) var isAlone = false
@@ -141,7 +162,15 @@ final class SQLiteDatabase {
 
     private func check(_ code: Int32) throws(Failure) {
         guard code != SQLITE_OK else { return }
-        throw Failure(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        throw Failure(code, of: handle)
+    }
+}
+
+extension SQLiteDatabase.Failure {
+    /// What the connection says of a call that failed just now.
+    fileprivate init(_ code: Int32, of connection: OpaquePointer?) {
+        let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
+        self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks)
     }
 }
 
@@ -191,10 +220,7 @@ final class SQLiteStatement {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         let failure =
-            code == SQLITE_DONE
-            ? nil
-            : SQLiteDatabase.Failure(
-                code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+            code == SQLITE_DONE ? nil : SQLiteDatabase.Failure(code, of: sqlite3_db_handle(handle))
         sqlite3_reset(handle)
         if let failure { throw failure }
         return false
@@ -230,9 +256,12 @@ final class SQLiteStatement {
 private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
 /// Sleeps a moment, longer with each turn, and gives up after about ten seconds. SQLite's own handler sleeps up to a
-/// tenth of a second at a time, which starves writers.
+/// tenth of a second at a time, which starves writers; and it takes a file system without locks for a busy file.
 private func waitForOtherProcess(_: UnsafeMutableRawPointer?, turns: Int32) -> Int32 {
+    // Nobody sets it but the attempt since the turn before.
+    if turns > 0, errno == ENOLCK { return 0 }
     let microseconds = min(50 + 25 * turns, 2000)
     usleep(UInt32(microseconds))
+    errno = 0
     return turns < 5200 ? 1 : 0
 }

@@ -20,14 +20,14 @@ struct StorageFailure: Error, Equatable {
             let reason = "cannot \(failure.action) \(failure.path): \(String(cString: strerror(failure.code)))."
             return .storageFailed(reason: reason, hint: hint(failure.code, folder))
         case let failure as SQLiteDatabase.Failure:
-            // Result codes of SQLite: 8 READONLY, 10 IOERR, 13 FULL, 14 CANTOPEN, 5 BUSY.
+            // Result codes of SQLite: 8 READONLY, 10 IOERR, 13 FULL, 14 CANTOPEN, 5 BUSY, 15 PROTOCOL.
             let code: Int32 =
                 switch failure.code & 0xFF {
                 case 13: ENOSPC
                 case 8: EROFS
                 case 14: EACCES
                 case 10: EIO
-                case 5: EBUSY
+                case 5, 15: failure.lacksLocks ? ENOLCK : EBUSY
                 default: 0
                 }
             return .storageFailed(reason: "the index says: \(failure.message).", hint: hint(code, folder))
@@ -43,6 +43,7 @@ struct StorageFailure: Error, Equatable {
         case EMFILE, ENFILE: "Too many files are open: raise the limit with ulimit -n, or ask for less at once."
         case EFBIG: "The file is larger than the limit for files: raise it with ulimit -f."
         case ENOTDIR, EEXIST: "Something that is no folder is in the way of \(folder): move it."
+        case ENOLCK: "The file system has no locks: choose a folder on another one with --cache-dir."
         case EBUSY: "Another process holds the index: try again."
         default: "Choose another folder with --cache-dir if this goes on."
         }
