@@ -276,13 +276,13 @@ public final class ImageManager: Sendable {
         let started = configuration.clock.monotonic()
         let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
         return try await deadline.hold(resource.url, now: started) { [self] in
-            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url in
+            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
                 let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
                 let options = options.scoped(from: resource.url, to: url)
                 do {
                     return try await load(
-                        try ImageSource(url: url), resource, in: cache, options, needs, started: started, caller,
-                        standing)
+                        try ImageSource(url: url), resource, in: cache, options, needs, started: started,
+                        meter.counting(caller), standing)
                 } catch let error as ImageError {
                     // What is tried again soon is not settled yet.
                     let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
