@@ -100,6 +100,8 @@ final class Transfer {
                     limit: "headerBytes", reason: "the headers are over \(Self.headerLimit) bytes", source: request.url)
             )
         }
+        // What comes behind the body says nothing of it any more.
+        guard case .unknown = disposition else { return true }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
             location = nil
@@ -111,15 +113,28 @@ final class Transfer {
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         let value = line[(colon + 1)...]
         let text = Self.trimmed(String(decoding: value, as: UTF8.self))
-        response.fields[name] = response.fields[name].map { "\($0), \(text)" } ?? text
+        note(text, as: name)
         switch name {
+        case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
+            let reason = "the server does not say clearly how long the body is."
+            return refuse(.connectionFailed(url: request.url, reason: reason))
         case "content-type": response.contentType = text
-        case "etag": response.etag = text
-        case "last-modified": response.lastModified = text
+        case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
+        case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
         case "location" where location == nil: location = Self.trimmed(RedirectPolicy.escaped(value))
         default: break
         }
         return true
+    }
+
+    /// Adds a header field; in place, for there may be thousands of one name.
+    private func note(_ text: String, as name: String) {
+        if let index = response.fields.index(forKey: name) {
+            response.fields.values[index] += ", "
+            response.fields.values[index] += text
+        } else {
+            response.fields[name] = text
+        }
     }
 
     private static func trimmed(_ text: String) -> String {
@@ -331,7 +346,10 @@ final class Transfer {
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
+        // The URL has been parsed: only the answer can be of another protocol.
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
+        case CURLE_URL_MALFORMAT:
             return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
         case CURLE_FILESIZE_EXCEEDED: return tooLarge
         case CURLE_OPERATION_TIMEDOUT:
