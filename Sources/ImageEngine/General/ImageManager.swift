@@ -221,7 +221,7 @@ public final class ImageManager: Sendable {
         -> ImageResult
     {
         if result.bytes != nil { return result }
-        return try await pool.run {
+        return try await pool.runIfWanted {
             var loaded = result
             // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
             let record = result.entry?.record ?? result.record
@@ -236,7 +236,7 @@ public final class ImageManager: Sendable {
         -> ImageResult?
     {
         guard !options.forceRefresh else { return nil }
-        return try await pool.run { [self] in
+        return try await pool.runIfWanted { [self] in
             let key = CacheKey(resource.cacheKey)
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,

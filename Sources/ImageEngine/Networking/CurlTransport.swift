@@ -131,7 +131,6 @@ extension HopOutcome {
 private final class Loop {
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UInt64: Transfer] = [:]
-    private var idle: [UnsafeMutableRawPointer] = []
     private let book = TransferBook()
     private let settings: TransportSettings
     private var nextCheck = 0
@@ -145,7 +144,7 @@ private final class Loop {
 
     func start(_ id: UInt64, _ order: TransferOrder) {
         if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
-        guard let easy = idle.popLast() ?? hc_easy_init() else { return order.finish(.outOfMemory(order)) }
+        guard let easy = hc_easy_init() else { return order.finish(.outOfMemory(order)) }
         let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
         transfers[id] = transfer
         hc_multi_add(multi, easy)
@@ -206,11 +205,8 @@ private final class Loop {
     private func release(_ transfer: Transfer) {
         transfers[transfer.id] = nil
         hc_multi_remove(multi, transfer.easy)
-        if idle.count < 64 {
-            hc_easy_reset(transfer.easy)
-            idle.append(transfer.easy)
-        } else {
-            hc_easy_cleanup(transfer.easy)
-        }
+        // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
+        // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.
+        hc_easy_cleanup(transfer.easy)
     }
 }

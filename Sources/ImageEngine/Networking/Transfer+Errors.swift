@@ -9,7 +9,10 @@ extension Transfer {
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
+        // The URL has been parsed: only the answer can be of another protocol.
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
+        case CURLE_URL_MALFORMAT:
             return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
         case CURLE_FILESIZE_EXCEEDED: return tooLarge
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):  // CURLE_TOO_LARGE, since 8.6

@@ -81,8 +81,12 @@ extension Transfer {
         }
     }
 
+    /// CURL_SSLVERSION_TLSv1_2, whatever libcurl and OpenSSL were built to allow.
+    private static let oldestTLS = 6
+
     private func configureTLS() {
         let tls = settings.tls
+        hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
         if order.hop.isAtHome, let certificate = tls.clientCertificate {
             hc_set_string(easy, CURLOPT_SSLCERT, certificate)

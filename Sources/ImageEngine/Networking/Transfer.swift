@@ -100,6 +100,8 @@ final class Transfer {
         pace.received(line.count, at: monotonicNanoseconds())
         headerBytes += line.count
         if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
+        // What comes behind the body says nothing of it any more.
+        guard case .unknown = disposition else { return true }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
             location = nil
@@ -115,15 +117,28 @@ final class Transfer {
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         let value = line[(colon + 1)...]
         let text = Self.trimmed(String(decoding: value, as: UTF8.self))
-        response.fields[name] = response.fields[name].map { "\($0), \(text)" } ?? text
+        note(text, as: name)
         switch name {
+        case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
+            let reason = "the server does not say clearly how long the body is."
+            return refuse(.connectionFailed(url: request.url, reason: reason))
         case "content-type": response.contentType = text
-        case "etag": response.etag = text
-        case "last-modified": response.lastModified = text
+        case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
+        case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
         case "location" where location == nil: location = Self.trimmed(RedirectPolicy.escaped(value))
         default: break
         }
         return true
+    }
+
+    /// Adds a header field; in place, for there may be thousands of one name.
+    private func note(_ text: String, as name: String) {
+        if let index = response.fields.index(forKey: name) {
+            response.fields.values[index] += ", "
+            response.fields.values[index] += text
+        } else {
+            response.fields[name] = text
+        }
     }
 
     private static func trimmed(_ text: String) -> String {
