@@ -43,7 +43,7 @@ struct DownloadRequest: Hashable, Sendable {
             case .bearer(let token): [ExactText(token)]
             case nil: []
             }
-        timeout = Self.seconds(options.timeout)
+        timeout = Self.seconds(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
         deadline = options.deadline.map(Self.seconds)
         maxRedirects = options.maxRedirects
         maxBytes = options.maxBytes
