@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -13,6 +14,18 @@
 int hl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
+
+void hl_post(uint32_t *place, uint32_t value) {
+    __atomic_store_n(place, value, __ATOMIC_RELEASE);
+    syscall(SYS_futex, place, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+uint32_t hl_await(const uint32_t *place) {
+    uint32_t value;
+    while ((value = __atomic_load_n(place, __ATOMIC_ACQUIRE)) == 0)
+        syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    return value;
+}
 
 int hl_signalfd(const sigset_t *signals) { return signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK); }
 

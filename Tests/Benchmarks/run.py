@@ -41,7 +41,8 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T9": t_scale.run,
     "T9R": t_rates.run,
     "A18": t_scale.crowded_stores,
-    "T10": t_fetch.run,
+    "T10": t_fetch.small,
+    "T11": t_fetch.large,
     "T12": t_merge.run,
 }
 

@@ -11,6 +11,10 @@
 int hl_eventfd(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
 int hl_semaphore(void);
+/// Puts `value`, which is not 0, at `place` and wakes the thread that waits there.
+void hl_post(uint32_t *place, uint32_t value);
+/// Waits until there is another value than 0 at `place`, and returns it.
+uint32_t hl_await(const uint32_t *place);
 /// A descriptor that becomes readable when one of `signals` is pending. −1 on failure.
 int hl_signalfd(const sigset_t *signals);
 /// The number of the next signal pending on a descriptor of `hl_signalfd`, or 0.

@@ -50,7 +50,7 @@ extension CacheIndex {
         }
 
         /// The statement for `sql`, prepared once.
-        private func statement(_ sql: Statement) throws(SQLiteDatabase.Failure) -> SQLiteStatement {
+        func statement(_ sql: Statement) throws(SQLiteDatabase.Failure) -> SQLiteStatement {
             if let kept = statements[sql] { return kept }
             let made = try database.prepare(sql.text)
             statements[sql] = made
@@ -362,7 +362,8 @@ extension CacheIndex {
 
     /// The statements of the writing connection.
     enum Statement: Hashable {
-        case begin, commit, find, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired, touch,
+        case begin, commit, mark, undo, unmark, find, upsert, delete, twin, setContent, sum, variants, oldest, latest,
+            expired, touch,
             prolong, demote
         case revive, settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
@@ -373,6 +374,9 @@ extension CacheIndex {
             return switch self {
             case .begin: "BEGIN IMMEDIATE"
             case .commit: "COMMIT"
+            case .mark: "SAVEPOINT one"
+            case .undo: "ROLLBACK TO one"
+            case .unmark: "RELEASE one"
             case .find: "\(select) FROM entries WHERE id = ?1"
             case .upsert: CacheIndex.upsert("(\(latest)) + 1")
             case .delete: "DELETE FROM entries WHERE id = ?1"

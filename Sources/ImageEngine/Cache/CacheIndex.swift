@@ -15,10 +15,12 @@ final class CacheIndex: Sendable {
         var lent = 0
     }
 
-    private let path: String
+    let path: String
     let clock: CacheClock
     private let reader = Mutex<Reader?>(nil)
-    private let writer = Mutex<Writer?>(nil)
+    let writer = Mutex<Writer?>(nil)
+    /// The writes that may share a transaction; as many as leave it short.
+    let convoy = Convoy<SharedWrite>(limit: 32)
     private let survey = Mutex<Survey?>(nil)
 
     private let onAdopting: @Sendable () -> Void

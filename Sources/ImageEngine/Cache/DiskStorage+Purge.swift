@@ -139,7 +139,7 @@ extension DiskStorage {
     /// Removes the files whose time has come, a few at a time.
     func removeLeft() throws {
         var isOver = !index.exists
-        while !isOver { isOver = try index.write { try self.removeLeft(64, $0) } }
+        while !isOver { isOver = try index.writeTogether { try self.removeLeft(64, $0) } }
     }
 
     /// Removes up to `limit` files that have no entries and are not lent out.

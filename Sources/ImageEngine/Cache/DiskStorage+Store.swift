@@ -30,6 +30,11 @@ extension DiskStorage {
         var isPassing = false
     }
 
+    /// How the file of a store came to its name, as soon as it has it.
+    private final class Placed: Sendable {
+        let value = Mutex<StorageFolder.Placement?>(nil)
+    }
+
     /// What the transaction of a store ended in.
     private struct Commit: Sendable {
         let stored: Stored
@@ -65,12 +70,14 @@ extension DiskStorage {
             }
             // Before others can see the entry, or they might take it out first.
             if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
-            var (commit, twin) = try enter(written, order, fileExtension, configuration, seeksTwin: true)
+            var (commit, twin) = try enter(written, order, digest, fileExtension, configuration, seeksTwin: true)
             if let twin {
                 // Hashing and linking happen outside the transaction, for nobody should wait for that.
                 let shared = try sharedDraft(with: twin, for: written, fileName)
                 defer { if let shared { unlink(shared.path) } }
-                commit = try enter(shared ?? written, order, fileExtension, configuration, seeksTwin: false).commit
+                commit = try enter(
+                    shared ?? written, order, digest, fileExtension, configuration, seeksTwin: false
+                ).commit
             }
             guard let commit else {
                 throw ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")
@@ -127,13 +134,12 @@ extension DiskStorage {
     ///
     /// - Parameter seeksTwin: Whether an entry with the same bytes is looked for. If there is one, nothing is done.
     private func enter(
-        _ draft: StorageFolder.Draft, _ order: Order, _ fileExtension: String, _ configuration: Configuration,
-        seeksTwin: Bool
+        _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
+        _ configuration: Configuration, seeksTwin: Bool
     ) throws -> (commit: Commit?, twin: CacheIndex.Row?) {
-        let digest = name(of: order.key)
-        let placement = Mutex<StorageFolder.Placement?>(nil)
+        let placement = Placed()
         do {
-            return try index.write(syncs: configuration.syncsToDisk) { writer in
+            return try index.writeTogether(syncs: configuration.syncsToDisk) { writer in
                 if seeksTwin, let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber),
                     twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size
                 {
@@ -145,7 +151,7 @@ extension DiskStorage {
             }
         } catch {
             // The index did not take it: back to where it was.
-            if let placed = placement.withLock({ $0 }) {
+            if let placed = placement.value.withLock({ $0 }) {
                 let target = folder.blob(digest.hex, fileExtension)
                 // Within a transaction, if there can be one: others may be storing there.
                 let isDone: Void? = try? index.write { _ in self.folder.takeBack(placed, draft, from: target) }
@@ -159,12 +165,12 @@ extension DiskStorage {
     private func commit(
         _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
         _ configuration: Configuration, _ writer: CacheIndex.Writer,
-        _ placement: borrowing Mutex<StorageFolder.Placement?>
+        _ placement: Placed
     ) throws -> Commit {
         // A second run, with an index begun anew, finds the file where the first one left it.
-        if let placed = placement.withLock({ $0 }) {
+        if let placed = placement.value.withLock({ $0 }) {
             folder.takeBack(placed, draft, from: folder.blob(digest.hex, fileExtension))
-            placement.withLock { $0 = nil }
+            placement.value.withLock { $0 = nil }
         }
         let now = clock.now
         let lifetime = (order.expiration ?? configuration.expiration).lifetime(at: clock.wallNow)
@@ -202,7 +208,7 @@ extension DiskStorage {
         if twin != nil, !isShared { row.content = row.number }
         let evicted = try makeRoom(for: row, isShared: isShared, replacing: old, configuration, writer)
         let placed = try folder.place(draft.path, at: path, replaces: old?.fileName == row.fileName)
-        placement.withLock { $0 = placed }
+        placement.value.withLock { $0 = placed }
         try writer.put(row, metadata: order.metadata)
         var commit = Commit(stored: Stored(record: record(order.key, row, path, draft.stamp), isNew: true))
         commit.evicted = evicted

@@ -176,6 +176,8 @@ final class StorageFolder: Sendable {
         let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
         try clearWay(for: path + "/blobs", kind: S_IFDIR)
         try clearWay(for: shard, kind: S_IFDIR)
+        // Most are new, and then nothing is in the way.
+        if !replaces, link(draft, target) == 0 { return .linked }
         try clearWay(for: target, kind: S_IFREG)
         if let placement = Self.attempt(draft, target, replaces: replaces) { return placement }
         if errno == ENOENT {
@@ -329,7 +331,9 @@ final class StorageFolder: Sendable {
         of descriptor: Int32, _ path: String, _ take: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Digest {
         let digest = RunningDigest()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        // One more than the file has, so that its end shows itself.
+        let size = min(max(FileStamp(descriptor: descriptor)?.size ?? 0, 4095), 1 << 18 - 1) + 1
+        var buffer = [UInt8](unsafeUninitializedCapacity: size) { $1 = size }
         while true {
             let got = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if got < 0, errno == EINTR { continue }

@@ -77,7 +77,10 @@ struct FileBytes: ByteSource {
             if place < windowStart || place >= windowStart + window.count { load(from: place) }
             let index = place - windowStart
             guard index < window.count else { return nil }
-            if let found = window[index...].firstIndex(of: value) { return windowStart + found }
+            let found = window.withUnsafeBytes { bytes in
+                MemoryBytes(buffer: bytes).firstPlace(of: value, from: index)
+            }
+            if let found { return windowStart + found }
             place = windowStart + window.count
         }
         return nil

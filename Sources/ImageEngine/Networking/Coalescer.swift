@@ -18,7 +18,6 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private struct Waiter: Sendable {
         let resume: @Sendable (Result<Value, any Error>) -> Void
-        let report: Report?
         let priority: CallPriority
         let lingers: Bool
         var token: UInt64 = 0
@@ -28,7 +27,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let number: UInt64
         var waiters: [UInt64: Waiter] = [:]
         var task: Task<Void, Never>?
-        var progress: DownloadProgress?
+        let progress = ProgressBoard()
         let priority: CallPriority
     }
 
@@ -64,8 +63,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = Waiter(
-                    resume: { continuation.resume(with: $0) }, report: report, priority: priority, lingers: lingers)
-                join(key, as: id, waiter, work)
+                    resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
+                join(key, as: id, waiter, report, work)
                 joined()
             }
         } onCancel: {
@@ -82,7 +81,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Coming and going
 
-    private func join(_ key: Key, as id: UInt64, _ waiter: Waiter, _ work: @escaping Work) {
+    private func join(_ key: Key, as id: UInt64, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
         // The caller may have been cancelled before it got here; its handler has run already and found nothing.
         if Task.isCancelled { return waiter.resume(.failure(CancellationError())) }
         var waiter = waiter
@@ -91,31 +90,34 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if state.flights[key] != nil {
                 state.flights[key]?.waiters[id] = waiter
                 state.merged += 1
-                return (false, UInt64(0), state.flights[key]?.progress)
+                return (false, UInt64(0), report.flatMap { state.flights[key]?.progress.add($0, as: id) })
             }
-            state.flights[key] = Flight(
-                number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority.value))
+            let flight = Flight(number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority.value))
+            if let report { _ = flight.progress.add(report, as: id) }
+            state.flights[key] = flight
             return (true, id, nil)
         }
-        if let progress { waiter.report?(progress) }
+        if let progress { report?(progress) }
         if isNew { start(key, number, work) } else { weigh(key) }
         if Task.isCancelled { leave(key, as: id) }
     }
 
     private func start(_ key: Key, _ number: UInt64, _ work: @escaping Work) {
-        guard let priority = state.withLock({ $0.flights[key]?.number == number ? $0.flights[key]?.priority : nil })
-        else { return }
+        guard let flight = state.withLock({ $0.flights[key]?.number == number ? $0.flights[key] : nil }) else { return }
+        let (priority, progress) = (flight.priority, flight.progress)
         let task = Task {
             let result: Result<Value, any Error>
             do {
-                let effort = Effort(report: { self.report($0, key, number) }, priority: priority)
+                let effort = Effort(report: { progress.post($0) }, priority: priority)
                 result = .success(try await work(effort))
             } catch { result = .failure(error) }
+            progress.close()
             // Everyone may have left meanwhile, and a newer flight may have taken off.
             let landed = self.state.withLock { state in
                 state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
             }
-            for waiter in landed?.waiters.values.map(\.self) ?? [] {
+            // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
+            for (_, waiter) in landed?.waiters ?? [:] {
                 waiter.priority.forget(waiter.token)
                 waiter.resume(result)
             }
@@ -128,32 +130,25 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if !isWanted { task.cancel() }
     }
 
-    private func report(_ progress: DownloadProgress, _ key: Key, _ number: UInt64) {
-        let waiters = state.withLock { state in
-            guard state.flights[key]?.number == number else { return [Waiter]() }
-            state.flights[key]?.progress = progress
-            return state.flights[key]?.waiters.values.filter { $0.report != nil } ?? []
-        }
-        for waiter in waiters { waiter.report?(progress) }
-    }
-
     /// Makes the work as urgent as the most urgent of its callers.
     private func weigh(_ key: Key) {
         let changed = state.withLock { state -> CallPriority? in
             guard let flight = state.flights[key] else { return nil }
-            let most = flight.waiters.values.map(\.priority.value).max() ?? CallPriority.background
+            let most = flight.waiters.values.map({ $0.priority.value }).max() ?? CallPriority.background
             return flight.priority.store(most) ? flight.priority : nil
         }
         changed?.notify()
     }
 
     private func leave(_ key: Key, as id: UInt64) {
-        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil) }
-            guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil) }
-            return (waiter, state.flights.removeValue(forKey: key)?.task)
+        let (waiter, task, progress) = state.withLock { state -> (Waiter?, Task<Void, Never>?, ProgressBoard?) in
+            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
+            let progress = state.flights[key]?.progress
+            guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil, progress) }
+            return (waiter, state.flights.removeValue(forKey: key)?.task, progress)
         }
         guard let waiter else { return }
+        progress?.remove(id)
         waiter.priority.forget(waiter.token)
         waiter.resume(.failure(CancellationError()))
         if let task { task.cancel() } else { weigh(key) }

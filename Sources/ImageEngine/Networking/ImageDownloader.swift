@@ -259,12 +259,14 @@ public final class ImageDownloader: Sendable {
 
 /// Who hears of finished transfers.
 private final class FinishHook: Sendable {
-    private let receiver = Mutex<(@Sendable (DownloadReport) -> Void)?>(nil)
+    /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
+    private struct Receiver: Sendable { let call: @Sendable (DownloadReport) -> Void }
 
-    func set(_ receiver: (@Sendable (DownloadReport) -> Void)?) { self.receiver.withLock { $0 = receiver } }
+    private let receiver = Mutex<Receiver?>(nil)
 
-    func call(_ report: DownloadReport) {
-        let receiver = receiver.withLock { $0 }
-        receiver?(report)
+    func set(_ receiver: (@Sendable (DownloadReport) -> Void)?) {
+        self.receiver.withLock { $0 = receiver.map(Receiver.init) }
     }
+
+    func call(_ report: DownloadReport) { receiver.withLock { $0 }?.call(report) }
 }

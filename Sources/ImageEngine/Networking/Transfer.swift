@@ -114,9 +114,9 @@ final class Transfer {
             if case .unknown = disposition { book.note(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
-        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        let value = line[(colon + 1)...]
-        let text = Self.trimmed(String(decoding: value, as: UTF8.self))
+        let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self).lowercased()
+        let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+        let text = String(decoding: value, as: UTF8.self)
         note(text, as: name)
         switch name {
         case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
@@ -125,7 +125,7 @@ final class Transfer {
         case "content-type": response.contentType = text
         case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
         case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
-        case "location" where location == nil: location = Self.trimmed(RedirectPolicy.escaped(value))
+        case "location" where location == nil: location = RedirectPolicy.escaped(value)
         default: break
         }
         return true
@@ -141,8 +141,12 @@ final class Transfer {
         }
     }
 
-    private static func trimmed(_ text: String) -> String {
-        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace || $0.isNewline }.reversed())
+    /// The bytes between the white space at either end, which is ASCII in a header.
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return UnsafeRawBufferPointer(rebasing: bytes[..<0]) }
+        return UnsafeRawBufferPointer(rebasing: bytes[first...last])
     }
 
     /// - Returns: How many bytes were taken, or the number that holds them back.

@@ -1,4 +1,5 @@
 internal import CCrypto
+internal import Glibc
 
 /// Base64 with the standard alphabet and padding (RFC 4648, section 4), by libcrypto.
 public enum Base64 {
@@ -42,7 +43,10 @@ public enum Base64 {
         else { return nil }
         let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
         // Padding elsewhere than at the end would count as zeros.
-        guard text.firstIndex(of: UInt8(ascii: "=")) ?? text.count == text.count - padding else { return nil }
+        let first = memchr(start, Int32(UInt8(ascii: "=")), text.count).map {
+            UnsafeRawPointer($0) - UnsafeRawPointer(start)
+        }
+        guard first ?? text.count == text.count - padding else { return nil }
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { buffer, count in
             let decoded = EVP_DecodeBlock(buffer.baseAddress, start, Int32(text.count))
             count = max(Int(decoded) - padding, 0)

@@ -10,8 +10,25 @@ final class BlockingPool: Sendable {
         var jobs: [@Sendable () -> Void] = []
         var next = 0
         var threads = 0
-        var idle = 0
+        /// Threads that wait for work.
+        var sleeping = 0
+        /// Those of them that have been woken and are not up yet.
+        var waking = 0
         var submitted = 0
+
+        mutating func takeJob() -> (@Sendable () -> Void)? {
+            guard next < jobs.count else { return nil }
+            let job = jobs[next]
+            next += 1
+            if next == jobs.count {
+                jobs.removeAll(keepingCapacity: jobs.capacity <= 1024)
+                next = 0
+            } else if next >= 1024 {
+                jobs.removeFirst(next)
+                next = 0
+            }
+            return job
+        }
     }
 
     private let limit: Int
@@ -82,38 +99,43 @@ final class BlockingPool: Sendable {
     /// How much work there has been.
     var submittedCount: Int { state.withLock { $0.submitted } }
 
-    /// Begins `job` on a thread of the pool.
+    /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call.
     func submit(_ job: @escaping @Sendable () -> Void) {
-        let needsThread = state.withLock { state in
+        enum Need { case nothing, wakeUp, thread }
+        let need = state.withLock { state -> Need in
             state.jobs.append(job)
             state.submitted += 1
-            guard state.idle < state.jobs.count - state.next, state.threads < limit else { return false }
+            if state.sleeping > state.waking {
+                state.waking += 1
+                return .wakeUp
+            }
+            guard state.threads < limit else { return .nothing }
             state.threads += 1
-            return true
+            return .thread
         }
-        if needsThread { startThread { [self] in loop() } }
-        wake.signal()
+        switch need {
+        case .nothing: break
+        case .wakeUp: wake.signal()
+        case .thread: startThread { [self] in loop() }
+        }
     }
 
     private func loop() {
         while true {
-            state.withLock { $0.idle += 1 }
-            wake.wait()
-            let job: (@Sendable () -> Void)? = state.withLock { state in
-                state.idle -= 1
-                guard state.next < state.jobs.count else { return nil }
-                let job = state.jobs[state.next]
-                state.next += 1
-                if state.next == state.jobs.count {
-                    state.jobs.removeAll(keepingCapacity: state.jobs.capacity <= 1024)
-                    state.next = 0
-                } else if state.next >= 1024 {
-                    state.jobs.removeFirst(state.next)
-                    state.next = 0
-                }
+            let job = state.withLock { state in
+                let job = state.takeJob()
+                if job == nil { state.sleeping += 1 }
                 return job
             }
-            job?()
+            if let job {
+                job()
+                continue
+            }
+            wake.wait()
+            state.withLock { state in
+                state.sleeping -= 1
+                state.waking -= 1
+            }
         }
     }
 }

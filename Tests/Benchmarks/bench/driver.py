@@ -13,7 +13,7 @@ from .context import BenchError, Context
 
 @dataclass
 class Side:
-    """One of the programs compared. Without ``requests`` it is a command, timed until it ends."""
+    """One of the programs compared. Without ``requests`` it is a command, run until it ends."""
 
     name: str
     argv: Sequence[str]

@@ -1,14 +1,16 @@
-"""Valid JPEGs of 20,000 bytes, each with bytes of its own."""
+"""Valid JPEGs of 20,000 bytes, or of 20 MB, each with bytes of its own."""
 
 from __future__ import annotations
 
 import io
+import random
 import struct
 from pathlib import Path
 
 from .context import BenchError, Context
 
 SIZE = 20_000
+LARGE = 20_000_000
 _START = b"\xff\xd8"
 
 
@@ -23,6 +25,20 @@ def make(context: Context, count: int, first: int = 0) -> list[Path]:
     for number in range(first, first + count):
         path = folder / f"{number:05d}.jpg"
         path.write_bytes(numbered(original, number))
+        paths.append(path)
+    return paths
+
+
+def make_large(context: Context, count: int) -> list[Path]:
+    """Writes ``count`` distinct JPEGs of 20 MB into a new folder: noise follows what a decoder would read."""
+    original = base(context.root)
+    folder = context.folder("large")
+    paths = []
+    for number in range(count):
+        path = folder / f"{number:05d}.jpg"
+        start = numbered(original, number)
+        noise = random.Random(number).randbytes(LARGE - len(start)).replace(b"\xff", b"\x00")
+        path.write_bytes(start[:-2] + noise + start[-2:])
         paths.append(path)
     return paths
 

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -72,11 +74,16 @@ BenchChild bench_start(char *const argv[], const char *log) {
     bench_fail("More than %d children at once.", maximumChildren);
 }
 
+static int64_t nanoseconds(struct timeval time) { return time.tv_sec * 1000000000LL + time.tv_usec * 1000LL; }
+
 int bench_finish(BenchChild *child) {
     close(child->input);
     int status = 0;
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) continue;
+    struct rusage used = {0};
+    while (wait4(child->pid, &status, 0, &used) < 0 && errno == EINTR) continue;
     close(child->output);
+    child->cpu = nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime);
+    child->peak = used.ru_maxrss;
     for (int i = 0; i < maximumChildren; i++)
         if (running[i] == child->pid) running[i] = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -92,6 +99,13 @@ long bench_status_kib(pid_t pid, const char *field) {
         if (strncmp(line, field, strlen(field)) == 0) kib = strtol(line + strlen(field), NULL, 10);
     fclose(file);
     return kib;
+}
+
+int64_t bench_cpu(pid_t pid) {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time)) return -1;
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
 void bench_pin(void) {

@@ -60,6 +60,9 @@ bool bench_fill(BenchReader *reader, int descriptor);
 typedef struct {
     pid_t pid;
     int input, output;
+    /// Known when it has ended: nanoseconds of processor time, and the most memory it had, in KiB.
+    int64_t cpu;
+    long peak;
 } BenchChild;
 
 /// Starts `argv` (found through PATH). Its stderr goes to the file `log`, or to /dev/null when `log` is NULL.
@@ -70,6 +73,9 @@ int bench_finish(BenchChild *child);
 
 /// One field of /proc/PID/status in KiB, for instance "VmRSS:"; −1 when the process is gone.
 long bench_status_kib(pid_t pid, const char *field);
+
+/// The processor time a running program has used, in nanoseconds; −1 when the process is gone.
+int64_t bench_cpu(pid_t pid);
 
 /// Confines this process, and the children it starts later, to one of the processors it may use (the last one).
 void bench_pin(void);
