@@ -137,8 +137,13 @@ final class Transfer {
         }
     }
 
+    /// The text without what is blank before and behind it; by bytes, for it may be long.
     private static func trimmed(_ text: String) -> String {
-        String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace || $0.isNewline }.reversed())
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
+        guard let first = text.utf8.firstIndex(where: { !isBlank($0) }),
+            let last = text.utf8.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(text[first...last])
     }
 
     /// - Returns: How many bytes were taken, or the number that holds them back.
