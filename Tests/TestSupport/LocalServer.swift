@@ -40,17 +40,18 @@ public struct Script: Sendable {
     /// Sends the bytes one by one, and again from the first, until the client goes away.
     public func dripping(_ bytes: [UInt8]) -> Script { adding(.drip(bytes)) }
     /// Goes on with another script.
-    public func followed(by next: Script) -> Script {
-        var script = self
-        script.steps += next.steps
-        return script
-    }
+    public func followed(by next: Script) -> Script { next.steps.reduce(self) { $0.adding($1) } }
     /// Breaks the connection with a reset.
     public func resetting() -> Script { adding(.reset) }
 
     private func adding(_ step: Step) -> Script {
         var script = self
-        script.steps.append(step)
+        if case .send(let more) = step, case .send(let bytes)? = steps.last {
+            // In one piece: what comes together is not to be torn apart by chance.
+            script.steps[steps.count - 1] = .send(bytes + more)
+        } else {
+            script.steps.append(step)
+        }
         return script
     }
 

@@ -85,7 +85,7 @@ extension ImageHeader.Failure {
         switch self {
         case .unrecognised:
             "The bytes have no signature of a known format"
-                + (contentType.map { "; the server called them \($0)." } ?? ".")
+                + (contentType.map { "; the server called them \($0.excerpt)." } ?? ".")
         case .cutOff(let format): "The \(format.rawValue.uppercased()) data is cut off."
         case .malformed(let format): "The \(format.rawValue.uppercased()) data is malformed."
         }

@@ -72,7 +72,9 @@ struct Exchange: Sendable {
             try check(hop)
             try await sit(at: hop.url.origin)
             let current = self
-            let outcome = await transport.perform { [hop] id, finish in current.order(hop, id, finish) }
+            let question = OpenQuestion()
+            let outcome = await transport.perform { [hop] id, finish in current.order(hop, id, question, finish) }
+            question.withdraw()
             note(outcome.timing, hop)
             switch outcome.kind {
             case .answer(let download): return download
@@ -110,19 +112,19 @@ struct Exchange: Sendable {
     }
 
     private func order(
-        _ hop: Hop, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void
+        _ hop: Hop, _ id: UInt64, _ question: OpenQuestion, _ finish: @escaping @Sendable (HopOutcome) -> Void
     ) -> TransferOrder {
         TransferOrder(
             request: request, hop: hop, started: started + waited, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
-            ask: asking(id), report: report, finish: finish)
+            ask: asking(id, question), report: report, finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.
-    private func asking(_ id: UInt64) -> (@Sendable (TransferOrder.Head) -> Void)? {
+    private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferOrder.Head) -> Void)? {
         guard let delegate = delegate(for: .validateStatus) else { return nil }
         return { [transport] head in
-            Task {
+            question.ask {
                 do {
                     let verdict = try await delegate.accepts(
                         status: head.status, contentType: head.contentType, url: head.url)

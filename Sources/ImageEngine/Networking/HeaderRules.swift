@@ -13,6 +13,8 @@ enum HeaderRules {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Whether a validator can stand in a request: it may hold half a line end.
-    static func canBeSentBack(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+    /// Whether a validator can stand in a request: it may be longer than servers read, or hold half a line end.
+    static func canBeSentBack(_ text: String) -> Bool {
+        text.utf8.count <= 4096 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
 }

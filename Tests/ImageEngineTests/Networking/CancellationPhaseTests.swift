@@ -30,12 +30,19 @@ import Testing
                 done.wait()
             }
         }
+        defer { for _ in 0..<4 { done.signal() } }
         try await eventually("no thread is left") { busy.value == 4 }
         let before = engine.manager.pool.submittedCount
         let caller = Task { try await engine.image(key.key, bytes: true) { $0.onlyFromCache = true } }
         try await eventually("the read waits") { engine.manager.pool.submittedCount > before }
         caller.cancel()
-        await #expect(throws: CancellationError.self, "while no thread has been set free") { try await caller.value }
+        let isAnswered = Counter()
+        Task {
+            _ = await caller.result
+            isAnswered.add()
+        }
+        try await eventually("it is answered while no thread is free") { isAnswered.value == 1 }
+        await #expect(throws: CancellationError.self) { try await caller.value }
         for _ in 0..<4 { done.signal() }
         // What is submitted now comes behind the read that nobody wants.
         try await engine.manager.blocking {}

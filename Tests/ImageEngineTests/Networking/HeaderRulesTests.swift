@@ -42,6 +42,22 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers["if-none-match"] == nil && $0.headers["x-smuggled"] == nil })
     }
 
+    /// A number that JSON cannot hold, and fields of 90 KB.
+    @Test func vastFieldsAreNeitherToldNorKept() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let vast = String(repeating: "9", count: 90_000)
+        let server = try LocalServer(routes: [
+            "/busy": .reply(503, ["Retry-After": vast], []),
+            "/page": .reply(200, ["Content-Type": vast], ascii("<html>")),
+            "/a": .reply(200, ["ETag": "\"\(vast)\"", "Last-Modified": vast], hollowPNG(width: 7)),
+        ])
+        defer { server.stop() }
+        #expect(try await engine.failure(server.url("/busy"))?.retryAfter == 3e9)
+        #expect(try #require(await engine.failure(server.url("/page"))).description.utf8.count < 1000)
+        let record = try await engine.image(server.url("/a")).record
+        #expect(record.etag == nil && record.lastModified == nil)
+    }
+
     @Test func fieldThatComesThousandsOfTimesIsGatheredInTime() async throws {
         let engine = try TestEngine { $0.downloader.proxy = .none }
         let picture = hollowPNG(width: 7)
