@@ -49,7 +49,9 @@ public final class ImageManager: Sendable {
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
-    let pool = BlockingPool(threads: 8)
+    let pool = BlockingPool(threads: ImageManager.diskThreads)
+    /// How many threads may wait for the disk at once, besides those of surveys.
+    static let diskThreads = 8
     private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
     private let spool: StorageFolder
