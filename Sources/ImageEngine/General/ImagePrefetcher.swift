@@ -139,11 +139,14 @@ public final class ImagePrefetcher: Sendable {
         do {
             try Task.checkCancellation()
             let resource = Resource(url: url)
-            if !options.forceRefresh, try await isCached(CacheKey(resource.cacheKey)) { return .skipped(url) }
-            _ = try await manager.image(
+            // What may have to be checked with its server is not settled by being there.
+            let mayBeChecked = cache.revalidation(options) != .never && resource.isOnNetwork
+            if !options.forceRefresh, !mayBeChecked, try await isCached(resource) { return .skipped(url) }
+            let image = try await manager.image(
                 resource, in: cache, options: options, needs: options.cacheMemoryOnly ? [] : .file,
                 caller: ImageCaller(priority: CallPriority(CallPriority.background)))
-            return .completed(url)
+            let isLoaded = image.cacheType == .none || image.isRevalidated
+            return isLoaded || !mayBeChecked ? .completed(url) : .skipped(url)
         } catch {
             // What is broken off may say anything.
             return .failed(url, isStopped.load(ordering: .relaxed) ? CancellationError() : error)
@@ -151,9 +154,12 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
-    private func isCached(_ key: CacheKey) async throws -> Bool {
-        try await manager.blocking { [cache, options] in
-            guard try cache.cacheType(for: key, burst: 0, mayWait: true) != CacheType.none else { return false }
+    private func isCached(_ resource: Resource) async throws -> Bool {
+        try await manager.blocking { [manager, cache, options] in
+            let key = CacheKey(resource.cacheKey)
+            guard let record = try cache.knownRecord(for: key),
+                manager.mayAnswer(record, to: resource.url, options)
+            else { return false }
             guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
                 let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)
             else { return true }

@@ -115,6 +115,7 @@ class ImageOptions(TypedDict, total=False):
     maxRedirects: int
     maxBytes: int
     validStatusCodes: List[int]
+    acceptContentTypes: List[str]
     retry: Retry
     alternativeSources: List[str]
     # Image
