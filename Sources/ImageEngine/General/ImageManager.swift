@@ -193,7 +193,7 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
         caller: ImageCaller? = nil
     ) async throws -> ImageResult {
-        let options = cache.completed(options)
+        let options = completed(options, for: cache)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
             if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
@@ -219,12 +219,19 @@ public final class ImageManager: Sendable {
         }
     }
 
+    /// The options with the settings of the cache and the downloader where they say nothing.
+    private func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
+        var options = cache.completed(options)
+        options.timeout = options.timeout ?? downloader.timeout
+        return options
+    }
+
     /// The result with the bytes of its image, read now if need be.
     public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
         -> ImageResult
     {
         if result.bytes != nil { return result }
-        return try await pool.run {
+        return try await pool.runIfWanted {
             var loaded = result
             if let content = result.content {
                 loaded.bytes = try ImageCache.bytes(of: content)
@@ -253,7 +260,7 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
     ) async throws -> Lookup {
         guard !options.forceRefresh else { return .missing }
-        return try await pool.run { [self] in
+        return try await pool.runIfWanted { [self] in
             let key = CacheKey(resource.cacheKey)
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return .missing }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
@@ -296,18 +303,22 @@ public final class ImageManager: Sendable {
         let started = configuration.clock.monotonic()
         // Of each further attempt the delegate is asked anew.
         let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
-        return try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url in
-            let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
-            let options = options.scoped(from: resource.url, to: url)
-            do {
-                return try await load(
-                    try ImageSource(url: url), resource, in: cache, options, needs, started: started, caller, standing,
-                    outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
-            } catch let error as ImageError {
-                // What is tried again soon is not settled yet.
-                let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
-                if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
-                throw error
+        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
+        return try await deadline.hold(resource.url, now: started) { [self] in
+            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
+                let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
+                let options = options.scoped(from: resource.url, to: url)
+                do {
+                    return try await load(
+                        try ImageSource(url: url), resource, in: cache, options, needs, started: started,
+                        meter.counting(caller), standing,
+                        outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
+                } catch let error as ImageError {
+                    // What is tried again soon is not settled yet.
+                    let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
+                    if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
+                    throw error
+                }
             }
         }
     }

@@ -15,6 +15,8 @@ public final class ImageDownloader: Sendable {
         public var startsPerSecond = 0.0
         /// How many may start at once before ``startsPerSecond`` counts.
         public var burst = 25
+        /// Seconds to wait for the next bytes of a download whose options do not say.
+        public var timeout = defaultTimeout
         /// The User-Agent header.
         public var userAgent = "halcyon"
         /// Which hosts and networks may be loaded from.
@@ -28,6 +30,9 @@ public final class ImageDownloader: Sendable {
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
         var network = TransportSettings()
 
+        /// Seconds to wait for the next bytes when nobody says anything.
+        public static let defaultTimeout = 15.0
+
         /// The default settings.
         public init() {}
 
@@ -36,7 +41,7 @@ public final class ImageDownloader: Sendable {
             settings.userAgent = userAgent
             settings.policy = policy
             settings.tls = tls
-            settings.proxies = ProxyTable(proxy)
+            settings.proxies = ProxyTable(proxy, variable: network.variable)
             settings.netrc = netrc
             return settings
         }
@@ -46,6 +51,9 @@ public final class ImageDownloader: Sendable {
         var queue: DownloadQueue
         var lastID: UInt64 = 0
         var starters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var timeout = Configuration.defaultTimeout
+        /// What the bucket was made for.
+        var rate = (0.0, 0)
         /// Whether somebody looks again when the rate allows the next start.
         var hasAlarm = false
     }
@@ -82,20 +90,29 @@ public final class ImageDownloader: Sendable {
         finishHook = hook
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
-        Self.apply(configuration, to: &scheduler.queue, at: now())
+        Self.apply(configuration, to: &scheduler, at: now())
         self.scheduler = Mutex(scheduler)
     }
 
-    private static func apply(_ configuration: Configuration, to queue: inout DownloadQueue, at now: Int) {
-        queue.limits = DownloadQueue.Limits(
+    private static func apply(_ configuration: Configuration, to scheduler: inout Scheduler, at now: Int) {
+        scheduler.timeout = configuration.timeout
+        scheduler.queue.limits = DownloadQueue.Limits(
             perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads)
-        queue.reorder(configuration.order)
-        queue.bucket = TokenBucket(rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+        scheduler.queue.reorder(configuration.order)
+        if scheduler.rate != (configuration.startsPerSecond, configuration.burst) {
+            scheduler.rate = (configuration.startsPerSecond, configuration.burst)
+            scheduler.queue.bucket = TokenBucket(
+                rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+        }
     }
 
-    /// Changes limits, order and rate from now on; what runs goes on (E2-25). The rest of `configuration` does not count.
-    func configure(_ configuration: Configuration) {
-        scheduler.withLock { Self.apply(configuration, to: &$0.queue, at: now()) }
+    /// Seconds to wait for the next bytes of a download whose options do not say.
+    var timeout: Double { scheduler.withLock { $0.timeout } }
+
+    /// Changes limits, order, rate and timeout from now on; what runs goes on (E2-25). The rest of `configuration` does
+    /// not count.
+    public func configure(_ configuration: Configuration) {
+        scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
         startWaiting()
     }
 
@@ -127,7 +144,8 @@ public final class ImageDownloader: Sendable {
             defer { self.giveBack(slot) }
             try await boarding()
             do {
-                let download = try await self.transport.perform(request, report: effort.report)
+                let download = try await self.transport.perform(
+                    request, seat: { try await self.move(slot, to: $0) }, report: effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -148,25 +166,41 @@ public final class ImageDownloader: Sendable {
         }
         let token = priority.observe { [weak self] in self?.weigh(id, priority) }
         do {
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    // Queued and startable in one step, or another thread could start what nobody waits for yet.
-                    scheduler.withLock { scheduler in
-                        scheduler.starters[id] = continuation
-                        scheduler.queue.enqueue(id, host: request.host, priority: priority.value)
-                    }
-                    // It may have changed before there was anything to move.
-                    weigh(id, priority)
-                    if Task.isCancelled { abandon(id) }
-                }
-            } onCancel: {
-                abandon(id)
+            try await wait(id, priority) { queue in
+                queue.enqueue(id, host: request.host, priority: priority.value)
             }
         } catch {
             priority.forget(token)
             throw error
         }
         return Slot(id: id, priority: priority, token: token)
+    }
+
+    /// Waits for a turn at the host that a running download was redirected to; its slot is free meanwhile.
+    private func move(_ slot: Slot, to host: String) async throws {
+        try await wait(slot.id, slot.priority) { queue in queue.move(slot.id, to: host) }
+    }
+
+    /// Waits until a download may start that `change` queues.
+    private func wait(
+        _ id: UInt64, _ priority: CallPriority, _ change: @Sendable (inout DownloadQueue) -> Void
+    ) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // Queued and startable in one step, or another thread could start what nobody waits for yet.
+                scheduler.withLock { scheduler in
+                    let running = scheduler.queue.runningCount
+                    scheduler.starters[id] = continuation
+                    change(&scheduler.queue)
+                    if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
+                }
+                // It may have changed before there was anything to move.
+                weigh(id, priority)
+                if Task.isCancelled { abandon(id) }
+            }
+        } onCancel: {
+            abandon(id)
+        }
     }
 
     /// Puts a download where its priority belongs now, and starts what may start.

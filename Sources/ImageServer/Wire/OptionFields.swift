@@ -115,13 +115,20 @@ struct OptionField: Sendable {
             "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.",
             default: nil, from: 0, to: 31_536_000
         ) { $0.negativeCache = $1 },
-        number("timeout", "Seconds to wait for the next bytes.", default: 15, from: 0, to: 86_400, isOpen: true) {
-            $0.timeout = $1
-        },
         number(
-            "deadline", "Seconds for the whole transfer; without end by default.", default: nil, from: 0, to: 86_400,
+            "timeout", "Seconds to wait for the next bytes; as the downloader is configured when left out.",
+            default: nil, from: 0, to: 86_400, isOpen: true
+        ) { $0.timeout = $1 },
+        number(
+            "deadline", "Seconds until the image must be there, whatever it waits for; without end by default.",
+            default: nil, from: 0, to: 86_400,
             isOpen: true
         ) { $0.deadline = $1 },
+        number(
+            "minBytesPerSecond",
+            "The slowest that a download may be, over two timeouts; 0 for no such limit.", default: 100, from: 0,
+            to: 1_000_000_000
+        ) { $0.minBytesPerSecond = $1 },
         number("downloadPriority", "Among downloads that wait, the higher goes first.", default: 0.5, from: 0, to: 1) {
             $0.downloadPriority = $1
         },
