@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int hl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
@@ -42,6 +44,24 @@ int hl_start_writeback(int descriptor) { return sync_file_range(descriptor, 0, 0
 int hl_exchange(const char *one, const char *other) {
     return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
 }
+
+int hl_unnamed_file(const char *folder) {
+    int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor >= 0) return descriptor;
+    // Not every file system has them: one with a name, for a moment.
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/halcyon-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0) unlink(path);
+    return descriptor;
+}
+
+int hl_memory_file(void) { return memfd_create("halcyon", MFD_CLOEXEC); }
+
+int hl_mark(const char *path, const char *name) { return lsetxattr(path, name, "1", 1, 0); }
+
+int hl_is_marked(int descriptor, const char *name) { return fgetxattr(descriptor, name, NULL, 0) >= 0; }
 
 void *hl_map(int descriptor, size_t count) {
     int flags = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;

@@ -15,9 +15,10 @@ extension ImageError {
         let code: Int
         func url(_ url: String) { details.append(("url", .string(url))) }
         switch self {
-        case .badData(_, let source):
+        case .badData(_, let source, let sample):
             code = 10000
             url(source)
+            details += sample?.details ?? []
         case .notModified(let source):
             code = 10001
             url(source)
@@ -92,5 +93,24 @@ func rpcError(_ error: any Error, key: String? = nil) -> RPCError {
     case let error as ImageError: error.rpcError(key: key)
     case is CancellationError: .requestCancelled
     default: .internalError("Something went wrong inside the server: \(error).")
+    }
+}
+
+extension ContentSample {
+    /// The sample as members of an error's `data`.
+    fileprivate var details: [(name: String, value: RPCError.Detail)] {
+        var details: [(name: String, value: RPCError.Detail)] = []
+        if let type { details.append(("sniffedType", .string(type))) }
+        if let contentType { details.append(("contentType", .string(contentType))) }
+        if !firstBytes.isEmpty { details.append(("firstBytes", .string(Self.hex(firstBytes)))) }
+        return details
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef")
+        return bytes.reduce(into: "") { text, byte in
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
     }
 }

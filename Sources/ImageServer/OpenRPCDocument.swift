@@ -72,6 +72,7 @@ public enum OpenRPCDocument {
             (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
             (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),
             (CancelledReply.name, CancelledReply.definition),
+            (ForgottenReply.name, ForgottenReply.definition),
             (EntryReply.name, EntryReply.definition), (ListReply.name, ListReply.definition),
             (CleanReply.name, CleanReply.definition), (VerifyReply.name, VerifyReply.definition),
             (RemoveReply.name, RemoveReply.definition),

@@ -121,12 +121,12 @@ import Testing
 
     /// C-02.
     @Test func changedImagesAreToldToSubscribersOnly() throws {
-        let change = ImageChange(cache: "thumbs", key: "k", url: "http://h/a")
+        let change = ImageChange(cache: "thumbs", key: "k", url: "http://h/a", path: "/a b.png")
         server.report(change)
         server.subscriptions.add(["image/didChange"])
         server.report(change)
         #expect(sent.all.map(\.method) == ["image/didChange"])
-        #expect(try sent.all[0].params == JSON(#"{"cache":"thumbs","key":"k","url":"http://h/a"}"#))
+        #expect(try sent.all[0].params == JSON(#"{"cache":"thumbs","key":"k","url":"http://h/a","path":"/a b.png"}"#))
     }
 
     @Test func nothingIsSentAfterShutdown() throws {

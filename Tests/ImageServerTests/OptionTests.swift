@@ -55,6 +55,7 @@ import Testing
         ("maxRedirects", "0", { $0.maxRedirects == 0 }), ("maxBytes", "1", { $0.maxBytes == 1 }),
         ("validStatusCodes", "[200,404]", { $0.validStatusCodes == [200, 404] }),
         ("validStatusCodes", "[]", { $0.validStatusCodes == [] }),
+        ("acceptContentTypes", "[\"Image/PNG\",\"image/*\"]", { $0.acceptContentTypes == ["image/png", "image/*"] }),
         ("retry", "{\"maxRetries\":3}", { $0.retry == RetryStrategy(maxRetries: 3, interval: .exponential(1)) }),
         (
             "retry", "{\"maxRetries\":1,\"interval\":{\"seconds\":2}}",
@@ -113,6 +114,9 @@ import Testing
         ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
         ("validStatusCodes", "200", "", "a list of status codes"),
         ("validStatusCodes", "[200,99]", ".1", "an integer from 100 to 599"),
+        ("acceptContentTypes", "\"image/*\"", "", "a list of media types"),
+        ("acceptContentTypes", "[\"image/*\",\"png\"]", ".1", "a media type such as"),
+        ("acceptContentTypes", "[\"image/png; q=1\"]", ".0", "a media type such as"),
         ("retry", "3", "", "an object with maxRetries"), ("retry", "{}", "", "an object with maxRetries"),
         ("retry", "{\"maxRetries\":101}", ".maxRetries", "an integer from 0 to 100"),
         ("retry", "{\"maxRetries\":1,\"interval\":5}", ".interval", "{\"seconds\": n}"),

@@ -25,6 +25,14 @@ int hl_pidfd_open(pid_t process);
 int hl_start_writeback(int descriptor);
 /// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
 int hl_exchange(const char *one, const char *other);
+/// A new file without a name in a folder, for reading and writing; −1 where the file system cannot.
+int hl_unnamed_file(const char *folder);
+/// A new file without a name in memory, for reading and writing; −1 on failure.
+int hl_memory_file(void);
+/// Gives a file an extended attribute of that name; 0 on success, −1 where the file system cannot.
+int hl_mark(const char *path, const char *name);
+/// Whether an open file has an extended attribute of that name: 1 or 0.
+int hl_is_marked(int descriptor, const char *name);
 /// Locks the byte at `offset` for this open file, without waiting: 0 when it is ours, 1 when another has it, −1 on failure.
 /// The lock goes with the open file (F_OFD_SETLK), and so with the process.
 int hl_lock_byte(int descriptor, off_t offset);

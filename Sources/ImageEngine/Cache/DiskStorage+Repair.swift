@@ -109,12 +109,14 @@ extension DiskStorage {
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
         defer { Glibc.close(descriptor) }
         guard let header = try? ImageHeader(descriptor: descriptor, count: stamp.size) else { return nil }
+        // With the index it is gone who may have it.
+        let origin = StorageFolder.isPersonal(descriptor) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
         let storedAt = clock.now
         let lifetime = configuration.expiration.lifetime(at: clock.wallNow)
         let row = CacheIndex.Row(
             name: digest, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
             header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
-            origin: ImageOrigin(), storedAt: storedAt, expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime,
+            origin: origin, storedAt: storedAt, expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime,
             modified: stamp.modified, content: checksum.rowNumber)
         return (row, stamp)
     }

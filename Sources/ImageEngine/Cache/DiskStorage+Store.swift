@@ -61,6 +61,8 @@ extension DiskStorage {
             let fileName = StorageFolder.fileName(digest.hex, fileExtension)
             let written = try folder.write(content, for: fileName, syncs: configuration.syncsToDisk)
             defer { unlink(written.path) }
+            let isPersonal = order.origin.http.map(HTTPMetadata.isPersonal) ?? false
+            if isPersonal { StorageFolder.markPersonal(written.path) }
             let size = written.stamp.size
             if configuration.bytesLimit > 0, size > configuration.bytesLimit {
                 if order.maySurpass, order.lease > 0 { return try pass(written, order, digest, fileName) }
@@ -75,6 +77,7 @@ extension DiskStorage {
                 // Hashing and linking happen outside the transaction, for nobody should wait for that.
                 let shared = try sharedDraft(with: twin, for: written, fileName)
                 defer { if let shared { unlink(shared.path) } }
+                if isPersonal, let shared { StorageFolder.markPersonal(shared.path) }
                 commit = try enter(
                     shared ?? written, order, digest, fileExtension, configuration, seeksTwin: false
                 ).commit

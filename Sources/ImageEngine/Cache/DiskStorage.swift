@@ -20,6 +20,15 @@ public final class DiskStorage: Sendable {
         case body(DownloadedBody)
         /// A file of the user's, to be copied.
         case file(String)
+
+        /// Whether its bytes are in memory already.
+        var isInMemory: Bool {
+            switch self {
+            case .bytes: true
+            case .body(let body): if case .memory = body.storage { true } else { false }
+            case .file: false
+            }
+        }
     }
 
     /// What a look into the index tells.

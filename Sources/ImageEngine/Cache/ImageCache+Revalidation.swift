@@ -7,14 +7,19 @@ extension ImageCache {
         var expiredFor: Int?
 
         /// What a ``RetrievalPolicy`` wants to know of it.
-        func entry(for scope: HTTPScope, at moment: Int) -> RetrievalPolicy.Entry {
+        ///
+        /// - Parameter scopes: In which the request may be answered; the first is that of what it sends itself.
+        func entry(for scopes: [HTTPScope], at moment: Int) -> RetrievalPolicy.Entry {
             let record = hit.record
             let answer = record.answer
+            let scope = scopes.first ?? HTTPScope(ImageOptions())
             return RetrievalPolicy.Entry(
                 expiredFor: expiredFor, freshness: answer?.freshness,
                 age: answer?.metadata.age(at: moment) ?? HTTPFreshness.span(from: record.storedAt, to: moment),
                 // Of what came before such things were kept, nobody knows whose it is.
-                suits: answer?.metadata.suits(scope) ?? (scope.credentials == nil),
+                suits: answer.map { answer in scopes.contains { answer.metadata.suits($0) } }
+                    ?? (scope.credentials == nil),
+                isForeign: !hit.record.belongs(to: scopes),
                 hasValidators: validators(for: scope) != nil)
         }
 
@@ -98,5 +103,14 @@ extension ImageCache {
     /// Whether the image that was found is still the one of its key.
     func holds(_ hit: Hit) -> Bool {
         hit.record.path == nil ? memory.peek(hit.record.key)?.record === hit.record : hit.record.isIntact(burst: 0)
+    }
+}
+
+extension ImageRecord {
+    /// Whether a request in one of the scopes may be given the image (C-10).
+    func belongs(to scopes: [HTTPScope]) -> Bool {
+        guard isPersonal else { return true }
+        // What cannot be read is nobody's.
+        return answer.map { answer in scopes.contains { answer.metadata.belongs(to: $0) } } ?? false
     }
 }

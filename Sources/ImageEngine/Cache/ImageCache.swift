@@ -181,6 +181,12 @@ public final class ImageCache: Sendable {
         return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
     }
 
+    /// What is known of the image for `key`; nothing is loaded, promoted or prolonged. Waits.
+    func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? {
+        if let record = memory.peek(key)?.record, isCurrent(record, burst: 0) { return record }
+        return try diskRecord(key, mayWait: true) ?? nil
+    }
+
     /// Where the image for `key` is, or would be, and whether it is there.
     ///
     /// - Returns: nil when that takes waiting and `mayWait` is false.
@@ -332,6 +338,7 @@ public final class ImageCache: Sendable {
         _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false
     ) throws(ImageError) -> Removed {
         var removed = Removed()
+        failures.withLock { if $0.isEmpty == false { _ = $0.remove(key.key, now: 0) } }
         if fromMemory {
             removed.memory = memory.remove(key) != nil
             if allVariants, memory.removeAll(where: { other, _ in ExactText(other.key) == ExactText(key.key) }) > 0 {

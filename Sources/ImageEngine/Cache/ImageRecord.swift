@@ -30,6 +30,8 @@ public final class ImageRecord: Sendable {
     /// The row of the index; nil when the image has none.
     let number: Int64?
     let checksum: Digest?
+    /// Whether it was fetched with credentials: then only requests with the same are answered with it (C-10).
+    let isPersonal: Bool
     /// For an image that is only in memory: the file that the disk had for its key when it came.
     let beside: FileStamp?
 
@@ -63,6 +65,7 @@ public final class ImageRecord: Sendable {
         self.clock = clock
         self.checksum = checksum
         self.beside = beside
+        isPersonal = origin.http.map(HTTPMetadata.isPersonal) ?? false
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
         writtenExpiry = Atomic(expiresAt ?? .max)
@@ -178,6 +181,9 @@ public struct ImageOrigin: Sendable, Equatable {
     public var lastModified: String?
     /// What the server said about keeping it: the text of an ``HTTPMetadata``.
     var http: String?
+
+    /// The origin of which only that is known.
+    init(http: String) { self.http = http }
 
     /// An origin of which so much is known.
     public init(url: String? = nil, etag: String? = nil, lastModified: String? = nil) {

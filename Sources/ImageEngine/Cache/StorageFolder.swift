@@ -81,6 +81,7 @@ final class StorageFolder: Sendable {
                 // The body may have other takers and keeps its own name. Not every file system has links.
                 guard link(source, target) == 0 else { return try copy(source, fileName, syncs: syncs) }
                 return try draft(target, syncs: syncs)
+            case .unnamed(let file, _): return try copy(file.path, fileName, syncs: syncs)
             }
         }
     }
@@ -234,6 +235,11 @@ final class StorageFolder: Sendable {
             return false
         case let code: throw StorageFailure(code, "remove", path)
         }
+    }
+
+    /// How many bytes the content has.
+    static func count(of content: DiskStorage.Content) -> Int {
+        if case .body(let body) = content { body.count } else { size(of: content) }
     }
 
     /// The bytes that storing will take on the disk, beyond what is there.

@@ -24,4 +24,6 @@ public struct EngineStatistics: Sendable, Equatable {
     public let evictions: Int
     /// Images taken out because their files had been changed behind our back.
     public let damagedFiles: Int
+    /// Failures that are remembered, and repeated without asking.
+    public let rememberedFailures: Int
 }

@@ -2,8 +2,8 @@
 ///
 /// Cancellation is no error of ours: it surfaces as `CancellationError`.
 public enum ImageError: Error, Equatable, Sendable {
-    /// The bytes are no image that we can read, or are cut off; `reason` is a sentence.
-    case badData(reason: String, source: String)
+    /// The bytes are no image that we can read, or are cut off; `reason` is a sentence, and `sample` what came instead.
+    case badData(reason: String, source: String, sample: ContentSample? = nil)
     /// A 304 came to a request that carried no validator.
     case notModified(url: String)
     /// The server answered with a status that is not accepted.
@@ -85,7 +85,7 @@ extension ImageError: CustomStringConvertible {
     /// What happened, to which thing, and what to change. Shown to users as it is.
     public var description: String {
         switch self {
-        case .badData(let reason, let source): "\(source.excerpt) is no usable image: \(reason)"
+        case .badData(let reason, let source, _): "\(source.excerpt) is no usable image: \(reason)"
         case .notModified(let url): "\(url.excerpt) answered 304 to a request without a validator."
         case .invalidStatusCode(let code, let url, let seconds?):
             "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."

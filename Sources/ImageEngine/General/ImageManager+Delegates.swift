@@ -6,9 +6,9 @@ extension ImageManager {
     ///
     /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate wants none,
     ///   ``ImageError/invalidURL(_:reason:)`` when it wants one that is not http.
-    func modified(_ url: String, _ options: ImageOptions) async throws -> (url: String, options: ImageOptions) {
+    func modified(_ url: String, _ options: ImageOptions) async throws -> OutgoingRequest {
         guard let delegates = options.delegates, delegates.questions.contains(.modifyRequest) else {
-            return (url, options)
+            return OutgoingRequest(url: url, options: options)
         }
         let draft = DownloadDraft(url: url, headers: options.headers)
         guard let wanted = try await delegates.delegate.modify(draft) else {
@@ -23,6 +23,6 @@ extension ImageManager {
         options.authorization = options.scoped(from: url, to: wanted.url).authorization
         options.headers = wanted.headers
         options.delegates = delegates.without(.modifyRequest)
-        return (wanted.url, options)
+        return OutgoingRequest(url: wanted.url, options: options)
     }
 }

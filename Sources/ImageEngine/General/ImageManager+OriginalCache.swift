@@ -16,7 +16,8 @@ extension ImageManager {
         let found = try await blocking {
             [looking, integral = options] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
             guard let hit = try? original.hit(for: key, options: looking, burst: 0, mayWait: true),
-                !hit.record.isLocalFile, Self.allows(hit, integral, mayWait: true)
+                !hit.record.isLocalFile, self.mayAnswer(hit.record, to: resource.url, integral),
+                Self.allows(hit, integral, mayWait: true)
             else { return nil }
             if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
                 return (hit, .file(path))
@@ -33,7 +34,10 @@ extension ImageManager {
             options: keeping, needs: needs)
         do {
             let kept = try await keep(store)
-            return ImageResult(record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
+            var result = ImageResult(
+                record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
+            result.content = kept.content
+            return result
         } catch  where !record.isIntact(burst: 0) {
             // The file went while it was copied.
             return nil

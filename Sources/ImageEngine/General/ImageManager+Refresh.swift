@@ -8,6 +8,16 @@ public struct ImageChange: Sendable, Equatable {
     public let key: String
     /// The URL it was asked for with.
     public let url: String
+    /// Where its file is now; nil when it is only in memory.
+    public let path: String?
+
+    /// A change of an image.
+    public init(cache: String, key: String, url: String, path: String? = nil) {
+        self.cache = cache
+        self.key = key
+        self.url = url
+        self.path = path
+    }
 }
 
 /// Images that are loaded anew behind an answer: each once at a time.
@@ -48,43 +58,49 @@ extension ImageManager {
     public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { refreshes.set(receiver) }
 
     /// Loads an image anew behind its answer, unless that is under way; a failure changes nothing.
-    func refresh(_ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ options: ImageOptions) {
+    func refresh(_ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ outgoing: OutgoingRequest) {
         let key = CacheKey(resource.cacheKey)
         guard refreshes.begin(cache.name, key) else { return }
-        var options = options
+        var options = outgoing.options
         options.waitForCache = true
-        Task { [options] in
+        Task { [outgoing = OutgoingRequest(url: outgoing.url, options: options)] in
             defer { refreshes.end(cache.name, key) }
-            guard let isChanged = try? await refreshed(resource, standing, cache, options), isChanged else { return }
-            refreshes.report(ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url))
+            guard let new = try? await refreshed(resource, standing, cache, outgoing) else { return }
+            refreshes.report(
+                ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.path))
         }
     }
 
     /// Asks the server, and stores what it answers unless the image has been removed or replaced meanwhile.
     ///
-    /// - Returns: Whether the image has become another one.
+    /// - Returns: The image, if it has become another one.
     private func refreshed(
-        _ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ options: ImageOptions
-    ) async throws -> Bool {
+        _ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ outgoing: OutgoingRequest
+    ) async throws -> ImageRecord? {
         let key = CacheKey(resource.cacheKey)
-        let request = try DownloadRequest(url: resource.url, options: options, validators: standing.validators)
-        let boarding = try await board(
-            request, key, in: cache, options, started: configuration.clock.monotonic())
-        defer { withExtendedLifetime(boarding.flight) {} }
-        // Another process may have done it.
-        if try await landed(key, in: cache, options, boarding, standing) != nil { return false }
+        let options = outgoing.options
+        let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing.validators)
+        let departure = departure(of: request, key, options, started: configuration.clock.monotonic())
+        defer { withExtendedLifetime(departure) {} }
         let priority = CallPriority(CallPriority.background)
-        let download = try await downloader.download(request, priority: priority, report: nil)
+        // Another process may have done it.
+        guard
+            let download = try await fly(
+                departure, request, key, in: cache, outgoing, standing, priority: priority, report: nil
+            ).download
+        else { return nil }
+        noteLogin(of: download, for: request, options)
         let arrival = Arrival(
-            download: download, request: request, resource: resource, scope: HTTPScope(options), cache: cache,
+            download: download, request: request, resource: resource,
+            scope: HTTPScope(options, url: request.url, login: download.login), cache: cache,
             options: options.keepingOnlyCacheOptions, needs: [])
-        if try await revive(standing, arrival) != nil { return false }
+        if try await revive(standing, arrival) != nil { return nil }
         let whole = try await wholeArrival(arrival, priority, nil)
-        guard try await pool.run({ cache.holds(standing.hit) }) else { return false }
-        let new = try await keep(store(whole), boarding.flight)
+        guard try await pool.run({ cache.holds(standing.hit) }) else { return nil }
+        let new = try await keep(store(whole), departure.flight)
         let old = standing.hit
-        if let one = old.record.checksum, let other = new.record.checksum { return one != other }
-        if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes { return one != other }
-        return true
+        if let one = old.record.checksum, let other = new.record.checksum { return one != other ? new.record : nil }
+        if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes, one == other { return nil }
+        return new.record
     }
 }

@@ -16,7 +16,7 @@ extension ImageManager {
         var download: Download
         let request: DownloadRequest
         let resource: Resource
-        let scope: HTTPScope
+        var scope: HTTPScope
         let cache: ImageCache
         let options: ImageOptions
         let needs: ImageNeeds
@@ -81,19 +81,30 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult? {
         let policy = policy(options)
-        guard policy.mode != .never || policy.isOffline, resource.isOnNetwork else { return nil }
+        guard policy.mode != .never || policy.isOffline || policy.staleIfError != nil, resource.isOnNetwork else {
+            return nil
+        }
         let key = CacheKey(resource.cacheKey)
-        let scope = HTTPScope(options)
+        var outgoing = OutgoingRequest(url: resource.url, options: options)
         // What is found for `forceRefresh` may only stand in when loading fails; offline it is all there is.
-        let found = try await pool.run { () throws -> ImageCache.Candidate? in
+        let found = try await pool.run { [self, outgoing] () throws -> ImageCache.Candidate? in
             guard var found = try cache.candidate(for: key, options: options, evenExpired: true) else { return nil }
-            if policy.verdict(found.entry(for: scope, at: cache.disk.clock.now)) != .answer(isStale: false) {
+            if policy.verdict(self.entry(of: found, to: outgoing, in: cache)) != .answer(isStale: false) {
                 found = ImageCache.Candidate(
                     hit: try cache.renewed(found.hit, options: options), expiredFor: found.expiredFor)
             }
             return found
         }
-        let entry = found?.entry(for: scope, at: cache.disk.clock.now)
+        var entry = found.map { self.entry(of: $0, to: outgoing, in: cache) }
+        if let found, let judged = entry, options.asksToModify, !options.forceRefresh,
+            policy.verdict(judged) != .answer(isStale: false),
+            judged.isForeign || !policy.isOffline && !policy.onlyFromCache
+        {
+            // It is to be judged by what will be sent.
+            outgoing = try await modified(resource.url, options)
+            entry = self.entry(of: found, to: outgoing, in: cache)
+        }
+        let scope = HTTPScope(outgoing.options, url: outgoing.url)
         var standing: Standing?
         if let found {
             switch options.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {
@@ -102,13 +113,13 @@ extension ImageManager {
                 return try await answer(found, isStale: isStale || options.forceRefresh, in: cache, options, needs)
             case .answerAndRefresh:
                 count(found.hit.cacheType)
-                refresh(resource, Standing(hit: found.hit, validators: found.validators(for: scope)), cache, options)
+                refresh(resource, Standing(hit: found.hit, validators: found.validators(for: scope)), cache, outgoing)
                 return try await answer(found, isStale: true, in: cache, options, needs)
             case .revalidate: standing = Standing(hit: found.hit, validators: found.validators(for: scope))
             case .load: standing = Standing(hit: found.hit)
             }
         }
-        if found == nil, policy.mode == .ifExpired || policy.isOffline,
+        if found == nil, [.never, .ifExpired].contains(policy.mode) || policy.isOffline,
             let original = try await originalImage(resource, for: cache, options, needs)
         {
             count(original.cacheType)
@@ -117,7 +128,7 @@ extension ImageManager {
         try Task.checkCancellation()
         if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
         do {
-            let result = try await load(resource, in: cache, options, needs, caller, standing)
+            let result = try await load(resource, in: cache, options, needs, caller, standing, outgoing: outgoing)
             count(result.cacheType)
             return result
         } catch let error as ImageError {
@@ -142,20 +153,29 @@ extension ImageManager {
     }
 
     /// Whether an image may be answered without asking its server.
-    func isFresh(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> Bool {
+    func isFresh(_ hit: ImageCache.Hit, _ url: String, in cache: ImageCache, _ options: ImageOptions) -> Bool {
         var policy = policy(options)
         policy.mode = .http
-        let entry = ImageCache.Candidate(hit: hit).entry(for: HTTPScope(options), at: cache.disk.clock.now)
-        return policy.verdict(entry) == .answer(isStale: false)
+        let outgoing = OutgoingRequest(url: url, options: options)
+        return policy.verdict(entry(of: ImageCache.Candidate(hit: hit), to: outgoing, in: cache))
+            == .answer(isStale: false)
+    }
+
+    /// What is stored, as a request stands to it.
+    private func entry(
+        of found: ImageCache.Candidate, to request: OutgoingRequest, in cache: ImageCache
+    ) -> RetrievalPolicy.Entry {
+        found.entry(
+            for: scopes(of: request.url, request.options, for: found.hit.record), at: cache.disk.clock.now)
     }
 
     /// Whether what another flight has brought is what this one would bring.
     func satisfies(
-        _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ standing: Standing?
+        _ hit: ImageCache.Hit, in cache: ImageCache, _ request: OutgoingRequest, _ standing: Standing?
     ) -> Bool {
-        switch options.revalidate ?? .never {
+        switch request.options.revalidate ?? .never {
         case .never, .ifExpired: return true
-        case .http: return isFresh(hit, in: cache, options)
+        case .http: return isFresh(hit, request.url, in: cache, request.options)
         case .always:
             guard let old = standing?.hit.record else { return true }
             let isSame = old.stamp == hit.record.stamp && old.storedAt == hit.record.storedAt
@@ -172,20 +192,32 @@ extension ImageManager {
         if isOffline(options) { throw .offline(key: key.key) }
         guard (options.negativeCache ?? 0) > 0, !options.forceRefresh else { return }
         let now = configuration.clock.monotonic()
-        if let error = cache.failures.withLock({ $0.failure(of: request.common, now: now) }) {
+        if let error = cache.failures.withLock({
+            $0.failure(of: NegativeCache.Request(request, options.integrity), now: now)
+        }) {
             throw .remembered(error)
         }
     }
 
     /// Takes note of a failure that would come again.
-    func remember(_ error: ImageError, _ url: String, in cache: ImageCache, _ options: ImageOptions) {
+    func remember(_ error: ImageError, _ url: String, key: String, in cache: ImageCache, _ options: ImageOptions) {
         guard let seconds = options.negativeCache, seconds > 0,
             let request = try? DownloadRequest(url: url, options: options)
         else { return }
         let now = configuration.clock.monotonic()
         cache.failures.withLock {
-            $0.note(error, of: request.common, for: seconds, retryAfter: error.retryAfter, now: now)
+            let failed = NegativeCache.Request(request, options.integrity)
+            $0.note(error, of: failed, key: key, for: seconds, retryAfter: error.retryAfter, now: now)
         }
+    }
+
+    /// Forgets failures of a cache (D-11).
+    ///
+    /// - Parameter name: The URL or the cache key; of all when nil.
+    /// - Returns: How many there were.
+    public func forgetFailures(of name: String?, in cache: ImageCache) -> Int {
+        let now = configuration.clock.monotonic()
+        return cache.failures.withLock { $0.remove(name, now: now) }
     }
 
     // MARK: After an answer
@@ -219,6 +251,7 @@ extension ImageManager {
         var arrival = arrival
         arrival.download = try await downloader.download(
             arrival.request.unconditional, priority: priority, report: report)
+        arrival.scope.login = arrival.download.login ?? arrival.scope.login
         return arrival
     }
 

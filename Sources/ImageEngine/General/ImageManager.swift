@@ -46,6 +46,8 @@ public final class ImageManager: Sendable {
     private let cleaning = CleaningHook()
     /// Images that are loaded anew behind an answer.
     let refreshes = Refreshes()
+    /// Credentials that downloads were given besides those of their requests.
+    let knownLogins = Logins()
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
@@ -158,10 +160,11 @@ public final class ImageManager: Sendable {
         guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
         // What memory held was of a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return nil }
+        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return nil }
         if !Self.allows(hit, options, mayWait: false) { return nil }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
-        if mode == .http, resource.isOnNetwork, !isFresh(hit, in: cache, options) { return nil }
+        if mode == .http, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) { return nil }
         count(hit.cacheType)
         return result(hit, in: cache, options)
     }
@@ -196,7 +199,14 @@ public final class ImageManager: Sendable {
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
             if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
-            if let found = try await cached(resource, in: cache, options) { return found }
+            var outgoing = OutgoingRequest(url: resource.url, options: options)
+            var lookup = try await cached(resource, in: cache, options, as: outgoing)
+            if case .foreign = lookup, options.asksToModify {
+                // Somebody else's, unless the delegate makes it this one's.
+                outgoing = try await modified(resource.url, options)
+                lookup = try await cached(resource, in: cache, options, as: outgoing)
+            }
+            if case .found(let found) = lookup { return found }
             if let found = try await originalImage(resource, for: cache, options, needs) {
                 count(found.cacheType)
                 return found
@@ -204,7 +214,7 @@ public final class ImageManager: Sendable {
             try Task.checkCancellation()
             if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
             count(.none)
-            return try await load(resource, in: cache, options, needs, caller)
+            return try await load(resource, in: cache, options, needs, caller, outgoing: outgoing)
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
@@ -225,6 +235,10 @@ public final class ImageManager: Sendable {
         if result.bytes != nil { return result }
         return try await pool.runIfWanted {
             var loaded = result
+            if let content = result.content {
+                loaded.bytes = try ImageCache.bytes(of: content)
+                return loaded
+            }
             // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
             let record = result.entry?.record ?? result.record
             let (bytes, kept) = try cache.loadBytes(of: record, options: options)
@@ -233,22 +247,33 @@ public final class ImageManager: Sendable {
         }
     }
 
+    /// What a look into the cache came to.
+    private enum Lookup: Sendable {
+        case found(ImageResult)
+        case missing
+        /// It was fetched with credentials that the request does not have.
+        case foreign
+    }
+
     /// Looks in the cache, and writes the file that the answer needs.
-    private func cached(_ resource: Resource, in cache: ImageCache, _ options: ImageOptions) async throws
-        -> ImageResult?
-    {
-        guard !options.forceRefresh else { return nil }
+    ///
+    /// - Parameter outgoing: The request as it would be sent.
+    private func cached(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
+    ) async throws -> Lookup {
+        guard !options.forceRefresh else { return .missing }
         return try await pool.runIfWanted { [self] in
             let key = CacheKey(resource.cacheKey)
-            guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
+            guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return .missing }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
                 let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
             {
                 hit = newer
             }
-            guard Self.allows(hit, options, mayWait: true) else { return nil }
+            guard mayAnswer(hit.record, to: outgoing.url, outgoing.options) else { return .foreign }
+            guard Self.allows(hit, options, mayWait: true) else { return .missing }
             count(hit.cacheType)
-            return try answer(hit, in: cache, options)
+            return .found(try answer(hit, in: cache, options))
         }
     }
 
@@ -270,12 +295,16 @@ public final class ImageManager: Sendable {
 
     /// Tries the sources in order, each as often as the options say.
     ///
-    /// - Parameter standing: What is stored already; the first source is asked if it has changed.
+    /// - Parameters:
+    ///   - standing: What is stored already; the first source is asked if it has changed.
+    ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
     func load(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ standing: Standing? = nil
+        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil
     ) async throws -> ImageResult {
         let started = configuration.clock.monotonic()
+        // Of each further attempt the delegate is asked anew.
+        let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
         let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
         return try await deadline.hold(resource.url, now: started) { [self] in
             try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
@@ -284,11 +313,12 @@ public final class ImageManager: Sendable {
                 do {
                     return try await load(
                         try ImageSource(url: url), resource, in: cache, options, needs, started: started,
-                        meter.counting(caller), standing)
+                        meter.counting(caller), standing,
+                        outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
                 } catch let error as ImageError {
                     // What is tried again soon is not settled yet.
                     let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
-                    if !isTriedAgain { remember(error.first, url, in: cache, options) }
+                    if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
                     throw error
                 }
             }
@@ -297,14 +327,15 @@ public final class ImageManager: Sendable {
 
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?
+        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?, outgoing: OutgoingRequest?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
         case .network(let asked):
             if isOffline(options) { throw ImageError.offline(key: key.key) }
-            let (url, options) = try await modified(asked, options)
-            let request = try DownloadRequest(url: url, options: options, validators: standing?.validators)
+            let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
+            let options = outgoing.options
+            let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing?.validators)
             try admit(request, key, in: cache, options)
             let wish = Wish(
                 cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
@@ -312,20 +343,25 @@ public final class ImageManager: Sendable {
                 for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report,
                 joined: caller.joined
             ) { [self] effort in
-                let boarding = try await board(request, key, in: cache, options, started: started)
-                defer { withExtendedLifetime(boarding.flight) {} }
-                // Another flight may have landed between the look into the cache and this one's start.
-                if let hit = try await landed(key, in: cache, options, boarding, standing) {
+                let departure = departure(of: request, key, options, started: started)
+                defer { withExtendedLifetime(departure) {} }
+                // Another flight may land between the look into the cache and this one's start.
+                let (hit, flown) = try await fly(
+                    departure, request, key, in: cache, outgoing, standing, priority: effort.priority,
+                    report: effort.report)
+                guard let download = flown else {
+                    guard let hit else { throw CancellationError() }
                     return result(hit, in: cache, options)
                 }
-                let download = try await downloader.download(request, priority: effort.priority, report: effort.report)
                 try Task.checkCancellation()
+                noteLogin(of: download, for: request, options)
                 let arrival = Arrival(
-                    download: download, request: request, resource: resource, scope: HTTPScope(options), cache: cache,
+                    download: download, request: request, resource: resource,
+                    scope: HTTPScope(options, url: request.url, login: download.login), cache: cache,
                     options: wish.options, needs: needs)
                 if let revived = try await revive(standing, arrival) { return revived }
                 let whole = try await wholeArrival(arrival, effort.priority, effort.report)
-                return try await keep(store(whole), boarding.flight)
+                return try await keep(store(whole), departure.flight)
             }
         case .data(let bytes):
             guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
@@ -470,6 +506,9 @@ public final class ImageManager: Sendable {
             runningDownloads: load.running,
             waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
-            damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount })
+            damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },
+            rememberedFailures: caches.reduce(0) { count, cache in
+                count + cache.failures.withLock { $0.count(now: configuration.clock.monotonic()) }
+            })
     }
 }

@@ -66,6 +66,9 @@ public struct ImageOptions: Hashable, Sendable {
     public var maxBytes = 128 << 20
     /// The status codes accepted; 200…399 when nil.
     public var validStatusCodes: Set<Int>?
+    /// The media types accepted, in small letters, such as `image/png` or `image/*`; whatever a server calls its images
+    /// when nil, for their bytes decide.
+    public var acceptContentTypes: Set<String>?
     /// Whether and when a failed download is tried again.
     public var retry = RetryStrategy.never
     /// URLs tried in order when the first fails.

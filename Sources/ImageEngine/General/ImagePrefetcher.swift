@@ -167,11 +167,15 @@ public final class ImagePrefetcher: Sendable {
         do {
             try Task.checkCancellation()
             let resource = Resource(url: url)
-            if !options.forceRefresh, try await isCached(CacheKey(resource.cacheKey)) {
+            // What may have to be checked with its server is not settled by being there.
+            let mayBeChecked = cache.revalidation(options) != .never && resource.isOnNetwork
+            if !options.forceRefresh, !mayBeChecked, try await isCached(resource) {
                 return settle(url) ? .skipped(url) : .failed(url, CancellationError())
             }
-            try await loadAlone(resource)
-            return settle(url) ? .completed(url) : .failed(url, CancellationError())
+            let image = try await loadAlone(resource)
+            guard settle(url) else { return .failed(url, CancellationError()) }
+            let isLoaded = image.cacheType == .none || image.isRevalidated
+            return isLoaded || !mayBeChecked ? .completed(url) : .skipped(url)
         } catch {
             // What is broken off may say anything.
             let isBrokenOff = !settle(url) || isStopped.load(ordering: .relaxed)
@@ -180,10 +184,10 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Loads one image, which can be cancelled by itself.
-    private func loadAlone(_ resource: Resource) async throws {
+    private func loadAlone(_ resource: Resource) async throws -> ImageResult {
         let url = ExactText(resource.url)
         let task = Task { [manager, cache, options, priority] in
-            _ = try await manager.image(
+            try await manager.image(
                 resource, in: cache, options: options, needs: options.cacheMemoryOnly ? [] : .file,
                 caller: ImageCaller(priority: priority))
         }
@@ -193,7 +197,7 @@ public final class ImagePrefetcher: Sendable {
         }
         if !isOpen { task.cancel() }
         defer { single.withLock { $0.tasks[url] = nil } }
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
             task.cancel()
@@ -209,9 +213,12 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
-    private func isCached(_ key: CacheKey) async throws -> Bool {
-        try await manager.blocking { [cache, options] in
-            guard try cache.cacheType(for: key, burst: 0, mayWait: true) != CacheType.none else { return false }
+    private func isCached(_ resource: Resource) async throws -> Bool {
+        try await manager.blocking { [manager, cache, options] in
+            let key = CacheKey(resource.cacheKey)
+            guard let record = try cache.knownRecord(for: key),
+                manager.mayAnswer(record, to: resource.url, options)
+            else { return false }
             guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
                 let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)
             else { return true }

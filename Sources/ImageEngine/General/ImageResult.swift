@@ -16,6 +16,8 @@ public struct ImageResult: Sendable {
     public var isRevalidated = false
     /// What became of the bytes in memory; nil when memory was not to keep them now.
     public internal(set) var admission: MemoryAdmission?
+    /// Where its bytes are when no cache keeps them and they are too many to be held by all those that wait.
+    var content: DiskStorage.Content?
     /// What memory holds of the image, so that a purge does not take it while the answer is on its way.
     var entry: ImageCache.MemoryEntry?
 

@@ -61,13 +61,14 @@ public struct Integrity: Hashable, Sendable {
             switch body.storage {
             case .memory(let bytes): return allows(bytes)
             case .file(let path, _): return allows(file: path)
+            case .unnamed(let file, _): return allows(file: file.path)
             }
         }
     }
 
     /// The error for bytes that have none of the digests.
-    static func mismatch(_ source: String) -> ImageError {
-        .badData(reason: "Its bytes are not those that integrity names.", source: source)
+    static func mismatch(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
+        .badData(reason: "Its bytes are not those that integrity names.", source: source, sample: sample)
     }
 }
 

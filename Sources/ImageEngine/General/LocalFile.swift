@@ -20,7 +20,9 @@ struct LocalFile: Sendable {
             do throws(ImageHeader.Failure) {
                 return try ImageHeader(descriptor: descriptor, count: stamp.size)
             } catch {
-                throw .badData(reason: error.sentence(), source: url)
+                throw .badData(
+                    reason: error.sentence(), source: url,
+                    sample: ContentSample(DiskStorage.Content.start(of: path)))
             }
         }
     }

@@ -1,3 +1,5 @@
+internal import Logging
+
 /// One image on its way into a cache: validated by its header, then stored as the options say.
 struct Storing: Sendable {
     let content: DiskStorage.Content
@@ -21,6 +23,12 @@ struct Storing: Sendable {
     /// Stores the image and makes the result. What is no image is never cached.
     func run() throws(ImageError) -> ImageResult {
         let header = try header()
+        if let admission = refusal {
+            cache.memory.remove(key)
+            var result = try withoutFile(header)
+            result.admission = admission
+            return result
+        }
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         let kept = try cache.store(
             content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes,
@@ -38,39 +46,73 @@ struct Storing: Sendable {
 
     /// The result without storing anything.
     func withoutFile() throws(ImageError) -> ImageResult {
-        let header = try header()
-        let bytes = try ImageCache.bytes(of: content)
+        try withoutFile(try header())
+    }
+
+    private func withoutFile(_ header: ImageHeader) throws(ImageError) -> ImageResult {
         let record = ImageRecord(
-            key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: 0, lifetime: nil,
-            expiresAt: nil, stamp: nil, checksum: nil)
-        return ImageResult(
-            record: record, cache: cache.name, cacheType: .none, bytes: needs.contains(.bytes) ? bytes : nil)
+            key: key, header: header, byteCount: StorageFolder.count(of: content), path: nil, origin: origin,
+            storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+        var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
+        if needs.contains(.bytes) {
+            if record.byteCount > BodySpool.memoryLimit, !content.isInMemory {
+                result.content = content
+            } else {
+                result.bytes = try ImageCache.bytes(of: content)
+            }
+        }
+        return result
+    }
+
+    /// Why memory does not take an image that is to be kept nowhere else; nil if it may, or is not the only place.
+    private var refusal: MemoryAdmission? {
+        guard options.cacheMemoryOnly, overwrites, !content.isInMemory else { return nil }
+        if !options.keepsInMemory { return .unwanted }
+        let count = StorageFolder.count(of: content)
+        let admission = cache.memory.configuration.admission(cost: count, isExempt: false)
+        return count > BodySpool.memoryLimit && admission != .kept ? admission : nil
     }
 
     /// Small bytes are in hand already; large ones are read when they are wanted.
     private func bytesIfNeeded() throws(ImageError) -> [UInt8]? {
         guard needs.contains(.bytes) else { return nil }
-        // What is kept nowhere cannot be read later.
-        let isKept = !options.cacheMemoryOnly || options.keepsInMemory
         switch content {
         case .bytes(let bytes): return bytes
-        case .body(let body) where body.count <= BodySpool.memoryLimit || !isKept:
+        case .body(let body) where body.count <= BodySpool.memoryLimit:
             return try ImageCache.bytes(of: content)
         case .body, .file: return nil
         }
     }
 
+    private var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
+
+    /// Says in the log that a server calls the image something else than it is; by its hash, for URLs are private.
+    private func warn(of format: ImageFormat) {
+        guard let contentType, !format.mayBeCalled(contentType) else { return }
+        Self.logger.notice(
+            "a server calls an image something else than it is",
+            metadata: [
+                "called": "\(MediaType.essence(contentType).excerpt)", "is": "\(format.mimeType)",
+                "image": "\(cache.disk.name(of: key).hex)",
+            ])
+    }
+
+    private static let logger = Logger(label: "halcyon.images")
+
     private func header() throws(ImageError) -> ImageHeader {
-        if let integrity = options.integrity, !integrity.allows(content) { throw Integrity.mismatch(source) }
+        if let integrity = options.integrity, !integrity.allows(content) { throw Integrity.mismatch(source, sample) }
         do {
-            switch content {
-            case .bytes(let bytes):
-                return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
-            case .body(let body): return try body.header()
-            case .file(let path): return try LocalFile(path: path, options: options).header()
-            }
+            let header =
+                switch content {
+                case .bytes(let bytes):
+                    try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+                case .body(let body): try body.header()
+                case .file(let path): try LocalFile(path: path, options: options).header()
+                }
+            warn(of: header.format)
+            return header
         } catch let failure as ImageHeader.Failure {
-            throw .badData(reason: failure.sentence(contentType: contentType), source: source)
+            throw .badData(reason: failure.sentence(contentType: contentType), source: source, sample: sample)
         } catch let error as ImageError {
             throw error
         } catch {

@@ -78,6 +78,23 @@ struct HTTPMetadata: Sendable, Equatable {
         return vary.isEmpty || vary != ["*"] && variant == digest(scope.values(of: vary))
     }
 
+    /// Whether a request in `scope` may be given this answer by its credentials alone: it was fetched with none, or with
+    /// the same.
+    func belongs(to scope: HTTPScope) -> Bool { credentials == nil || credentials == scope.credentials.map(digest) }
+
+    /// Whether the text form of an answer says that it was fetched with credentials; found without reading all of it.
+    static func isPersonal(_ text: String) -> Bool {
+        var isStart = true
+        for byte in text.utf8 {
+            if isStart, byte == UInt8(ascii: "u") { return true }
+            isStart = byte == UInt8(ascii: "\n")
+        }
+        return false
+    }
+
+    /// The text form of an answer that was fetched with credentials which nobody has.
+    static let nobodys = "r0\na0\nd0\ncno-cache\nu-"
+
     private mutating func seal(for scope: HTTPScope) {
         let secret = scope.credentials
         if salt.isEmpty, secret != nil || !vary.isEmpty { salt = String(UInt64.random(in: .min ... .max), radix: 36) }

@@ -2,21 +2,44 @@
 struct HTTPScope: Sendable, Equatable {
     /// Header fields by their names in small letters.
     private var fields: [String: String] = [:]
+    /// Credentials that were given besides, to a challenge or from a netrc file; see ``Logins``.
+    var login: String?
 
     /// The scope of a request with such options.
-    init(_ options: ImageOptions) {
+    ///
+    /// - Parameters:
+    ///   - url: Where it goes: a user and a password may stand in it.
+    ///   - login: Credentials that are given besides.
+    init(_ options: ImageOptions, url: String = "", login: String? = nil) {
+        self.login = login
         for (name, value) in options.headers { fields[name.lowercased()] = value }
-        switch options.authorization {
-        case .basic(let user, let password): fields["authorization"] = "basic \(user.utf8.count) \(user) \(password)"
-        case .bearer(let token): fields["authorization"] = "bearer \(token)"
-        case nil: break
+        if let authorization = options.authorization ?? Self.userInfo(url) {
+            fields["authorization"] = authorization.scopeText
         }
+    }
+
+    /// The user and password that stand in a URL of http, as ``WebURL`` finds them.
+    private static func userInfo(_ url: String) -> Authorization? {
+        // Hardly any URL has them: nothing is parsed for the others.
+        guard url.utf8.contains(UInt8(ascii: "@")), let web = try? WebURL(url) else { return nil }
+        return web.credentials
     }
 
     /// What names the user to the server; nil when nothing does.
     var credentials: String? {
-        let parts = ["authorization", "cookie"].map { fields[$0] }
-        return parts.allSatisfy { $0 == nil } ? nil : parts.map { $0 ?? "" }.joined(separator: "\n")
+        let usual = ["authorization", "cookie"]
+        var parts = usual.map { fields[$0] ?? "" }
+        for name in fields.keys.sorted() where !usual.contains(name) && Self.isSecret(name) {
+            parts.append("\(name) \(fields[name] ?? "")")
+        }
+        if let login { parts.append("login \(login)") }
+        return parts.allSatisfy(\.isEmpty) && fields["authorization"] == nil && fields["cookie"] == nil
+            ? nil : parts.joined(separator: "\n")
+    }
+
+    /// Whether a header field of that name, in small letters, is there to name a user.
+    private static func isSecret(_ name: String) -> Bool {
+        ["auth", "cookie", "token", "key", "secret", "session", "credential", "password"].contains { name.contains($0) }
     }
 
     /// The values of the fields that `Vary` names, in its order.
@@ -31,6 +54,16 @@ struct HTTPScope: Sendable, Equatable {
     var isConditional: Bool {
         ["if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range"].contains {
             fields[$0] != nil
+        }
+    }
+}
+
+extension Authorization {
+    /// A text that no other credentials have.
+    var scopeText: String {
+        switch self {
+        case .basic(let user, let password): "basic \(user.utf8.count) \(user) \(password)"
+        case .bearer(let token): "bearer \(token)"
         }
     }
 }

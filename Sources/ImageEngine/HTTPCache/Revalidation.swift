@@ -30,6 +30,8 @@ struct RetrievalPolicy: Sendable, Equatable {
         var age = 0
         /// Whether the request may be given it at all: see ``HTTPMetadata/suits(_:)``.
         var suits = true
+        /// Whether it was fetched with credentials that the request does not have: then nothing else counts.
+        var isForeign = false
         /// Whether the server can be asked if it has changed.
         var hasValidators = false
 
@@ -52,7 +54,7 @@ struct RetrievalPolicy: Sendable, Equatable {
     /// - Parameter entry: nil if nothing is stored.
     func verdict(_ entry: Entry?) -> Verdict {
         guard let entry else { return .load }
-        if !entry.suits, mode == .http { return .load }
+        if entry.isForeign || !entry.suits && mode == .http { return .load }
         let isGood = isGood(entry)
         if isOffline { return .answer(isStale: !isGood) }
         if onlyFromCache { return entry.expiredFor == nil ? .answer(isStale: !isGood) : .load }
@@ -86,7 +88,7 @@ struct RetrievalPolicy: Sendable, Equatable {
     /// What the client allows counts even where the server forbids it: whoever asks for an old image knows that it is
     /// one.
     func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
-        guard mode != .never, entry.suits, error.first.isServersTrouble else { return false }
+        guard !entry.isForeign, entry.suits || mode == .never, error.first.isServersTrouble else { return false }
         let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
         let staleness = max(pastServersTime, entry.expiredFor ?? 0)
         if let staleIfError, Double(staleness) < staleIfError { return true }

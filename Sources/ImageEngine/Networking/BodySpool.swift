@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Gathers the body of one download: in memory while it is small, in a file from then on.
 ///
-/// A body that could be gone on with later is gathered where it is found again, even if this process is killed.
-/// Confined to the thread that receives.
+/// A body that could be gone on with later is gathered where it is found again, even if this process is killed. One that
+/// the cache folder does not take, for it is full or cannot be written, goes on in a temporary file: the image may be
+/// wanted all the same (reliability A6, A8). Confined to the thread that receives.
 final class BodySpool {
     /// Up to this many bytes a body stays in memory.
     static let memoryLimit = 256 << 10
@@ -12,17 +13,25 @@ final class BodySpool {
     private var bytes: [UInt8] = []
     private var file: (descriptor: Int32, path: String)?
     private var part: ResumePart?
+    private var unnamed: UnnamedFile?
+    /// Where it may go on when it can no longer where it is.
+    private var spares: ArraySlice<@Sendable () throws -> UnnamedFile>
     /// What is needed to go on with the body later; nil if that cannot be.
     private var resumable: (request: DownloadRequest, note: ResumeNote)?
     private(set) var count = 0
 
-    init(_ place: SpoolPlace) { self.place = place }
+    init(_ place: SpoolPlace) {
+        self.place = place
+        spares = place.spares[...]
+    }
 
-    deinit {
-        if let file {
-            close(file.descriptor)
-            unlink(file.path)
-        }
+    deinit { closeFile() }
+
+    private func closeFile() {
+        guard let file else { return }
+        close(file.descriptor)
+        unlink(file.path)
+        self.file = nil
     }
 
     /// Begins with what came earlier.
@@ -36,8 +45,22 @@ final class BodySpool {
 
     /// - Parameter expected: The size of the whole body, if known.
     func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
-        if file == nil, part == nil, count + data.count > Self.memoryLimit { try moveToFile() }
-        if let part {
+        if file == nil, part == nil, unnamed == nil, count + data.count > Self.memoryLimit {
+            do { try moveToFile() } catch { try moveAway(after: error) }
+        }
+        while true {
+            do {
+                try write(data, expected)
+                break
+            } catch { try moveAway(after: error) }
+        }
+        count += data.count
+    }
+
+    private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
+        if let unnamed {
+            try unnamed.append(data)
+        } else if let part {
             try StorageFolder.writeAll(data, to: part.descriptor, part.path)
         } else if let file {
             try StorageFolder.writeAll(data, to: file.descriptor, file.path)
@@ -45,7 +68,6 @@ final class BodySpool {
             if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, Self.memoryLimit)) }
             bytes.append(contentsOf: data)
         }
-        count += data.count
     }
 
     private func moveToFile() throws {
@@ -61,21 +83,62 @@ final class BodySpool {
         bytes = []
     }
 
+    /// Goes on in a temporary file, for where it is it cannot.
+    ///
+    /// - Throws: Why it cannot, when there is no other place.
+    private func moveAway(after error: any Error) throws {
+        while let makeFile = spares.popFirst() {
+            guard let next = try? makeFile(), (try? copy(to: next)) != nil else { continue }
+            part?.drop()
+            part = nil
+            closeFile()
+            bytes = []
+            unnamed = next
+            return
+        }
+        throw error
+    }
+
+    /// Copies what has come so far.
+    private func copy(to next: UnnamedFile) throws {
+        if let unnamed {
+            try next.append(count, from: unnamed.descriptor, unnamed.path)
+        } else if let part {
+            // What was in memory until now may not have got there.
+            try bytes.isEmpty
+                ? next.append(count, from: part.descriptor, part.path) : bytes.withUnsafeBytes { try next.append($0) }
+        } else if let file, bytes.isEmpty {
+            let descriptor = open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { throw StorageFailure(errno, "open", file.path) }
+            defer { close(descriptor) }
+            try next.append(count, from: descriptor, file.path)
+        } else {
+            try bytes.withUnsafeBytes { try next.append($0) }
+        }
+    }
+
     /// Ends with a body that is not whole.
     ///
     /// - Parameter keeps: Whether it is worth going on with.
     func breakOff(keeps: Bool) {
         let isWorthIt = keeps && count >= ResumeFolder.smallest
-        if isWorthIt, part == nil, file == nil, resumable != nil { try? moveToFile() }
+        if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
         if !isWorthIt { part?.drop() }
         part = nil
     }
 
     /// The body, which now owns the file.
     func finish() throws -> DownloadedBody {
+        if let unnamed { return DownloadedBody(.unnamed(unnamed, count: count)) }
         if let part {
-            let path = try place.makePath()
-            try part.handOver(to: path)
+            let path: String
+            do {
+                path = try place.makePath()
+                try part.handOver(to: path)
+            } catch {
+                try moveAway(after: error)
+                return try finish()
+            }
             self.part = nil
             return DownloadedBody(.file(path: path, count: count))
         }

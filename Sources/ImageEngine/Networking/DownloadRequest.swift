@@ -17,6 +17,8 @@ struct DownloadRequest: Hashable, Sendable {
     let maxRedirects: Int
     let maxBytes: Int
     let validStatusCodes: Set<Int>?
+    /// Media types of which the server must name one, if it names any.
+    let acceptContentTypes: Set<String>?
     let delegates: DownloadDelegates?
     /// Something of its own for a request that is not to be merged with any other (E2-10).
     private var own: UInt64?
@@ -57,6 +59,7 @@ struct DownloadRequest: Hashable, Sendable {
         maxRedirects = options.maxRedirects
         maxBytes = options.maxBytes
         validStatusCodes = options.validStatusCodes
+        acceptContentTypes = options.acceptContentTypes
         delegates = options.delegates
         self.validators = validators
         own = options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue
@@ -119,6 +122,8 @@ struct DownloadResponse: Sendable {
 struct Download: Sendable {
     let response: DownloadResponse
     let body: DownloadedBody
+    /// Credentials that were given besides those of the request; see ``Logins``.
+    var login: String?
 }
 
 /// How far a download has come.

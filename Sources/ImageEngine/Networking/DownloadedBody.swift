@@ -2,11 +2,12 @@ internal import Glibc
 
 /// The bytes of a finished download, shared by all who waited for it.
 ///
-/// Small bodies are held in memory, larger ones in a file of ours that goes when the last holder lets go.
+/// Small bodies are held in memory, larger ones in a file of ours, named or not, that goes when the last holder lets go.
 final class DownloadedBody: Sendable {
     enum Storage: Sendable {
         case memory([UInt8])
         case file(path: String, count: Int)
+        case unnamed(UnnamedFile, count: Int)
     }
 
     let storage: Storage
@@ -20,7 +21,7 @@ final class DownloadedBody: Sendable {
     var count: Int {
         switch storage {
         case .memory(let bytes): bytes.count
-        case .file(_, let count): count
+        case .file(_, let count), .unnamed(_, let count): count
         }
     }
 
@@ -29,6 +30,7 @@ final class DownloadedBody: Sendable {
         switch storage {
         case .memory(let bytes): bytes
         case .file(let path, _): try StorageFolder.read(path, followsLinks: false)
+        case .unnamed(let file, let count): try file.bytes(count)
         }
     }
 
@@ -44,6 +46,7 @@ final class DownloadedBody: Sendable {
             guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
             defer { close(descriptor) }
             return try ImageHeader(descriptor: descriptor, count: count)
+        case .unnamed(let file, let count): return try ImageHeader(descriptor: file.descriptor, count: count)
         }
     }
 }

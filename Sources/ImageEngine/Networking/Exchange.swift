@@ -27,6 +27,8 @@ struct Exchange: Sendable {
     /// Whether servers that want credentials are taken as if no delegate were asked.
     private var leavesChallenges = false
     private var part: ResumePart?
+    /// Credentials that were given besides those of the request.
+    private var logins: [String] = []
 
     init(
         _ request: DownloadRequest, over transport: CurlTransport,
@@ -70,6 +72,7 @@ struct Exchange: Sendable {
         part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
         while true {
             try check(hop)
+            if hop.authorization == nil, hop.mayUseNetrc { note(transport.settings.netrcMark(for: hop.url.host)) }
             try await sit(at: hop.url.origin)
             let current = self
             let question = OpenQuestion()
@@ -77,8 +80,8 @@ struct Exchange: Sendable {
             question.withdraw()
             note(outcome.timing, hop)
             switch outcome.kind {
-            case .answer(let download): return download
-            case .unjudged(let download): return try await judged(download)
+            case .answer(let download): return signed(download)
+            case .unjudged(let download): return signed(try await judged(download))
             case .redirect(let status, let location): hop = try await redirected(hop, status, location)
             case .challenge(let status, let challenges): hop = try await answered(hop, status, challenges)
             case .restart:
@@ -87,6 +90,16 @@ struct Exchange: Sendable {
             case .failure(let error): throw error
             }
         }
+    }
+
+    private mutating func note(_ login: String?) {
+        if let login, !logins.contains(login) { logins.append(login) }
+    }
+
+    private func signed(_ download: Download) -> Download {
+        var download = download
+        download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
+        return download
     }
 
     /// Refuses a host that may not be loaded from, before anything is resolved.
@@ -161,7 +174,11 @@ struct Exchange: Sendable {
             guard let draft = try await delegate.redirect(next.draft, from: hop.url.text, status: status) else {
                 throw ImageError.invalidStatusCode(status, url: request.url)
             }
-            next = try next.changed(to: draft)
+            let changed = try next.changed(to: draft)
+            if let credentials = changed.credentials, credentials != next.credentials {
+                note("redirect \(changed.url.origin) \(credentials)")
+            }
+            next = changed
         }
         ending.redirects += 1
         return next
@@ -211,6 +228,7 @@ struct Exchange: Sendable {
         case .credential(let credential) where isProxy:
             next.proxyLogin = proxy.map { Hop.ProxyLogin(proxy: $0, authorization: credential) }
         case .credential(let credential):
+            note("challenge \(hop.url.origin) \(credential.scopeText)")
             next = next.withoutField("authorization")
             next.authorization = credential
             next.scheme = best.scheme == "digest" ? "digest" : "basic"
@@ -231,6 +249,14 @@ struct Exchange: Sendable {
 }
 
 extension Hop {
+    /// What in it names a user; nil when nothing does.
+    fileprivate var credentials: String? {
+        var options = ImageOptions()
+        options.headers = draft.headers
+        options.authorization = authorization
+        return HTTPScope(options).credentials
+    }
+
     /// The same without the header fields of a name.
     fileprivate func withoutField(_ name: String) -> Hop {
         var hop = self
@@ -252,6 +278,14 @@ extension DownloadRequest {
         default:
             if status == 304, validStatusCodes == nil { return .notModified(url: url) }
             if !accepts(status: status) { return refusal(response) }
+        }
+        if let types = acceptContentTypes, accepted != true, let type = response.contentType,
+            !MediaType.matches(type, types)
+        {
+            let wanted = types.sorted().joined(separator: ", ")
+            return .badData(
+                reason: "The server calls it \(type.excerpt), and acceptContentTypes allows only \(wanted).",
+                source: url, sample: ContentSample([], contentType: type))
         }
         if let coding = response.fields["content-encoding"], !coding.isEmpty, coding.lowercased() != "identity" {
             return .badData(

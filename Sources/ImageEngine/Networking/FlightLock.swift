@@ -30,6 +30,14 @@ final class FlightLock: Sendable {
         return file.take(identity)
     }
 
+    /// The same, unless the file has to be opened or made first: then it is nil. Takes microseconds.
+    func takeAtOnce(_ identity: Digest) -> Attempt? {
+        file.withLock { $0.flatMap { $0.isAt(folder.path + "/flights") ? $0 : nil } }?.take(identity)
+    }
+
+    /// A number that changes as long as the flight of a request gets on, whoever has it.
+    func progress(of identity: Digest) -> UInt64 { file.withLock { $0 }?.progress(of: identity) ?? 0 }
+
     /// The file that is at its place now: the folder may have been replaced since the last flight.
     private func openFile() throws -> FlightFile? {
         try file.withLock { file in
@@ -59,8 +67,12 @@ final class FlightLock: Sendable {
 
 /// The right to download one thing, given back with the last reference.
 final class Flight: Sendable {
+    /// Nanoseconds from one note of progress to the next.
+    private static let interval = 1_000_000_000
+
     private let file: FlightFile
     private let offset: Int
+    private let noted = Atomic(0)
 
     fileprivate init(_ file: FlightFile, _ offset: Int) {
         self.file = file
@@ -68,6 +80,16 @@ final class Flight: Sendable {
     }
 
     deinit { file.giveBack(offset) }
+
+    /// Lets those that wait know that it gets on; now and then at most.
+    ///
+    /// - Parameter now: Nanoseconds of a clock that never goes back.
+    func noteProgress(at now: Int) {
+        let last = noted.load(ordering: .relaxed)
+        guard last == 0 || now - last >= Self.interval else { return }
+        noted.store(now, ordering: .relaxed)
+        file.noteProgress(offset)
+    }
 }
 
 /// The open file of flights. Locks belong to the opening, so it stays open as long as one of its flights.
@@ -105,8 +127,27 @@ private final class FlightFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode
     }
 
+    private func offset(of identity: Digest) -> Int {
+        (secret + identity.bytes).withUnsafeBytes { Int(Digest(of: $0).rowNumber >> 1) }
+    }
+
+    /// Where the progress of a flight is noted. Two may share a place: then one looks livelier than it is.
+    private static func place(_ offset: Int) -> off_t { off_t(4096 + offset % 4096 * 8) }
+
+    func progress(of identity: Digest) -> UInt64 { noted(at: Self.place(offset(of: identity))) }
+
+    private func noted(at place: off_t) -> UInt64 {
+        var number: UInt64 = 0
+        return pread(descriptor, &number, 8, place) == 8 ? number : 0
+    }
+
+    func noteProgress(_ offset: Int) {
+        var number = noted(at: Self.place(offset)) &+ 1
+        _ = pwrite(descriptor, &number, 8, Self.place(offset))
+    }
+
     func take(_ identity: Digest) -> FlightLock.Attempt {
-        let offset = (secret + identity.bytes).withUnsafeBytes { Int(Digest(of: $0).rowNumber >> 1) }
+        let offset = offset(of: identity)
         let answer = held.withLock { held -> Int32 in
             if held[offset] == nil {
                 let answer = hl_lock_byte(descriptor, off_t(offset))
@@ -127,19 +168,33 @@ private final class FlightFile: Sendable {
     }
 }
 
-/// How long a download waits for another process: short at first, and not beyond a moment.
+/// How long a download waits for another process: short at first, and no longer than a span without progress.
 struct FlightPatience {
     /// In nanoseconds of a clock that never goes back.
-    let end: Int
+    private(set) var end: Int
+    /// For how many nanoseconds a flight that does not get on is waited for.
+    let span: Int
     private var milliseconds = 5
+    private var progress: UInt64?
 
-    init(end: Int) { self.end = end }
+    /// - Parameter start: When the request began.
+    init(from start: Int, span: Int) {
+        end = start + span
+        self.span = span
+    }
 
     /// How long to wait before looking again; nil when it is enough.
-    mutating func next(at now: Int) -> Duration? {
+    ///
+    /// - Parameters:
+    ///   - progress: A number that changes when the flight gets on.
+    ///   - waiters: How many wait in this process: the more there are, the less often each looks.
+    mutating func next(at now: Int, progress: UInt64, waiters: Int = 1) -> Duration? {
+        if let last = self.progress, last != progress { end = max(end, now + span) }
+        self.progress = progress
         guard now < end else { return nil }
         defer { milliseconds = min(2 * milliseconds, 50) }
-        return min(.milliseconds(milliseconds), .nanoseconds(end - now))
+        let pause = max(milliseconds, min(waiters * 2, 1000))
+        return min(.milliseconds(pause), .nanoseconds(end - now))
     }
 }
 

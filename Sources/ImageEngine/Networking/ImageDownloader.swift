@@ -65,7 +65,7 @@ public final class ImageDownloader: Sendable {
         let token: UInt64
     }
 
-    private let transport: CurlTransport
+    let transport: CurlTransport
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
@@ -133,12 +133,16 @@ public final class ImageDownloader: Sendable {
     }
 
     /// The body of `request`, downloaded once however many callers overlap.
+    ///
+    /// - Parameter boarding: Called with the slot in hand; what it throws ends the download before it began.
     func download(
-        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?
+        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
+        boarding: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> Download {
         try await coalescer.value(for: request, priority: priority, report: report) { effort in
             let slot = try await self.takeSlot(request, priority: effort.priority)
             defer { self.giveBack(slot) }
+            try await boarding()
             do {
                 let download = try await self.transport.perform(
                     request, seat: { try await self.move(slot, to: $0) }, report: effort.report)

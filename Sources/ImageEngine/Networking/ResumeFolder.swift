@@ -156,6 +156,8 @@ struct SpoolPlace: Sendable {
     let makePath: @Sendable () throws -> String
     /// Where those are kept that broke off.
     var resume: ResumeFolder?
+    /// Make temporary files, one after the other, for those that have no place there.
+    var spares = UnnamedFile.places
 }
 
 extension DownloadRequest {

@@ -47,8 +47,9 @@ struct Event: Sendable {
         name: "image/didChange",
         summary: "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.",
         params: [
-            "type": "object", "properties": ["cache": textSchema, "key": textSchema, "url": textSchema],
-            "required": ["cache", "key", "url"],
+            "type": "object",
+            "properties": ["cache": textSchema, "key": textSchema, "url": textSchema, "path": textOrNullSchema],
+            "required": ["cache", "key", "url", "path"],
         ])
 
     /// The name by which clients test for the event: `event.cache.didClean`.
@@ -178,6 +179,7 @@ extension ImageServer {
                     params.field("cache", change.cache)
                     params.field("key", change.key)
                     params.field("url", change.url)
+                    params.field("path", change.path)
                 }
             }
         }

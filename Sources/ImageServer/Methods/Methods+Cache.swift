@@ -11,6 +11,13 @@ extension Method {
         clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {
             try $0.clearDisk()
         },
+        Method(
+            "forgetFailures", "Forgets failures that are remembered, so that they are asked for again.",
+            Param<KeyText?>("url", "Only those of this URL or cache key.", default: nil), cacheParam
+        ) { invocation, url, cacheName -> Outcome<ForgottenReply> in
+            let cache = try invocation.server.cache(cacheName)
+            return .now(ForgottenReply(count: invocation.server.manager.forgetFailures(of: url?.text, in: cache)))
+        },
         Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
             let server = invocation.server
             return .now(

@@ -34,12 +34,15 @@ extension Method {
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
             do {
-                let image = try await server.manager.image(
+                var image = try await server.manager.image(
                     resource, in: cache, options: options, needs: .bytes,
                     caller: ImageCaller(
                         priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
-                let reply = ImageReply(image: image, form: form == .data ? .data : .none)
-                return DownloadReply(reply: try reply.checked())
+                let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked()
+                guard form == .data else { return DownloadReply(reply: reply) }
+                try await server.inlineGate.enter(image.record.byteCount, for: call)
+                image = try await server.manager.loadingBytes(of: image, in: cache, options: options)
+                return DownloadReply(reply: ImageReply(image: image, form: .data))
             } catch let error as ImageError {
                 throw error.rpcError()
             }

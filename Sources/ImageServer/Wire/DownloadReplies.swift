@@ -111,6 +111,17 @@ struct CancelledReply: WireObject {
     ]
 }
 
+/// How many failures were forgotten.
+struct ForgottenReply: WireObject {
+    let count: Int
+
+    static let name = "ForgetResult"
+
+    static let fields: [WireField<ForgottenReply>] = [
+        WireField("forgotten", "How many failures were forgotten.", countSchema) { $1.field("forgotten", $0.count) }
+    ]
+}
+
 /// The id of another request.
 struct RequestIDValue: WireValue {
     let id: RequestID

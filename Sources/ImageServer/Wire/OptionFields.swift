@@ -160,6 +160,11 @@ struct OptionField: Sendable {
         value("validStatusCodes", "The status codes accepted; 200 to 399 by default.", StatusCodes.self) {
             $0.validStatusCodes = $1.codes
         },
+        value(
+            "acceptContentTypes",
+            "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.",
+            MediaTypes.self
+        ) { $0.acceptContentTypes = $1.types },
         value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) { $0.retry = $1 },
         value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
             $0.alternativeSources = $1.texts

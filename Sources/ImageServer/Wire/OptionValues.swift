@@ -170,6 +170,36 @@ struct StatusCodes: WireValue {
     }
 }
 
+/// A list of media types, or of groups of them.
+struct MediaTypes: WireValue {
+    let types: Set<String>
+
+    static var schema: JSONLiteral {
+        ["type": "array", "items": ["type": "string", "pattern": "^[^/;\\s]+/[^/;\\s]+$"]]
+    }
+
+    static func decode(_ view: JSONView) throws(Mismatch) -> MediaTypes {
+        guard view.kind == .array else { throw .expected("a list of media types", view) }
+        var types: Set<String> = []
+        for index in 0..<view.count {
+            guard let element = view.element(index) else { continue }
+            guard let text = element.string, isType(text) else {
+                throw Mismatch.expected("a media type such as image/png or image/*", element).within("\(index)")
+            }
+            types.insert(text.lowercased())
+        }
+        return MediaTypes(types: types)
+    }
+
+    private static func isType(_ text: String) -> Bool {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }
+            }
+    }
+}
+
 /// A list of strings that are not empty.
 struct TextList: WireValue {
     let texts: [String]

@@ -144,6 +144,8 @@ struct StatsReply: WireObject {
         counter(
             "damagedFiles", "Images taken out because their files had been changed by another program.",
             \.damagedFiles),
+        counter(
+            "rememberedFailures", "Failures that are remembered, and repeated without asking.", \.rememberedFailures),
         WireField("requestsInFlight", "Requests being worked on.", countSchema) {
             $1.field("requestsInFlight", $0.requestsInFlight)
         },

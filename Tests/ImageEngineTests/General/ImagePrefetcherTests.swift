@@ -52,6 +52,26 @@ import Testing
         #expect(forced.completed.count == 1 && web.requestCount("/a") == 2)
     }
 
+    /// An option is never ignored: what the request wants checked is checked.
+    @Test(arguments: Revalidation.allCases)
+    func whatIsCachedIsCheckedAsTheRequestWantsIt(_ mode: Revalidation) async throws {
+        let web = try PictureServer()
+        web.set { $0.headers = ["Cache-Control": "max-age=10"] }
+        web.set { $0.confirmation = ["Cache-Control": "max-age=10"] }
+        _ = try await engine.image(web.url)
+        func prefetch() async throws -> [Int] {
+            let report = try await prefetcher([web.url]) { $0.revalidate = mode }.run()
+            return [report.completed.count, report.skipped.count]
+        }
+        let isAlways = mode == .always
+        #expect(try await prefetch() == (isAlways ? [1, 0] : [0, 1]))
+        engine.clock.advance(seconds: 10)
+        #expect(try await prefetch() == (isAlways || mode == .http ? [1, 0] : [0, 1]))
+        engine.clock.advance(seconds: 8 * 86_400)
+        #expect(try await prefetch() == [1, 0])
+        #expect(web.conditions.dropFirst().allSatisfy { ($0 != nil) == (mode != .never) })
+    }
+
     @Test func stoppingReportsEveryURLExactlyOnce() async throws {
         let web = try web()
         defer { web.stop() }

@@ -4,14 +4,17 @@ import Testing
 
 /// Failures that would come again are remembered for a while (D-11, C-09, B-067).
 @Suite struct NegativeCacheTests {
-    private func request(_ url: String, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> DownloadRequest {
-        try DownloadRequest(url: url, options: ImageOptions(change))
+    private func request(
+        _ url: String, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) throws -> NegativeCache.Request {
+        let options = ImageOptions(change)
+        return NegativeCache.Request(try DownloadRequest(url: url, options: options), options.integrity)
     }
 
-    private func isRemembered(_ error: ImageError, retryAfter: Double? = nil) throws -> Bool {
+    private func isRemembered(_ error: ImageError, for seconds: Double = 10, retryAfter: Double? = nil) throws -> Bool {
         var failures = NegativeCache()
         let request = try request("http://h/a")
-        failures.note(error, of: request, for: 10, retryAfter: retryAfter, now: 0)
+        failures.note(error, of: request, for: seconds, retryAfter: retryAfter, now: 0)
         return failures.failure(of: request, now: 1) == error
     }
 
@@ -50,7 +53,39 @@ import Testing
             failures.note(.invalidStatusCode(404, url: ""), of: request, for: seconds, retryAfter: retryAfter, now: 0)
             #expect(failures.failure(of: request, now: end * 1_000_000_000 - 1) != nil)
             #expect(failures.failure(of: request, now: end * 1_000_000_000) == nil)
-            #expect(failures.count == 0)
+            #expect(failures.isEmpty)
+        }
+    }
+
+    /// D-11: a server under load is left alone as long as it asks for that, within reason.
+    @Test(arguments: [(5.0, 5), (60, 60), (3600, 3600), (1e9, 3600)])
+    func busyServerIsLeftAloneForAsLongAsItSays(_ retryAfter: Double, _ end: Int) throws {
+        for status in [429, 503] {
+            var failures = NegativeCache()
+            let request = try request("http://h/a")
+            failures.note(
+                .invalidStatusCode(status, url: "", retryAfter: retryAfter), of: request, for: 10,
+                retryAfter: retryAfter, now: 0)
+            #expect(failures.failure(of: request, now: end * 1_000_000_000 - 1) != nil)
+            #expect(failures.failure(of: request, now: end * 1_000_000_000) == nil)
+        }
+        #expect(try !isRemembered(.invalidStatusCode(503, url: ""), for: 0, retryAfter: 5), "nothing is to be")
+    }
+
+    @Test func failuresAreForgottenByURLAndByKey() throws {
+        var failures = NegativeCache()
+        func note() throws {
+            for (url, key) in [("http://h/a", "http://h/a"), ("http://h/a", "k"), ("http://h/b", "b")] {
+                let request = try request(url) { $0.headers = ["X": key] }
+                failures.note(.invalidStatusCode(404, url: url), of: request, key: key, for: 10, now: 0)
+            }
+        }
+        try note()
+        #expect(failures.count(now: 9_999_999_999) == 3 && failures.count(now: 10_000_000_000) == 0)
+        for (name, count) in [("http://h/a", 2), ("k", 1), ("nothing", 0), (nil, 3)] {
+            try note()
+            #expect(failures.remove(name, now: 1) == count)
+            #expect(failures.count(now: 1) == 3 - count)
         }
     }
 
@@ -62,6 +97,10 @@ import Testing
             try request("http://h/b"), try request("http://h/a") { $0.headers = ["X": "1"] },
             try request("http://h/a") { $0.authorization = .bearer("t") },
             try request("http://h/a") { $0.validStatusCodes = [404] },
+            try request("http://h/a") { $0.acceptContentTypes = ["image/*"] },
+            try request("http://h/a") {
+                $0.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+            },
         ] { #expect(failures.failure(of: other, now: 1) == nil) }
         #expect(failures.failure(of: plain, now: 1) != nil)
         failures.removeAll()
@@ -75,7 +114,7 @@ import Testing
             failures.note(.invalidStatusCode(404, url: ""), of: request, for: 100, now: moment)
             // The first is failed again and again, and so stays.
             failures.note(.invalidStatusCode(404, url: ""), of: requests[0], for: 100, now: moment)
-            #expect(failures.count <= 4)
+            #expect(failures.count(now: moment) <= 4)
         }
         #expect(failures.failure(of: requests[0], now: 20) != nil)
         #expect(failures.failure(of: requests[11], now: 20) != nil)

@@ -77,6 +77,34 @@ import Testing
         #expect(web.count == 2)
     }
 
+    /// An image that is not the one whose digest was given says nothing about the URL.
+    @Test func otherDigestIsAnotherMatter() async throws {
+        web.set { $0.failure = nil }
+        let wrong = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        for _ in 1...2 { #expect(try await failure { $0.integrity = wrong } != nil) }
+        #expect(web.count == 1, "the same digest is not tried again")
+        #expect(try await failure() == nil)
+        #expect(web.count == 2)
+    }
+
+    /// D-11, C-09.
+    @Test func failuresAreSeenAndForgotten() async throws {
+        _ = try await failure()
+        _ = try await failure { $0.headers = ["X-A": "1"] }
+        #expect(engine.manager.statistics.rememberedFailures == 2)
+        #expect(engine.manager.forgetFailures(of: web.server.url("/b"), in: engine.cache) == 0)
+        #expect(engine.manager.forgetFailures(of: web.url, in: engine.cache) == 2)
+        #expect(engine.manager.statistics.rememberedFailures == 0)
+        #expect(try await failure() == plain)
+        #expect(engine.manager.forgetFailures(of: nil, in: engine.cache) == 1)
+        #expect(try await failure() == plain)
+        _ = try engine.cache.remove(CacheKey(web.url))
+        #expect(try await failure() == plain)
+        #expect(web.count == 5)
+        engine.clock.advance(seconds: 60)
+        #expect(engine.manager.statistics.rememberedFailures == 0)
+    }
+
     @Test func clearingForgets() async throws {
         _ = try await failure()
         _ = engine.cache.clearMemory()

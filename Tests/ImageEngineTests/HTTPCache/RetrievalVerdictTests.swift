@@ -155,6 +155,21 @@ import Testing
         #expect(policy.mayStandIn(entry(nil, age: 999) { $0.expiredFor = 40 }, after: error))
         #expect(!policy.mayStandIn(entry(nil, age: 999) { $0.expiredFor = 41 }, after: error))
         policy.mode = .never
-        #expect(!policy.mayStandIn(entry("max-age=60"), after: error), "the default stays as it was")
+        #expect(policy.mayStandIn(entry("max-age=60", age: 999) { $0.expiredFor = 40 }, after: error))
+        #expect(!policy.mayStandIn(entry("max-age=60", age: 999) { $0.expiredFor = 41 }, after: error))
+        policy.staleIfError = nil
+        #expect(!policy.mayStandIn(entry("max-age=60, stale-if-error=99"), after: error), "the server has no say")
+    }
+
+    /// C-10.
+    @Test(arguments: Revalidation.allCases)
+    func imageOfOthersIsNeverAnswered(_ mode: Revalidation) {
+        let foreign = entry("max-age=60, immutable") { $0.isForeign = true }
+        for (isOffline, onlyFromCache) in [(false, false), (true, false), (false, true)] {
+            let policy = RetrievalPolicy(
+                mode: mode, isOffline: isOffline, onlyFromCache: onlyFromCache, staleIfError: 1e9)
+            #expect(policy.verdict(foreign) == .load)
+            #expect(!policy.mayStandIn(foreign, after: Self.trouble[0]))
+        }
     }
 }

@@ -249,7 +249,9 @@ final class PictureServer: Sendable {
         let old = try await image(.http, bytes: true)
         #expect(old.isStale && old.bytes == hollowPNG(width: 7))
         try await eventually("the event") { heard.all.count == 1 }
-        #expect(heard.all == [ImageChange(cache: "default", key: web.url, url: web.url)])
+        let path = try engine.cache.path(for: CacheKey(web.url), burst: 0, mayWait: true)?.path
+        #expect(heard.all == [ImageChange(cache: "default", key: web.url, url: web.url, path: path)])
+        #expect(path != nil)
         let new = try await image(.http, bytes: true)
         #expect(!new.isStale && new.bytes == other)
         #expect(web.conditions == [nil, "\"1\"", "\"1\""])
@@ -393,6 +395,53 @@ final class PictureServer: Sendable {
         #expect(try await image(.never, keeping).cacheType == .none, "without asking, what is over is gone")
     }
 
+    /// An option is never ignored: what may stand in does, in every mode.
+    @Test(arguments: [.never, .ifExpired, .always, .http] as [Revalidation])
+    func imageStandsInAsLongAsTheRequestAllowsIt(_ mode: Revalidation) async throws {
+        set("max-age=10")
+        _ = try await image(mode)
+        engine.clock.advance(seconds: 7 * 86_400 + 50)
+        web.set { $0.failure = 503 }
+        let allowed = mode == .http ? 8.0 * 86_400 : 51
+        let old = try await image(mode, bytes: true) { $0.staleIfError = allowed }
+        #expect(old.isStale && old.bytes == hollowPNG(width: 7))
+        for seconds in [nil, 50.0] {
+            let error = try await engine.failure(web.url) {
+                $0.revalidate = mode
+                $0.staleIfError = seconds
+            }
+            #expect(error == .invalidStatusCode(503, url: web.url))
+        }
+        web.set { $0.failure = 404 }
+        #expect(try await engine.failure(web.url) { $0.staleIfError = 1e7 } != nil, "that it has gone is no trouble")
+        web.set { $0.failure = nil }
+        #expect(try await image(mode) { $0.staleIfError = allowed }.isStale == false)
+    }
+
+    /// What a delegate adds is part of what the answer was given to.
+    @Test func requestThatADelegateChangedIsJudgedAsItIsSent() async throws {
+        set("max-age=10") { $0.headers["Vary"] = "X-A" }
+        web.set { $0.confirmation = ["Cache-Control": "max-age=10"] }
+        let delegate = HeaderDelegate()
+        func load() async throws -> ImageResult {
+            try await image(.http) { $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest]) }
+        }
+        #expect(try await load().cacheType == .none)
+        #expect(try await load().cacheType == .memory)
+        #expect(web.conditions == [nil])
+        engine.clock.advance(seconds: 10)
+        #expect(try await load().isRevalidated)
+        #expect(web.conditions == [nil, "\"1\""])
+        engine.clock.advance(seconds: 10)
+        web.set { $0.failure = 500 }
+        let old = try await image(.http) {
+            $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
+            $0.staleIfError = 60
+        }
+        #expect(old.isStale)
+        #expect(delegate.count == 4, "asked once for each request that is not answered at once")
+    }
+
     // MARK: Races
 
     /// A-126, reliability C7.
@@ -530,4 +579,20 @@ private final class Heard: Sendable {
     private let changes = Mutex<[ImageChange]>([])
     var all: [ImageChange] { changes.withLock { $0 } }
     func add(_ change: ImageChange) { changes.withLock { $0.append(change) } }
+}
+
+/// Adds a header field to every request.
+private final class HeaderDelegate: DownloadDelegate {
+    private let asked = Atomic(0)
+    var count: Int { asked.load(ordering: .relaxed) }
+
+    func modify(_ request: DownloadDraft) async throws -> DownloadDraft? {
+        asked.add(1, ordering: .relaxed)
+        var request = request
+        request.headers["X-A"] = "1"
+        return request
+    }
+    func redirect(_ request: DownloadDraft, from url: String, status: Int) async throws -> DownloadDraft? { request }
+    func accepts(status: Int, contentType: String?, url: String) async throws -> Bool? { nil }
+    func answer(_ challenge: AuthenticationChallenge) async throws -> ChallengeAnswer { .useDefault }
 }

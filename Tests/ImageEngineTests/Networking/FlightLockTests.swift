@@ -93,11 +93,42 @@ import Testing
     }
 
     @Test func patienceGrowsAndEnds() {
-        var patience = FlightPatience(end: 1_000_000_000)
-        let pauses = (0..<6).compactMap { _ in patience.next(at: 0) }
+        var patience = FlightPatience(from: 0, span: 1_000_000_000)
+        let pauses = (0..<6).compactMap { _ in patience.next(at: 0, progress: 0) }
         #expect(pauses == [5, 10, 20, 40, 50, 50].map { .milliseconds($0) })
-        #expect(patience.next(at: 999_999_990) == .nanoseconds(10))
-        #expect(patience.next(at: 1_000_000_000) == nil)
+        #expect(patience.next(at: 999_999_990, progress: 0) == .nanoseconds(10))
+        #expect(patience.next(at: 1_000_000_000, progress: 0) == nil)
+    }
+
+    @Test func patienceLastsAsLongAsTheFlightGetsOn() {
+        var patience = FlightPatience(from: 0, span: 1_000_000_000)
+        // What was noted before is no progress.
+        #expect(patience.next(at: 500_000_000, progress: 7) != nil)
+        #expect(patience.next(at: 999_000_000, progress: 8) != nil)
+        #expect(patience.next(at: 1_998_000_000, progress: 8) != nil)
+        #expect(patience.next(at: 1_999_000_000, progress: 8) == nil)
+    }
+
+    @Test func theMoreWaitTheLessOftenEachLooks() {
+        for (waiters, milliseconds) in [(1, 5), (100, 200), (1000, 1000), (1_000_000, 1000)] {
+            var patience = FlightPatience(from: 0, span: 10_000_000_000)
+            #expect(patience.next(at: 0, progress: 0, waiters: waiters) == .milliseconds(milliseconds))
+        }
+    }
+
+    @Test func progressIsSeenByOtherProcesses() throws {
+        let (here, there) = (flights(), flights())
+        let flight = try #require(taken(here.take(one)))
+        #expect(isBusy(there.take(one)))
+        let before = there.progress(of: one)
+        flight.noteProgress(at: 5)
+        let noted = there.progress(of: one)
+        #expect(noted != before)
+        flight.noteProgress(at: 1_000_000_004)
+        #expect(there.progress(of: one) == noted, "not at every byte")
+        flight.noteProgress(at: 1_000_000_005)
+        #expect(there.progress(of: one) != noted)
+        #expect(there.progress(of: Digest(of: "two")) == 0)
     }
 
     @Test func flightsDifferInAllThatIsSentAndInWhereItGoes() throws {

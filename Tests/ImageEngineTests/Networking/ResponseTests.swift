@@ -74,6 +74,53 @@ import Testing
         }
     }
 
+    /// A-034, D-25: the error shows what came instead.
+    @Test(
+        arguments: [
+            ("<!DOCTYPE html><html>", "text/html"), ("  \n<HTML>", "text/html"), ("{\"error\":1}", "application/json"),
+            ("<?xml version=\"1.0\"?><a/>", "text/xml"), ("%PDF-1.7", "application/pdf"), ("hello", "text/plain"),
+            ("GIF89a", "image/gif"), ("a\u{0}b", "application/octet-stream"),
+        ])
+    func errorShowsHowTheBytesBegin(_ text: String, _ type: String) async throws {
+        for count in [0, 600_000] {
+            let body = Array(text.utf8) + [UInt8](repeating: 0x20, count: count)
+            guard
+                case .badData(_, _, let sample?) = try await failure(.reply(200, ["Content-Type": "image/png"], body))
+            else {
+                Issue.record("there is no sample")
+                continue
+            }
+            #expect(sample.type == type && sample.firstBytes == Array(body.prefix(32)))
+            #expect(sample.contentType == "image/png")
+        }
+    }
+
+    /// A-227, B-021: by default the bytes decide; who wants it otherwise says so.
+    @Test(
+        arguments: [
+            (nil, "text/html", true), (["image/*"], "text/html", false), (["image/*"], "Image/PNG; q=1", true),
+            (["image/jpeg"], "image/png", false), (["*/*"], "text/html", true), ([], "image/png", false),
+            (["image/jpeg"], nil, true),
+        ] as [(Set<String>?, String?, Bool)])
+    func typeThatTheServerNamesMayDecide(_ types: Set<String>?, _ type: String?, _ isAccepted: Bool) async throws {
+        var headers: [String: String] = [:]
+        headers["Content-Type"] = type
+        let error = try await failure(.reply(200, headers, picture)) { $0.acceptContentTypes = types }
+        #expect(isAccepted ? error == nil : isBadData(error))
+        if case .badData(let reason, _, let sample) = error {
+            #expect(reason.contains("acceptContentTypes") && sample?.contentType == type)
+        }
+    }
+
+    @Test func namesOfAFormatAreNoContradiction() {
+        #expect(ImageFormat.jpeg.mayBeCalled("image/JPG; charset=binary"))
+        for format in ImageFormat.allCases {
+            #expect(format.mayBeCalled(format.mimeType) && format.mayBeCalled("application/octet-stream"))
+            #expect(!format.mayBeCalled("text/html") && format.mayBeCalled(""))
+        }
+        #expect(!ImageFormat.png.mayBeCalled("image/jpeg"))
+    }
+
     /// E2-30.
     @Test func bodyThatIsNoPictureIsBadDataAndNotCached() async throws {
         let bodies =

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -154,6 +155,74 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    /// What a process has only queued holds up nobody: each downloads what the other has not begun, and nothing twice.
+    @Test func whatAnotherHasOnlyQueuedIsNotWaitedFor() async throws {
+        let slow = try TestEngine(folder: one.folder) { $0.downloader.maxDownloadsPerHost = 1 }
+        let server = try LocalServer { [gate, picture] request in
+            let answer = Script.reply(200, [:], picture)
+            return request.path == "/0" ? Script.empty.waiting(for: gate).followed(by: answer) : answer
+        }
+        defer { server.stop() }
+        @Sendable func load(_ number: Int) -> Task<ImageResult, any Error> {
+            Task { try await slow.image(server.url("/\(number)"), bytes: true) { $0.timeout = 600 } }
+        }
+        let held = load(0)
+        try await eventually { server.requests.count == 1 }
+        let tasks = [held] + (1..<20).map(load)
+        try await eventually { slow.manager.statistics.waitingDownloads == 19 }
+        for number in 1..<20 { #expect(try await other.image(server.url("/\(number)")).cacheType == .none) }
+        let last = Task { [other] in try await other.image(server.url("/0")) }
+        try await otherWaits()
+        gate.open()
+        for task in tasks { #expect(try await task.value.bytes == picture) }
+        #expect(try await last.value.cacheType == .disk)
+        #expect(server.requests.count == 20)
+        #expect(slow.manager.statistics.downloads == 1 && other.manager.statistics.downloads == 19)
+    }
+
+    /// A large body takes its time: as long as it gets on, it is waited for.
+    @Test func downloadThatGetsOnIsWaitedFor() async throws {
+        let gates = (0..<3).map { _ in Gate() }
+        let body = hollowPNG(width: 9, count: 900_000)
+        let server = try LocalServer { _ in
+            var script = Script.head(200, [:], length: body.count)
+            for (number, gate) in gates.enumerated() {
+                script = script.waiting(for: gate).raw(Array(body[(number * 300_000)..<((number + 1) * 300_000)]))
+            }
+            return script
+        }
+        defer { server.stop() }
+        let heard = Heard()
+        let first = Task { [one] in
+            try await one.image(
+                server.url("/a.png"), key: "a", bytes: true, { $0.timeout = 600 }, report: { heard.note($0.received) })
+        }
+        try await eventually { server.requests.count == 1 }
+        let second = start(other, server)
+        try await otherWaits()
+        for (number, gate) in gates.enumerated() {
+            for engine in [one, other] { engine.clock.advance(seconds: 10) }
+            let noted = other.cache.flights.progress(of: try identity(server))
+            gate.open()
+            try await eventually("the piece") { heard.most == (number + 1) * 300_000 }
+            if number < 2 {
+                try await eventually("the note") { [other] in
+                    try other.cache.flights.progress(of: identity(server)) != noted
+                }
+                // Whoever waits has looked since.
+                let looks = other.manager.pool.submittedCount
+                try await eventually("a look") { [other] in other.manager.pool.submittedCount > looks + 1 }
+            }
+        }
+        #expect(try await first.value.bytes == body)
+        #expect(try await second.value.bytes == body)
+        #expect(server.requests.count == 1)
+    }
+
+    private func identity(_ server: LocalServer) throws -> Digest {
+        try DownloadRequest(url: server.url("/a.png"), options: ImageOptions()).flight(to: CacheKey("a"))
+    }
+
     /// Nobody waits for the file here, but the flight is over only when it is there.
     @Test func flightEndsWithTheStoreThatNobodyWaitsFor() async throws {
         let server = try server()
@@ -164,4 +233,11 @@ import Testing
         #expect(try await start(other, server).value.bytes == picture)
         #expect(server.requests.count == 1)
     }
+}
+
+/// The most that was heard of.
+private final class Heard: Sendable {
+    private let value = Atomic(0)
+    var most: Int { value.load(ordering: .relaxed) }
+    func note(_ count: Int) { value.max(count, ordering: .relaxed) }
 }

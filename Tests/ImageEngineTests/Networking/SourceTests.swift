@@ -176,7 +176,7 @@ import Testing
     }
 
     private func isBadData(_ error: ImageError?) -> Bool {
-        if case .badData(let reason, _) = error?.first { reason.contains("integrity") } else { false }
+        if case .badData(let reason, _, _) = error?.first { reason.contains("integrity") } else { false }
     }
 
     @Test(arguments: [RunningDigest.Kind.sha256, .sha384, .sha512], [true, false])

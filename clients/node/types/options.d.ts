@@ -60,6 +60,8 @@ export interface DownloadOptions {
   maxBytes?: number;
   /** The status codes that are accepted; any other is the error `invalidStatusCode`. Default: 200 to 399. */
   validStatusCodes?: number[];
+  /** Media types such as `image/*` that the server may name; any other is the error `badData`. Default: whatever it names. */
+  acceptContentTypes?: string[];
   /** Try again after a failure that may pass; `exponential` is the first wait in seconds, doubled each time. */
   retry?: { maxRetries: number; interval?: { seconds: number } | { exponential: number } };
   /** URLs tried in this order when `url` fails. */

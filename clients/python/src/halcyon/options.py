@@ -116,6 +116,7 @@ class ImageOptions(TypedDict, total=False):
     maxRedirects: int
     maxBytes: int
     validStatusCodes: List[int]
+    acceptContentTypes: List[str]
     retry: Retry
     alternativeSources: List[str]
     # Image

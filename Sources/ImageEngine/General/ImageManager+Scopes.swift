@@ -1,0 +1,54 @@
+/// Whose images are answered to whom (C-10).
+///
+/// There is one entry for each key. One that was fetched with credentials is answered only to requests of a URL that
+/// come with the same; all others may be answered to everybody.
+extension ImageManager {
+    /// Whether an image may be answered to a request.
+    ///
+    /// - Parameter url: Where the request would go; what is no URL of http names the entry itself.
+    func mayAnswer(_ record: ImageRecord, to url: String, _ options: ImageOptions) -> Bool {
+        guard record.isPersonal, Resource(url: url).isOnNetwork else { return true }
+        return record.belongs(to: scopes(of: url, options, for: record))
+    }
+
+    /// The scopes in which a request may be answered with an image; the first is that of what it sends itself.
+    func scopes(of url: String, _ options: ImageOptions, for record: ImageRecord?) -> [HTTPScope] {
+        guard record?.isPersonal == true else { return [HTTPScope(options, url: url)] }
+        // It may have come from any of the sources, with what that one was given.
+        return ([url] + options.alternativeSources).flatMap { source in
+            let options = options.scoped(from: url, to: source)
+            let logins: [String?] = [nil] + logins(of: source, options)
+            return logins.map { HTTPScope(options, url: source, login: $0) }
+        }
+    }
+
+    private func logins(of url: String, _ options: ImageOptions) -> [String] {
+        guard let web = try? WebURL(url) else { return [] }
+        let isOpen = (options.authorization ?? web.credentials) == nil
+        let mark = isOpen ? downloader.netrcMark(for: web.host) : nil
+        return knownLogins.all(of: loginRequest(url, web, options)) + (mark.map { [$0] } ?? [])
+    }
+
+    private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {
+        Logins.Request(
+            origin: web.origin, credentials: HTTPScope(options, url: url).credentials,
+            delegates: options.delegates?.without(.modifyRequest))
+    }
+
+    /// Takes note of credentials that a download was given besides its request's.
+    func noteLogin(of download: Download, for request: DownloadRequest, _ options: ImageOptions) {
+        guard let login = download.login else { return }
+        knownLogins.note(login, of: loginRequest(request.url, request.webURL, options))
+    }
+}
+
+/// A request as it is sent: its delegate may have changed it.
+struct OutgoingRequest: Sendable {
+    let url: String
+    let options: ImageOptions
+}
+
+extension ImageOptions {
+    /// Whether somebody is asked to change the request before it is sent.
+    var asksToModify: Bool { delegates?.questions.contains(.modifyRequest) == true }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Large bodies without a cache folder that takes them (protocol 10, reliability A6, A8; C-24).
+@Suite struct UnwritableFolderTests {
+    private let engine: TestEngine
+    private let web: LocalServer
+    private static let large = hollowPNG(width: 8, count: 1 << 20)
+    private static let digest = large.withUnsafeBytes { Digest(of: $0).bytes }
+    private var large: [UInt8] { Self.large }
+
+    init() throws {
+        engine = try TestEngine()
+        web = try LocalServer { _ in .reply(200, ["ETag": "\"1\"", "Accept-Ranges": "bytes"], Self.large) }
+        // Something that is no folder is in the way.
+        overwrite(engine.folder.path + "/cache", [])
+    }
+
+    @Test(
+        arguments: [
+            { _ in }, { $0.cacheMemoryOnly = true },
+            {
+                $0.cacheMemoryOnly = true
+                $0.keepsInMemory = false
+            }, { $0.waitForCache = false }, { $0.integrity = Integrity("sha256-" + base64(digest)) },
+        ] as [@Sendable (inout ImageOptions) -> Void])
+    func largeImageComesAsDataAllTheSame(_ change: @Sendable (inout ImageOptions) -> Void) async throws {
+        let image = try await engine.image(web.url("/a"), bytes: true, change)
+        #expect(image.bytes == large && image.record.path == nil && image.record.byteCount == large.count)
+    }
+
+    @Test func asAFileItFailsAndSaysWhy() async throws {
+        guard case .storageFailed(_, let hint) = try await engine.failure(web.url("/a")) else {
+            Issue.record("there is a file where none can be")
+            return
+        }
+        #expect(!hint.isEmpty)
+    }
+
+    @Test func otherDigestIsNoticedInATemporaryFileToo() async throws {
+        let error = try await engine.failure(web.url("/a"), bytes: true) {
+            $0.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        }
+        #expect(error?.name == "badData")
+    }
+
+    // MARK: The spool
+
+    private func body(_ place: SpoolPlace, pieces: Int = 16) throws -> [UInt8] {
+        let spool = BodySpool(place)
+        let size = large.count / pieces
+        for start in stride(from: 0, to: large.count, by: size) {
+            try large[start..<min(start + size, large.count)].withUnsafeBytes { try spool.append($0, expected: nil) }
+        }
+        return try spool.finish().bytes()
+    }
+
+    private static let broken: @Sendable () throws -> UnnamedFile = { throw StorageFailure(EACCES, "create", "it") }
+
+    @Test func bodyGoesOnInMemoryWhenNoFolderTakesIt() throws {
+        let place = SpoolPlace(
+            makePath: { throw StorageFailure(EROFS, "create", "it") }, spares: [Self.broken, { try UnnamedFile() }])
+        #expect(try body(place) == large)
+    }
+
+    /// A full device takes nothing, neither for the cache nor for what stands in.
+    @Test func bodyMovesOnWhenTheDiskIsFull() throws {
+        let full = engine.folder.path + "/full"
+        try #require(symlink("/dev/full", full) == 0)
+        let file: @Sendable () throws -> UnnamedFile = { try UnnamedFile(adopting: open(full, O_RDWR)) }
+        let place = SpoolPlace(
+            makePath: { throw StorageFailure(ENOSPC, "create", "it") }, spares: [file, { try UnnamedFile() }])
+        #expect(try body(place) == large)
+    }
+
+    @Test func withoutAnyPlaceTheFirstTroubleIsTold() {
+        let place = SpoolPlace(makePath: { throw StorageFailure(EROFS, "create", "it") }, spares: [Self.broken])
+        #expect(throws: StorageFailure(EROFS, "create", "it")) { try body(place) }
+    }
+
+    @Test func filesInMemoryTakeOnlySoMuchTogether() throws {
+        let piece = [UInt8](repeating: 1, count: 1 << 20)
+        func fill() throws -> [UnnamedFile] {
+            let files = [try UnnamedFile(), try UnnamedFile()]
+            for index in 0..<(UnnamedFile.memoryLimit >> 20) + 8 {
+                try piece.withUnsafeBytes { try files[index % 2].append($0) }
+            }
+            return files
+        }
+        #expect(throws: StorageFailure.self) { _ = try fill() }
+        let next = try UnnamedFile()
+        try piece.withUnsafeBytes { try next.append($0) }
+        #expect(try next.bytes(piece.count) == piece, "what is gone counts no more")
+    }
+}
