@@ -236,8 +236,10 @@ public final class ImageManager: Sendable {
         -> ImageResult?
     {
         guard !options.forceRefresh else { return nil }
+        let key = CacheKey(resource.cacheKey)
+        // Most of what comes here is to be loaded, and that can be told at once.
+        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
         return try await pool.run { [self] in
-            let key = CacheKey(resource.cacheKey)
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
                 let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
