@@ -54,7 +54,8 @@ let package = Package(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ImageEngineTests", dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport"],
+            name: "ImageEngineTests",
+            dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",

@@ -12,7 +12,7 @@
 
 // Each line names a function of libcurl; the table and the loader are both made from this list.
 #define FUNCTIONS(X) \
-    X(curl_global_init) X(curl_easy_init) X(curl_easy_reset) X(curl_easy_cleanup) X(curl_easy_strerror) \
+    X(curl_global_init) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_strerror) \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
@@ -47,7 +47,6 @@ const char *hc_load(void) {
 }
 
 CURL *hc_easy_init(void) { return curl.curl_easy_init(); }
-void hc_easy_reset(CURL *easy) { curl.curl_easy_reset(easy); }
 void hc_easy_cleanup(CURL *easy) { curl.curl_easy_cleanup(easy); }
 const char *hc_easy_strerror(CURLcode code) { return curl.curl_easy_strerror(code); }
 CURLcode hc_set_long(CURL *easy, CURLoption option, long value) { return curl.curl_easy_setopt(easy, option, value); }

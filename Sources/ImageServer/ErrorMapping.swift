@@ -79,7 +79,9 @@ extension ImageError.Attempt {
             RPCError.Member("url", .string(url.utf8.count > 2048 ? String(url.prefix(256)) + "…" : url)),
             RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
             RPCError.Member("message", .string(error.message)),
-        ]
+            RPCError.Member("milliseconds", .integer(Int(min(max(seconds, 0), 1e9) * 1000))),
+            RPCError.Member("bytes", .integer(bytes)),
+        ] + (status.map { [RPCError.Member("status", .integer($0))] } ?? [])
     }
 }
 

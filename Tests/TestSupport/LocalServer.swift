@@ -11,8 +11,16 @@ public struct Script: Sendable {
         case wait(Gate)
         case close
         case reset
+        case endless([UInt8])
+        case drip([UInt8])
 
-        var waits: Bool { if case .wait = self { true } else { false } }
+        /// Whether it takes as long as it likes.
+        var waits: Bool {
+            switch self {
+            case .wait, .endless, .drip: true
+            case .send, .close, .reset: false
+            }
+        }
     }
 
     var steps: [Step] = []
@@ -25,6 +33,12 @@ public struct Script: Sendable {
     public func waiting(for gate: Gate) -> Script { adding(.wait(gate)) }
     /// Closes the connection.
     public func closing() -> Script { adding(.close) }
+    /// Sends the same bytes again and again until the client goes away.
+    public func endlessly(_ text: String) -> Script { adding(.endless(Array(text.utf8))) }
+    /// Sends the same bytes again and again until the client goes away.
+    public func endlessly(_ bytes: [UInt8]) -> Script { adding(.endless(bytes)) }
+    /// Sends the bytes one by one, and again from the first, until the client goes away.
+    public func dripping(_ bytes: [UInt8]) -> Script { adding(.drip(bytes)) }
     /// Goes on with another script.
     public func followed(by next: Script) -> Script {
         var script = self
@@ -75,7 +89,6 @@ public final class LocalServer: Sendable {
     private struct State {
         var requests: [Request] = []
         var open = 0
-        var mostOpen = 0
         /// The connections whose requests are being answered.
         var active: Set<Int32> = []
         var mostActive = 0
@@ -88,22 +101,28 @@ public final class LocalServer: Sendable {
     public let port: UInt16
     private let host: UInt8
     private let listener: Int32
+    private let greeting: Script?
     private let answer: @Sendable (Request) -> Script
     private let state = Mutex(State())
 
     /// Starts a server that asks `answer` for each request.
     ///
     /// - Parameters:
-    ///   - host: The last number of its address in 127.0.0.0/24.
+    ///   - host: The last number of its address in 127.0.0.0/24; all addresses of this machine when 0.
     ///   - wanted: The port; any when 0.
-    public init(host: UInt8 = 1, port wanted: UInt16 = 0, _ answer: @escaping @Sendable (Request) -> Script) throws {
+    ///   - greeting: Said on each connection before anything is asked; nothing is read then.
+    public init(
+        host: UInt8 = 1, port wanted: UInt16 = 0, greeting: Script? = nil,
+        _ answer: @escaping @Sendable (Request) -> Script
+    ) throws {
         self.answer = answer
+        self.greeting = greeting
         self.host = host
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = (0x7F00_0000 | UInt32(host)).bigEndian
+        address.sin_addr.s_addr = host == 0 ? 0 : (0x7F00_0000 | UInt32(host)).bigEndian
         address.sin_port = wanted.bigEndian
         var one: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, 4)
@@ -152,7 +171,7 @@ public final class LocalServer: Sendable {
     }
 
     /// The URL of a path.
-    public func url(_ path: String) -> String { "http://127.0.0.\(host):\(port)\(path)" }
+    public func url(_ path: String) -> String { "http://127.0.0.\(max(host, 1)):\(port)\(path)" }
 
     /// How many requests came for a path.
     public func requestCount(_ path: String) -> Int { state.withLock { $0.requests.count { $0.path == path } } }
@@ -160,6 +179,8 @@ public final class LocalServer: Sendable {
     public var requests: [Request] { state.withLock { $0.requests } }
     /// How many connections were made.
     public var connectionCount: Int { state.withLock { $0.connections } }
+    /// How many connections are open.
+    public var openCount: Int { state.withLock { $0.open } }
     /// The most requests that were being answered at one time.
     public var mostActive: Int { state.withLock { $0.mostActive } }
     /// How many clients went away before their answer was whole.
@@ -172,19 +193,29 @@ public final class LocalServer: Sendable {
                 if errno == EINTR || errno == ECONNABORTED { continue }
                 return
             }
-            state.withLock { $0.connections += 1 }
+            state.withLock { state in
+                state.connections += 1
+                state.open += 1
+            }
             startThread { [self] in converse(client) }
         }
     }
 
     private func converse(_ client: Int32) {
-        defer { close(client) }
+        defer {
+            close(client)
+            state.withLock { $0.open -= 1 }
+        }
+        if let greeting {
+            _ = play(greeting, on: client)
+            return
+        }
         var buffer: [UInt8] = []
         while let request = read(client, &buffer) {
             state.withLock { state in
                 state.requests.append(request)
                 state.active.insert(client)
-                state.mostActive = max(state.mostActive, state.active.count { !Self.isLeft($0) })
+                state.mostActive = max(state.mostActive, state.active.count { !hasLeft($0, within: 0) })
             }
             let isKept = play(answer(request), on: client)
             end(client)
@@ -194,13 +225,6 @@ public final class LocalServer: Sendable {
 
     /// Notes that a request is answered.
     private func end(_ client: Int32) { state.withLock { _ = $0.active.remove(client) } }
-
-    /// Whether the client has gone away.
-    private static func isLeft(_ client: Int32) -> Bool {
-        var byte: UInt8 = 0
-        let count = recv(client, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count == 0 || count < 0 && errno != EAGAIN
-    }
 
     private func read(_ client: Int32, _ buffer: inout [UInt8]) -> Request? {
         let end = Array("\r\n\r\n".utf8)
@@ -230,22 +254,15 @@ public final class LocalServer: Sendable {
             // Once the client has the last piece it may begin the next request anywhere.
             if index == script.steps.count - 1, !step.waits { end(client) }
             switch step {
-            case .send(let bytes):
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                    guard count > 0 else { return drop() }
-                    rest = rest.dropFirst(count)
+            case .send(let bytes): if !transmit(bytes, to: client) { return drop() }
+            case .endless(let bytes):
+                while transmit(bytes, to: client) {}
+                return drop()
+            case .drip(let bytes):
+                while true {
+                    for byte in bytes where hasLeft(client) || !transmit([byte], to: client) { return drop() }
                 }
-            case .wait(let gate):
-                while !gate.isOpen {
-                    // A client that goes away while it waits is noticed: it sends nothing but its end.
-                    var place = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
-                    if poll(&place, 1, 2) > 0 {
-                        var byte: UInt8 = 0
-                        if recv(client, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0 { return drop() }
-                    }
-                }
+            case .wait(let gate): while !gate.isOpen { if hasLeft(client) { return drop() } }
             case .close: return false
             case .reset:
                 var linger = linger(l_onoff: 1, l_linger: 0)
@@ -254,6 +271,23 @@ public final class LocalServer: Sendable {
             }
         }
         return true
+    }
+
+    private func transmit(_ bytes: [UInt8], to client: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Looks for a moment whether a client has gone away, whatever it has sent before.
+    private func hasLeft(_ client: Int32, within milliseconds: Int32 = 2) -> Bool {
+        let end: Int16 = 0x2000  // POLLRDHUP
+        var place = pollfd(fd: client, events: end, revents: 0)
+        return poll(&place, 1, milliseconds) > 0
     }
 
     private func drop() -> Bool {

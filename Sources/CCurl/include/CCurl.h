@@ -14,7 +14,6 @@ typedef size_t (*hc_data_callback)(char *bytes, size_t size, size_t count, void 
 const char *hc_load(void);
 
 CURL *hc_easy_init(void);
-void hc_easy_reset(CURL *easy);
 void hc_easy_cleanup(CURL *easy);
 const char *hc_easy_strerror(CURLcode code);
 CURLcode hc_set_long(CURL *easy, CURLoption option, long value);

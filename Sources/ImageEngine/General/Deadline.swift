@@ -8,7 +8,9 @@ struct Deadline: Sendable {
     /// Nanoseconds that are left; nil when there is no end.
     func rest(at now: Int) -> Int? {
         // As long as an option can say: a day.
-        seconds.map { max(0, Int(min($0, 86_400) * 1e9) - (now - arrived)) }
+        seconds.map { seconds in
+            seconds > 0 ? max(0, Int(min(seconds, 86_400) * 1e9) - (now - arrived)) : 0
+        }
     }
 
     /// The result of `work`, unless it takes too long: then the work is cancelled.

@@ -18,19 +18,19 @@ public enum ImageError: Error, Equatable, Sendable {
     indirect case remembered(ImageError)
     /// A processor could not do its work; `reason` is a sentence.
     case processingFailed(reason: String)
-    /// A limit was passed; `limit` is the option or flag that raises it.
+    /// A limit was passed; `limit` is the option or flag that raises it, or the name of one that is fixed.
     case limitExceeded(limit: String, reason: String, source: String)
     /// The text is no URL we may load; `reason` is a sentence.
     case invalidURL(String, reason: String)
     /// The server could not be reached, or left early; `reason` is a sentence.
     case connectionFailed(url: String, reason: String)
-    /// Nothing came for `timeout` seconds, or the whole took longer than `deadline` seconds.
+    /// Nothing came for `timeout` seconds, or too little in so many; or the whole took longer than `deadline` seconds.
     case timedOut(url: String, option: String, seconds: Double)
     /// The certificate or the handshake failed; `reason` is a sentence.
     case tlsFailed(url: String, reason: String)
     /// The configuration does not allow the host or network.
     case forbiddenAddress(url: String, reason: String)
-    /// A request modifier vetoed the request.
+    /// A delegate, asked about the request or for credentials, called it off.
     case downloadCancelledBeforeStarting(url: String)
     /// Several attempts or sources failed; the first counts, and the others only stood by.
     case afterAttempts([Attempt])
@@ -45,11 +45,22 @@ extension ImageError {
         public let url: String
         /// Why it failed.
         public let error: ImageError
+        /// How long it took, waits for a turn included.
+        public let seconds: Double
+        /// How many bytes of a body had come.
+        public let bytes: Int
 
         /// A failed attempt.
-        public init(url: String, error: ImageError) {
+        public init(url: String, error: ImageError, seconds: Double = 0, bytes: Int = 0) {
             self.url = url
             self.error = error
+            self.seconds = seconds
+            self.bytes = bytes
+        }
+
+        /// The status that was not accepted, if that is why it failed.
+        public var status: Int? {
+            if case .invalidStatusCode(let status, _, _) = error.first { status } else { nil }
         }
     }
 
@@ -88,16 +99,20 @@ extension ImageError: CustomStringConvertible {
         case .processingFailed(let reason): reason
         case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.circle):
             "\(source.excerpt): \(reason)."
+        case .limitExceeded("headerBytes", let reason, let source): "\(source.excerpt): \(reason). That limit is fixed."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
         case .connectionFailed(let url, let reason): "Cannot download \(url.excerpt): \(reason)"
-        case .timedOut(let url, let option, let seconds):
-            option == "deadline"
-                ? "Cannot download \(url.excerpt): it took longer than \(seconds.shortest) s (raise deadline)."
-                : "Cannot download \(url.excerpt): nothing came for \(seconds.shortest) s (raise timeout)."
+        case .timedOut(let url, "deadline", let seconds):
+            "Cannot download \(url.excerpt): it took longer than \(seconds.shortest) s (raise deadline)."
+        case .timedOut(let url, "minBytesPerSecond", let seconds):
+            "Cannot download \(url.excerpt): for \(seconds.shortest) s it was too slow (lower minBytesPerSecond)."
+        case .timedOut(let url, _, let seconds):
+            "Cannot download \(url.excerpt): nothing came for \(seconds.shortest) s (raise timeout)."
         case .tlsFailed(let url, let reason): "Cannot download \(url.excerpt) safely: \(reason)"
         case .forbiddenAddress(let url, let reason): "\(url.excerpt) may not be loaded: \(reason)"
-        case .downloadCancelledBeforeStarting(let url): "The download of \(url.excerpt) was vetoed before it started."
+        case .downloadCancelledBeforeStarting(let url):
+            "The download of \(url.excerpt) was called off by the client, which was asked about it."
         case .storageFailed(let reason, let hint): "The cache cannot be used: \(reason) \(hint)"
         }
     }
@@ -121,6 +136,14 @@ extension ImageError: CustomStringConvertible {
         case .storageFailed: "storageFailed"
         case .afterAttempts(let attempts): attempts.isEmpty ? "connectionFailed" : first.name
         }
+    }
+
+    /// The head of an answer, or a line of it, is longer than anything honest.
+    static func headersTooLong(source: String) -> ImageError {
+        .limitExceeded(
+            limit: "headerBytes",
+            reason: "the headers are over \(Transfer.headerLimit) bytes, or one line of them over what libcurl reads",
+            source: source)
     }
 
     private static let circle = "it redirects in a circle"

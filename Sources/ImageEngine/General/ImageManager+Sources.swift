@@ -1,7 +1,9 @@
+internal import Synchronization
+
 /// Several sources of one image, and several attempts at each.
 extension ImageManager {
     /// Loads an image from one source; a failure of it is no error of ours yet.
-    typealias SourceLoader = @Sendable (_ url: String) async throws -> ImageResult
+    typealias SourceLoader = @Sendable (_ url: String, _ meter: AttemptMeter) async throws -> ImageResult
 
     private enum SourceEvent: Sendable {
         case image(ImageResult)
@@ -76,10 +78,14 @@ extension ImageManager {
         var failure = SourceFailure()
         var generator = SystemRandomNumberGenerator()
         while true {
+            let meter = AttemptMeter()
+            let started = configuration.clock.monotonic()
             do {
-                return .success(try await load(url))
+                return .success(try await load(url, meter))
             } catch let error as ImageError {
-                failure.attempts.append(ImageError.Attempt(url: url, error: error.first))
+                let seconds = Double(configuration.clock.monotonic() - started) / 1e9
+                failure.attempts.append(
+                    ImageError.Attempt(url: url, error: error.first, seconds: seconds, bytes: meter.bytes))
                 let count = failure.attempts.count
                 guard let delay = options.retry.delay(before: count, after: error.first, using: &generator) else {
                     return .failure(failure)
@@ -87,5 +93,23 @@ extension ImageManager {
                 try await Task.sleep(for: .seconds(delay))
             }
         }
+    }
+}
+
+/// Counts the bytes of one attempt.
+final class AttemptMeter: Sendable {
+    private let received = Atomic(0)
+
+    /// How many have come.
+    var bytes: Int { received.load(ordering: .relaxed) }
+
+    /// The same caller, counted.
+    func counting(_ caller: ImageCaller) -> ImageCaller {
+        var counted = caller
+        counted.report = { [self, report = caller.report] progress in
+            received.store(progress.received, ordering: .relaxed)
+            report?(progress)
+        }
+        return counted
     }
 }

@@ -221,7 +221,7 @@ public final class ImageManager: Sendable {
         -> ImageResult
     {
         if result.bytes != nil { return result }
-        return try await pool.run {
+        return try await pool.runIfWanted {
             var loaded = result
             // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
             let record = result.entry?.record ?? result.record
@@ -239,7 +239,7 @@ public final class ImageManager: Sendable {
         let key = CacheKey(resource.cacheKey)
         // Most of what comes here is to be loaded, and that can be told at once.
         if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
-        return try await pool.run { [self] in
+        return try await pool.runIfWanted { [self] in
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return nil }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
                 let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
@@ -278,13 +278,13 @@ public final class ImageManager: Sendable {
         let started = configuration.clock.monotonic()
         let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
         return try await deadline.hold(resource.url, now: started) { [self] in
-            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url in
+            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
                 let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
                 let options = options.scoped(from: resource.url, to: url)
                 do {
                     return try await load(
-                        try ImageSource(url: url), resource, in: cache, options, needs, started: started, caller,
-                        standing)
+                        try ImageSource(url: url), resource, in: cache, options, needs, started: started,
+                        meter.counting(caller), standing)
                 } catch let error as ImageError {
                     // What is tried again soon is not settled yet.
                     let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable

@@ -42,6 +42,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var timeout: Double?
     /// Seconds until the image must be there, with waiting, redirects, retries and other sources; without end when nil.
     public var deadline: Double?
+    /// The slowest that a download may be, in bytes a second over two timeouts; 0 for no such limit.
+    public var minBytesPerSecond = 100.0
     /// 0…1; among downloads that wait, the higher goes first.
     public var downloadPriority = 0.5
     /// Whether prefetching brings the bytes into memory too.

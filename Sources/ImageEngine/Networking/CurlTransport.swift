@@ -7,7 +7,11 @@ internal import Synchronization
 /// The thread starts with the first transfer. Others speak to it by commands; nothing of libcurl is touched elsewhere
 /// but the wake-up, which is made for that.
 final class CurlTransport: Sendable {
-    private typealias Command = @Sendable (Loop) -> Void
+    private enum Command: Sendable {
+        case start(UInt64, TransferOrder)
+        case judge(UInt64, Result<Bool?, any Error>)
+        case cancel(UInt64)
+    }
 
     private struct State {
         var commands: [Command] = []
@@ -34,10 +38,13 @@ final class CurlTransport: Sendable {
     }
 
     /// Performs one download and tells about it; cancelling the task drops its connection.
+    ///
+    /// - Parameter seat: Waits for a turn at another host than that of the request, whose turn is given up.
     func perform(
-        _ request: DownloadRequest, report: @escaping @Sendable (DownloadProgress) -> Void
+        _ request: DownloadRequest, seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        var exchange = Exchange(request, over: self, report: report)
+        var exchange = Exchange(request, over: self, seat: seat, report: report)
         defer { onFinish(exchange.ending) }
         return try await exchange.run()
     }
@@ -55,18 +62,17 @@ final class CurlTransport: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let order = order(id) { continuation.resume(returning: $0) }
-                send { [settings] loop in loop.start(id, order, settings) }
+                send(.start(id, order(id) { continuation.resume(returning: $0) }))
             }
         } onCancel: {
-            send { $0.cancel(id) }
+            send(.cancel(id))
         }
     }
 
     /// Tells a transfer what was said of its head.
-    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send { $0.judge(id, verdict) } }
+    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
 
-    private func send(_ command: @escaping Command) {
+    private func send(_ command: Command) {
         let (startsThread, handle) = state.withLock { state in
             state.commands.append(command)
             defer { state.hasThread = true }
@@ -80,20 +86,44 @@ final class CurlTransport: Sendable {
     }
 
     private func run() {
-        guard let multi = hc_multi_init() else { return }
+        guard let multi = settings.makeMulti() else { return giveUp() }
         hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        let loop = Loop(multi)
+        let loop = Loop(multi, settings)
         state.withLock { $0.handle = UInt(bitPattern: multi) }
         while true {
             let commands = state.withLock { state in
                 defer { state.commands = [] }
                 return state.commands
             }
-            for command in commands { command(loop) }
+            for command in commands {
+                switch command {
+                case .start(let id, let order): loop.start(id, order)
+                case .judge(let id, let verdict): loop.judge(id, verdict)
+                case .cancel(let id): loop.cancel(id)
+                }
+            }
             let pause = loop.turn()
             // A command that comes now finds the handle and wakes the poll up.
             hc_multi_poll(multi, Int32(pause))
         }
+    }
+
+    /// Ends the thread, and all that was asked of it; the next transfer tries again.
+    private func giveUp() {
+        let commands = state.withLock { state in
+            state.hasThread = false
+            defer { state.commands = [] }
+            return state.commands
+        }
+        for case .start(_, let order) in commands { order.finish(.outOfMemory(order)) }
+    }
+}
+
+extension HopOutcome {
+    /// There was no memory to begin with.
+    fileprivate static func outOfMemory(_ order: TransferOrder) -> HopOutcome {
+        let reason = "libcurl has no memory for it."
+        return HopOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
     }
 }
 
@@ -101,21 +131,21 @@ final class CurlTransport: Sendable {
 private final class Loop {
     private let multi: UnsafeMutableRawPointer
     private var transfers: [UInt64: Transfer] = [:]
-    private var idle: [UnsafeMutableRawPointer] = []
-    private let names = NameBook()
+    private let book = TransferBook()
+    private let settings: TransportSettings
     private var nextCheck = 0
     /// Transfers cancelled before they were started: the two commands may come in either order.
     private var cancelledEarly: Set<UInt64> = []
 
-    init(_ multi: UnsafeMutableRawPointer) { self.multi = multi }
+    init(_ multi: UnsafeMutableRawPointer, _ settings: TransportSettings) {
+        self.multi = multi
+        self.settings = settings
+    }
 
-    func start(_ id: UInt64, _ order: TransferOrder, _ settings: TransportSettings) {
+    func start(_ id: UInt64, _ order: TransferOrder) {
         if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
-        guard let easy = idle.popLast() ?? hc_easy_init() else {
-            let error = ImageError.connectionFailed(url: order.request.url, reason: "there is no memory for it.")
-            return order.finish(HopOutcome(kind: .failure(error)))
-        }
-        let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, names: names)
+        guard let easy = hc_easy_init() else { return order.finish(.outOfMemory(order)) }
+        let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
         transfers[id] = transfer
         hc_multi_add(multi, easy)
         nextCheck = 0
@@ -124,10 +154,7 @@ private final class Loop {
     /// Goes on with a transfer that waited for somebody's word, or ends it.
     func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
         guard let transfer = transfers[id] else { return }
-        if let error = transfer.judge(verdict) {
-            transfer.fail(error)
-            release(transfer)
-        }
+        if transfer.judge(verdict) { release(transfer) }
         nextCheck = 0
     }
 
@@ -150,8 +177,11 @@ private final class Loop {
         while let easy = hc_multi_next_done(multi, &code) {
             guard let transfer = transfers.values.first(where: { $0.easy == easy }) else { continue }
             // Its numbers are read before the handle is used again.
-            transfer.complete(code)
-            release(transfer)
+            if transfer.complete(code) { release(transfer) }
+        }
+        for transfer in book.takeHeads() where transfers[transfer.id] != nil {
+            if transfer.judgeHead() { release(transfer) }
+            if transfer.isPassedBy { nextCheck = 0 }
         }
         guard !transfers.isEmpty else { return 60_000 }
         let now = monotonicNanoseconds()
@@ -162,24 +192,21 @@ private final class Loop {
     private func checkTimes(_ now: Int) {
         nextCheck = .max
         for transfer in transfers.values.map(\.self) {
-            let (due, error) = transfer.check(now: now)
-            if let error {
-                transfer.fail(error)
-                release(transfer)
-            } else {
+            if let due = transfer.check(now: now) {
                 nextCheck = min(nextCheck, due)
+            } else {
+                release(transfer)
             }
         }
     }
 
+    /// Lets go of a transfer that has ended. libcurl does not wait here for a name that is still being looked up: its
+    /// thread ends by itself (see `CURLOPT_QUICK_EXIT` in ``Transfer``).
     private func release(_ transfer: Transfer) {
         transfers[transfer.id] = nil
         hc_multi_remove(multi, transfer.easy)
-        if idle.count < 64 {
-            hc_easy_reset(transfer.easy)
-            idle.append(transfer.easy)
-        } else {
-            hc_easy_cleanup(transfer.easy)
-        }
+        // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
+        // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.
+        hc_easy_cleanup(transfer.easy)
     }
 }

@@ -3,16 +3,17 @@ internal import Synchronization
 
 /// One request as it goes over the wire: the identity under which downloads are merged.
 ///
-/// Two callers share a download only if everything here is equal: URL, headers, credentials and limits. A body fetched
-/// with one caller's credentials can therefore never reach another.
+/// Two callers share a download only if everything here is equal: what is sent, and the limits. A body fetched with one
+/// caller's credentials can therefore never reach another, and nobody waits longer or gets more than was agreed to. How a
+/// caller writes what is sent does not matter: neither a fragment of the URL nor the case of a header's name is (C-10).
 struct DownloadRequest: Hashable, Sendable {
-    private let exactURL: ExactText
-    private let exactHeaders: [ExactText: ExactText]
+    private let givenURL: Uncompared<String>
+    private let exactHeaders: [Header]
     private let exactAuthorization: [ExactText]
     /// The URL as libcurl understands it.
     let webURL: WebURL
     let timeout: Double
-    let deadline: Double?
+    let minBytesPerSecond: Double
     let maxRedirects: Int
     let maxBytes: Int
     let validStatusCodes: Set<Int>?
@@ -28,23 +29,31 @@ struct DownloadRequest: Hashable, Sendable {
         let lastModified: String?
     }
 
+    private struct Header: Hashable {
+        /// The name in small letters.
+        let folded: ExactText
+        let value: ExactText
+        let name: Uncompared<String>
+    }
+
     /// A request for `url`, which is parsed by libcurl, the library that will follow it.
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
     init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
         webURL = try WebURL(url)
-        exactURL = ExactText(url)
-        exactHeaders = Dictionary(
-            options.headers.map { (ExactText($0.key), ExactText($0.value)) }, uniquingKeysWith: { first, _ in first })
+        givenURL = Uncompared(url)
+        exactHeaders = options.headers.map { name, value in
+            Header(folded: ExactText(name.asciiLowercased), value: ExactText(value), name: Uncompared(name))
+        }.sorted { ($0.folded.text, $0.value.text) < ($1.folded.text, $1.value.text) }
         exactAuthorization =
             switch options.authorization {
             case .basic(let user, let password): [ExactText(user), ExactText(password)]
             case .bearer(let token): [ExactText(token)]
             case nil: []
             }
-        timeout = Self.seconds(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
-        deadline = options.deadline.map(Self.seconds)
+        timeout = Self.bounded(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
+        minBytesPerSecond = Self.bounded(options.minBytesPerSecond)
         maxRedirects = options.maxRedirects
         maxBytes = options.maxBytes
         validStatusCodes = options.validStatusCodes
@@ -69,8 +78,8 @@ struct DownloadRequest: Hashable, Sendable {
 
     private static let lastOwn = Atomic<UInt64>(0)
 
-    /// A span that can be calculated with; what is no number counts as none.
-    private static func seconds(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e8) : 0 }
+    /// A number that can be calculated with; what is none counts as 0.
+    private static func bounded(_ number: Double) -> Double { number > 0 ? min(number, 1e8) : 0 }
 
     func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
@@ -79,13 +88,11 @@ struct DownloadRequest: Hashable, Sendable {
     /// Scheme, host and port: what connections are counted by.
     var host: String { webURL.origin }
 
-    /// The URL as given.
-    var url: String { exactURL.text }
+    /// The URL as given, by the first of those who share the download.
+    var url: String { givenURL.value }
 
     /// Header fields, sorted by name.
-    var headers: [(name: String, value: String)] {
-        exactHeaders.map { ($0.key.text, $0.value.text) }.sorted { $0.name < $1.name }
-    }
+    var headers: [(name: String, value: String)] { exactHeaders.map { ($0.name.value, $0.value.text) } }
 
     /// Credentials.
     var authorization: Authorization? {
@@ -125,5 +132,12 @@ public struct DownloadProgress: Sendable, Equatable {
     public init(received: Int, total: Int?) {
         self.received = received
         self.total = total
+    }
+}
+
+extension String {
+    /// The text with the letters A to Z made small, and no other: a name that is equal in HTTP.
+    var asciiLowercased: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }

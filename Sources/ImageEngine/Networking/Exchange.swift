@@ -10,23 +10,34 @@ struct Exchange: Sendable {
 
     let transport: CurlTransport
     let request: DownloadRequest
+    /// Waits for a turn at another host.
+    let seat: @Sendable (_ host: String) async throws -> Void
     let report: @Sendable (DownloadProgress) -> Void
     /// What has become of it so far.
     private(set) var ending: DownloadReport
     private let started = monotonicNanoseconds()
+    /// How long it waited for a turn since, in nanoseconds: that is not the server's doing.
+    private var waited = 0
+    /// The host whose turn it has.
+    private var host: String
     private var policy: RedirectPolicy
     private var headerBytes = 0
     private var origin: AddressClass?
     private var failures = 0
+    /// Whether servers that want credentials are taken as if no delegate were asked.
+    private var leavesChallenges = false
     private var part: ResumePart?
 
     init(
         _ request: DownloadRequest, over transport: CurlTransport,
+        seat: @escaping @Sendable (_ host: String) async throws -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
         self.transport = transport
         self.request = request
+        self.seat = seat
         self.report = report
+        host = request.host
         ending = DownloadReport(url: request.url)
         policy = RedirectPolicy(limit: request.maxRedirects, source: request.url)
     }
@@ -59,6 +70,7 @@ struct Exchange: Sendable {
         part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
         while true {
             try check(hop)
+            try await sit(at: hop.url.origin)
             let current = self
             let outcome = await transport.perform { [hop] id, finish in current.order(hop, id, finish) }
             note(outcome.timing, hop)
@@ -88,11 +100,20 @@ struct Exchange: Sendable {
         throw .forbiddenAddress(url: hop.url.text, reason: reason)
     }
 
+    /// Waits for a turn at the host of the next request, if that is another than before.
+    private mutating func sit(at origin: String) async throws {
+        guard origin != host else { return }
+        let began = monotonicNanoseconds()
+        try await seat(origin)
+        waited += monotonicNanoseconds() - began
+        host = origin
+    }
+
     private func order(
         _ hop: Hop, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void
     ) -> TransferOrder {
         TransferOrder(
-            request: request, hop: hop, started: started, headerAllowance: Transfer.headerLimit - headerBytes,
+            request: request, hop: hop, started: started + waited, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
             ask: asking(id), report: report, finish: finish)
     }
@@ -150,7 +171,7 @@ struct Exchange: Sendable {
         if request.validStatusCodes?.contains(401) == true || request.validStatusCodes?.contains(407) == true {
             return false
         }
-        if delegate(for: .challenge) != nil, failures < Self.challengeLimit { return true }
+        if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
         return false
     }
@@ -166,20 +187,28 @@ struct Exchange: Sendable {
             return next
         }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)
-        guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, let best = challenges.best
+        let proxy = transport.settings.proxies.proxy(for: hop.url)
+        // A server that plays the proxy gets nobody's credentials for one.
+        guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, !leavesChallenges,
+            let best = challenges.best, !isProxy || proxy != nil
         else {
             throw refusal
         }
-        let host = isProxy ? transport.settings.proxies.proxy(for: hop.url) ?? hop.url.host : hop.url.host
         let answer = try await delegate.answer(
             AuthenticationChallenge(
-                url: hop.url.text, host: host, realm: best.realm, scheme: best.scheme, isProxy: isProxy,
-                failures: failures))
+                url: hop.url.text, host: isProxy ? proxy ?? "" : hop.url.host, realm: best.realm, scheme: best.scheme,
+                isProxy: isProxy, failures: failures))
         failures += 1
-        guard case .credential(let credential) = answer else { throw refusal }
-        if isProxy {
-            next.proxyAuthorization = credential
-        } else {
+        switch answer {
+        case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)
+        case .useDefault:
+            // Without credentials the answer is what it was; it is fetched again only for somebody who judges it.
+            guard self.delegate(for: .validateStatus) != nil else { throw refusal }
+            leavesChallenges = true
+            return next
+        case .credential(let credential) where isProxy:
+            next.proxyLogin = proxy.map { Hop.ProxyLogin(proxy: $0, authorization: credential) }
+        case .credential(let credential):
             next = next.withoutField("authorization")
             next.authorization = credential
             next.scheme = best.scheme == "digest" ? "digest" : "basic"

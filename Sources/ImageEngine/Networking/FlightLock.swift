@@ -147,13 +147,13 @@ extension DownloadRequest {
     /// What the flights of two processes have in common when they would bring the same to the same place: everything that
     /// is sent, so that nobody waits for what is fetched with other credentials.
     func flight(to key: CacheKey) -> Digest {
-        var fields = [key.key, key.identifier, url]
-        switch authorization {
+        var fields = [key.key, key.identifier, webURL.text]
+        switch authorization ?? webURL.credentials {
         case .basic(let user, let password): fields += ["basic", user, password]
         case .bearer(let token): fields += ["bearer", token]
         case nil: fields += ["none"]
         }
-        for (name, value) in headers { fields += [name, value] }
+        for (name, value) in headers { fields += [name.asciiLowercased, value] }
         var bytes: [UInt8] = []
         for field in fields {
             withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes += $0 }

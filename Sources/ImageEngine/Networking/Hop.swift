@@ -8,13 +8,21 @@ struct Hop: Hashable, Sendable {
         let value: ExactText
     }
 
+    /// Credentials, and the proxy that they are for: another, which a redirect leads through, does not get to see them.
+    struct ProxyLogin: Hashable, Sendable {
+        let proxy: String
+        let authorization: Authorization
+
+        func credentials(for proxy: String?) -> Authorization? { proxy == self.proxy ? authorization : nil }
+    }
+
     var url: WebURL
     var fields: [Field]
     var authorization: Authorization?
     /// The scheme that a server asked for, when it was not the usual one: `digest`.
     var scheme: String?
-    /// Credentials for the proxy, once it wanted some.
-    var proxyAuthorization: Authorization?
+    /// Credentials for a proxy, once it wanted some.
+    var proxyLogin: ProxyLogin?
     /// Whether it goes to the origin of the URL that was asked for: others see no client certificate.
     var isAtHome = true
     /// Whether the configured netrc file may be looked into: not after a redirect from https to http.

@@ -41,7 +41,7 @@ public final class ImageDownloader: Sendable {
             settings.userAgent = userAgent
             settings.policy = policy
             settings.tls = tls
-            settings.proxies = ProxyTable(proxy)
+            settings.proxies = ProxyTable(proxy, variable: network.variable)
             settings.netrc = netrc
             return settings
         }
@@ -140,7 +140,8 @@ public final class ImageDownloader: Sendable {
             let slot = try await self.takeSlot(request, priority: effort.priority)
             defer { self.giveBack(slot) }
             do {
-                let download = try await self.transport.perform(request, report: effort.report)
+                let download = try await self.transport.perform(
+                    request, seat: { try await self.move(slot, to: $0) }, report: effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -161,25 +162,41 @@ public final class ImageDownloader: Sendable {
         }
         let token = priority.observe { [weak self] in self?.weigh(id, priority) }
         do {
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    // Queued and startable in one step, or another thread could start what nobody waits for yet.
-                    scheduler.withLock { scheduler in
-                        scheduler.starters[id] = continuation
-                        scheduler.queue.enqueue(id, host: request.host, priority: priority.value)
-                    }
-                    // It may have changed before there was anything to move.
-                    weigh(id, priority)
-                    if Task.isCancelled { abandon(id) }
-                }
-            } onCancel: {
-                abandon(id)
+            try await wait(id, priority) { queue in
+                queue.enqueue(id, host: request.host, priority: priority.value)
             }
         } catch {
             priority.forget(token)
             throw error
         }
         return Slot(id: id, priority: priority, token: token)
+    }
+
+    /// Waits for a turn at the host that a running download was redirected to; its slot is free meanwhile.
+    private func move(_ slot: Slot, to host: String) async throws {
+        try await wait(slot.id, slot.priority) { queue in queue.move(slot.id, to: host) }
+    }
+
+    /// Waits until a download may start that `change` queues.
+    private func wait(
+        _ id: UInt64, _ priority: CallPriority, _ change: @Sendable (inout DownloadQueue) -> Void
+    ) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // Queued and startable in one step, or another thread could start what nobody waits for yet.
+                scheduler.withLock { scheduler in
+                    let running = scheduler.queue.runningCount
+                    scheduler.starters[id] = continuation
+                    change(&scheduler.queue)
+                    if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
+                }
+                // It may have changed before there was anything to move.
+                weigh(id, priority)
+                if Task.isCancelled { abandon(id) }
+            }
+        } onCancel: {
+            abandon(id)
+        }
     }
 
     /// Puts a download where its priority belongs now, and starts what may start.

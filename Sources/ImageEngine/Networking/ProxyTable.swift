@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Where requests go through a proxy.
 public enum ProxyChoice: Sendable, Hashable {
     /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` in the environment say.
@@ -27,7 +25,7 @@ struct ProxyTable: Sendable, Hashable {
     /// The table for a choice.
     ///
     /// - Parameter variable: The environment.
-    init(_ choice: ProxyChoice, variable: (String) -> String? = Self.variable) {
+    init(_ choice: ProxyChoice, variable: (String) -> String?) {
         if choice == .none { return }
         exceptions =
             Self.first(["no_proxy", "NO_PROXY"], variable).map { text in
@@ -64,6 +62,4 @@ struct ProxyTable: Sendable, Hashable {
     private static func first(_ names: [String], _ variable: (String) -> String?) -> String? {
         names.compactMap { variable($0) }.first { !$0.isEmpty }
     }
-
-    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -10,6 +10,8 @@ extension Transfer {
         hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        // A resolver that is silent may keep its thread, but not the one of all transfers.
+        hc_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
         // and a slow one would hold up everything else from its host.
         if hop.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
@@ -71,7 +73,7 @@ extension Transfer {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
         hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
-        if case .basic(let user, let password) = order.hop.proxyAuthorization {
+        if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
             hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC and CURLAUTH_DIGEST: whichever it wants.
@@ -79,8 +81,12 @@ extension Transfer {
         }
     }
 
+    /// CURL_SSLVERSION_TLSv1_2, whatever libcurl and OpenSSL were built to allow.
+    private static let oldestTLS = 6
+
     private func configureTLS() {
         let tls = settings.tls
+        hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
         if order.hop.isAtHome, let certificate = tls.clientCertificate {
             hc_set_string(easy, CURLOPT_SSLCERT, certificate)

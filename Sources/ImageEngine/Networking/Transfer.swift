@@ -7,7 +7,7 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     let order: TransferOrder
     let settings: TransportSettings
-    let names: NameBook
+    let book: TransferBook
     let proxy: String?
 
     var headerList: UnsafeMutablePointer<curl_slist>?
@@ -20,12 +20,14 @@ final class Transfer {
     private var disposition = Disposition.unknown
     private var total: Int?
     private var resumedBytes = 0
-    private var lastActivity = monotonicNanoseconds()
+    private var pace: TransferPace
+    /// What libcurl said at the end of a transfer whose head is still being judged by somebody.
+    private var isComplete = false
     private let started = monotonicNanoseconds()
     /// Why we broke the transfer off; libcurl only knows that we did.
     private var verdict: ImageError?
     /// Why an address was not dialled. Another of the host's may have been.
-    private var refusedAddress: ImageError?
+    private(set) var refusedAddress: ImageError?
     private var reached: AddressClass?
 
     /// What is done with the body.
@@ -48,15 +50,18 @@ final class Transfer {
     private static let passedByLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferOrder, settings: TransportSettings, names: NameBook
+        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferOrder, settings: TransportSettings, book: TransferBook
     ) {
         self.id = id
         self.easy = easy
         self.order = order
         self.settings = settings
-        self.names = names
+        self.book = book
         proxy = settings.proxies.proxy(for: order.hop.url)
         spool = BodySpool(order.spool)
+        let request = order.request
+        pace = TransferPace(
+            timeout: request.timeout, minBytesPerSecond: request.minBytesPerSecond, now: started)
         configure()
     }
 
@@ -68,7 +73,7 @@ final class Transfer {
     // MARK: Addresses
 
     /// Whether a connection to an address may be made, or used if it was made before.
-    fileprivate func mayReach(_ address: IPAddress?) -> Bool {
+    func mayReach(_ address: IPAddress?) -> Bool {
         // The address of a proxy is the configuration's business.
         if proxy != nil { return true }
         let url = order.hop.url
@@ -78,48 +83,62 @@ final class Transfer {
         }
         let type = settings.classify(address)
         let isName = IPAddress(url.host) == nil
-        let known = isName ? names.memory[url.host] : nil
+        let known = isName ? book.names[url.host] : nil
         let origin = [order.origin, known].compactMap(\.self).min()
         if let reason = settings.policy.refusal(type, after: origin) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
         }
-        if isName { names.memory.note(url.host, type) }
+        if isName { book.names.note(url.host, type) }
         reached = type
         return true
     }
 
     // MARK: Receiving
 
-    fileprivate func header(_ line: UnsafeRawBufferPointer) -> Bool {
-        lastActivity = monotonicNanoseconds()
+    func header(_ line: UnsafeRawBufferPointer) -> Bool {
+        pace.received(line.count, at: monotonicNanoseconds())
         headerBytes += line.count
-        if headerBytes > order.headerAllowance {
-            return refuse(
-                .limitExceeded(
-                    limit: "headerBytes", reason: "the headers are over \(Self.headerLimit) bytes", source: request.url)
-            )
-        }
+        if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
+        // What comes behind the body says nothing of it any more.
+        guard case .unknown = disposition else { return true }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
             location = nil
             hasHead = false
             return true
         }
-        if line.first == 0x0D || line.first == 0x0A { hasHead = true }
+        if line.first == 0x0D || line.first == 0x0A {
+            hasHead = true
+            // libcurl itself knows only after this what the head says of the body.
+            if case .unknown = disposition { book.note(self) }
+        }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self).lowercased()
         let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let text = String(decoding: value, as: UTF8.self)
-        response.fields[name] = response.fields[name].map { "\($0), \(text)" } ?? text
+        note(text, as: name)
         switch name {
+        case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
+            let reason = "the server does not say clearly how long the body is."
+            return refuse(.connectionFailed(url: request.url, reason: reason))
         case "content-type": response.contentType = text
-        case "etag": response.etag = text
-        case "last-modified": response.lastModified = text
+        case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
+        case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
         case "location" where location == nil: location = RedirectPolicy.escaped(value)
         default: break
         }
         return true
+    }
+
+    /// Adds a header field; in place, for there may be thousands of one name.
+    private func note(_ text: String, as name: String) {
+        if let index = response.fields.index(forKey: name) {
+            response.fields.values[index] += ", "
+            response.fields.values[index] += text
+        } else {
+            response.fields[name] = text
+        }
     }
 
     /// The bytes between the white space at either end, which is ASCII in a header.
@@ -131,13 +150,9 @@ final class Transfer {
     }
 
     /// - Returns: How many bytes were taken, or the number that holds them back.
-    fileprivate func body(_ data: UnsafeRawBufferPointer) -> Int {
-        lastActivity = monotonicNanoseconds()
-        if case .unknown = disposition {
-            let length = hc_info_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-            total = length >= 0 ? Int(length) : nil
-            judgeHead(hasBody: true)
-        }
+    func body(_ data: UnsafeRawBufferPointer) -> Int {
+        pace.received(data.count, at: monotonicNanoseconds())
+        if case .unknown = disposition { judge(hasBody: true) }
         switch disposition {
         case .asking: return Int(CURL_WRITEFUNC_PAUSE)
         case .passedBy: return (total ?? .max) <= Self.passedByLimit ? data.count : 0
@@ -163,15 +178,44 @@ final class Transfer {
         return false
     }
 
-    private var tooLarge: ImageError {
+    var tooLarge: ImageError {
         .limitExceeded(
             limit: "maxBytes", reason: "the body is over the limit of \(request.maxBytes) bytes", source: request.url)
     }
 
     // MARK: Judging
 
+    /// Judges a head whose body has not begun to come, and may never do so.
+    ///
+    /// - Returns: Whether that has ended the transfer.
+    func judgeHead() -> Bool {
+        guard hasHead, case .unknown = disposition, isFinal else { return false }
+        if verdict == nil { judge(hasBody: true) }
+        if let verdict { fail(verdict) }
+        return verdict != nil
+    }
+
+    /// Whether it only waits for a body that nobody wants.
+    var isPassedBy: Bool { if case .passedBy = disposition { true } else { false } }
+
+    /// Whether the head is that of the answer: not of an answer to come, nor of a proxy's consent, nor one to which libcurl
+    /// answers with credentials by itself.
+    private var isFinal: Bool {
+        switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
+        case ..<200: false
+        case 401: order.hop.scheme != "digest"
+        case 407: order.hop.proxyLogin == nil
+        default: true
+        }
+    }
+
     /// Decides what is done with the body; `disposition` stays unknown if it is refused, for `verdict` then says why.
-    private func judgeHead(hasBody: Bool) {
+    private func judge(hasBody: Bool) {
+        defer { if isPassedBy { pace.lose(at: monotonicNanoseconds()) } }
+        if hasBody {
+            let length = hc_info_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+            total = length >= 0 ? Int(length) : nil
+        }
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.status = status
         response.url = order.hop.url.text
@@ -196,6 +240,7 @@ final class Transfer {
         }
         if order.ask != nil, hasBody, !isConfirmation {
             disposition = .asking
+            pace.hold()
             order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
         } else {
             decide(accepted: nil)
@@ -238,39 +283,53 @@ final class Transfer {
 
     /// Goes on with a body that was held back until somebody had said whether it is wanted.
     ///
-    /// - Returns: Why it does not go on.
-    func judge(_ answer: Result<Bool?, any Error>) -> (any Error)? {
-        guard case .asking = disposition else { return nil }
+    /// - Returns: Whether that has ended the transfer.
+    func judge(_ answer: Result<Bool?, any Error>) -> Bool {
+        guard case .asking = disposition else { return false }
         switch answer {
-        case .failure(let error): return error
+        case .failure(let error):
+            fail(error)
+            return true
         case .success(let accepted): decide(accepted: accepted)
         }
-        if let verdict { return verdict }
-        lastActivity = monotonicNanoseconds()
-        let code = hc_resume(easy)
-        return code == CURLE_OK ? nil : verdict ?? error(code)
+        if verdict == nil, !isComplete {
+            pace.release(at: monotonicNanoseconds())
+            let code = hc_resume(easy)
+            if code == CURLE_OK { return false }
+            fail(verdict ?? error(code))
+            return true
+        }
+        return complete(CURLE_OK)
     }
 
     // MARK: Time
 
-    /// When the transfer must be looked at again, and the error if its time is up.
-    func check(now: Int) -> (due: Int, error: ImageError?) {
-        var idle = lastActivity + Int(request.timeout * 1e9)
-        // The server cannot help it.
-        if case .asking = disposition { idle = .max }
-        if now >= idle {
-            return (now, .timedOut(url: request.url, option: "timeout", seconds: request.timeout))
+    /// When the transfer must be looked at again; nil if its time is up, and it has ended.
+    func check(now: Int) -> Int? {
+        switch pace.verdict(at: now) {
+        case .goesOn(let due): return due
+        case .timedOut(let option, let seconds):
+            fail(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
+        case .isLetGo: if case .passedBy(let kind) = disposition { end(kind) }
         }
-        guard let deadline = request.deadline else { return (idle, nil) }
-        let end = order.started + Int(deadline * 1e9)
-        if now >= end { return (now, .timedOut(url: request.url, option: "deadline", seconds: deadline)) }
-        return (min(idle, end), nil)
+        return nil
     }
 
     // MARK: Ending
 
     /// Ends the transfer with what libcurl says of it.
-    func complete(_ code: CURLcode) {
+    ///
+    /// - Returns: Whether it has ended: not while somebody is still asked about its head.
+    func complete(_ code: CURLcode) -> Bool {
+        if case .asking = disposition, code == CURLE_OK {
+            isComplete = true
+            return false
+        }
+        conclude(code)
+        return true
+    }
+
+    private func conclude(_ code: CURLcode) {
         if case .passedBy(let kind) = disposition { return end(kind) }
         if let verdict { return fail(verdict) }
         guard code == CURLE_OK else {
@@ -283,7 +342,7 @@ final class Transfer {
             return fail(ImageError.connectionFailed(url: request.url, reason: reason))
         }
         if case .unknown = disposition {
-            judgeHead(hasBody: false)
+            judge(hasBody: false)
             if case .passedBy(let kind) = disposition { return end(kind) }
             if order.ask != nil, !isConfirmation {
                 return end(.unjudged(Download(response: response, body: DownloadedBody(.memory([])))))
@@ -328,74 +387,4 @@ final class Transfer {
         timing.isProxied = proxy != nil
         order.finish(HopOutcome(kind: kind, timing: timing))
     }
-
-    private func error(_ code: CURLcode) -> ImageError {
-        let text = String(cString: hc_easy_strerror(code))
-        let reason = "\(text)."
-        switch code {
-        case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
-            return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
-            return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
-        case CURLE_FILESIZE_EXCEEDED: return tooLarge
-        case CURLE_OPERATION_TIMEDOUT:
-            return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
-        case CURLE_PEER_FAILED_VERIFICATION:
-            return .tlsFailed(
-                url: request.url,
-                reason:
-                    "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
-            return .tlsFailed(url: request.url, reason: reason)
-        case CURLE_COULDNT_RESOLVE_HOST:
-            return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
-        case CURLE_COULDNT_RESOLVE_PROXY:
-            return .connectionFailed(url: request.url, reason: "the proxy's name cannot be resolved.")
-        case CURLE_PARTIAL_FILE:
-            return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
-        default: return .connectionFailed(url: request.url, reason: reason)
-        }
-    }
-}
-
-/// The names that the transfers of one transport have met, confined to its thread.
-final class NameBook {
-    var memory = NameMemory()
-}
-
-private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
-}
-
-/// Called by libcurl with a piece of a body; any other number than that of its bytes breaks the transfer off.
-func receiveBody(
-    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
-) -> Int {
-    transfer(context)?.body(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
-}
-
-/// Called by libcurl with one header line.
-func receiveHeader(
-    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
-) -> Int {
-    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer(context)?.header(line) == true ? line.count : 0
-}
-
-/// Called by libcurl for a socket to an address; -1 refuses it.
-func openSocket(
-    context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let address, transfer(context)?.mayReach(IPAddress(address)) == true else { return -1 }
-    return hc_socket(address)
-}
-
-/// Called by libcurl before a request is sent, also over a connection that another transfer made.
-func beforeRequest(
-    context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?, local: UnsafeMutablePointer<CChar>?,
-    port: Int32, localPort: Int32
-) -> Int32 {
-    let text = address.map { String(cString: $0) } ?? ""
-    return transfer(context)?.mayReach(IPAddress(text)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

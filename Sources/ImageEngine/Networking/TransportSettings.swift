@@ -1,3 +1,6 @@
+internal import CCurl
+internal import Glibc
+
 /// Whom to trust over TLS, and as whom to show up.
 public struct TLSSettings: Sendable, Hashable {
     /// A file of certificates, in PEM, of authorities to trust; those of libcurl's build when nil.
@@ -25,6 +28,10 @@ struct TransportSettings: Sendable {
     var classify: @Sendable (IPAddress) -> AddressClass = { AddressClass($0) }
     /// Names with the addresses they have, as `CURLOPT_RESOLVE` wants them: for tests.
     var resolve: @Sendable () -> [String] = { [] }
+    /// The environment that names proxies.
+    var variable: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
+    /// Makes libcurl's handle for many transfers; nil when it has no memory, as in tests.
+    var makeMulti: @Sendable () -> UnsafeMutableRawPointer? = { hc_multi_init() }
 
     /// The Accept header: every format that we can read, then other pictures, then whatever there is.
     static let accept: String = {

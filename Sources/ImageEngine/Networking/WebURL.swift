@@ -3,7 +3,7 @@ internal import Platform
 
 /// An http or https URL, taken apart by libcurl, the library that will follow it: what we judge is what it dials.
 struct WebURL: Hashable, Sendable {
-    /// The whole URL, normalised, without user and password.
+    /// The URL as it is sent, normalised: without user, password and fragment.
     let exactText: ExactText
     /// The scheme, host and port, written out: what connections are counted by, and who gets to see credentials.
     let origin: String
@@ -12,7 +12,7 @@ struct WebURL: Hashable, Sendable {
     /// The user and password that stood in it.
     let credentials: Authorization?
 
-    /// The whole URL, normalised, without user and password.
+    /// The URL as it is sent, normalised: without user, password and fragment.
     var text: String { exactText.text }
     /// Whether it is https.
     var isSecure: Bool { origin.hasPrefix("https:") }
@@ -70,6 +70,7 @@ struct WebURL: Hashable, Sendable {
         } else {
             credentials = nil
         }
+        hc_url_set(url, CURLUPART_FRAGMENT, nil, 0)
         guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
         exactText = ExactText(whole)
     }

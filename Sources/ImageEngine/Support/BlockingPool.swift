@@ -44,6 +44,58 @@ final class BlockingPool: Sendable {
         }
     }
 
+    /// Runs `work`, unless the task is cancelled before its turn comes: that ends the wait at once, and nothing is done.
+    func runIfWanted<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let wish = Wish<Value>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard wish.begin(continuation) else { return }
+                submit { wish.take()?.resume(with: Result(catching: work)) }
+            }
+        } onCancel: {
+            wish.drop()
+        }
+    }
+
+    /// Somebody who waits for work whose turn has not come, until that or the end of his patience.
+    private final class Wish<Value: Sendable>: Sendable {
+        private struct State: Sendable {
+            var waiter: CheckedContinuation<Value, any Error>?
+            var isDropped = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Begins to wait.
+        ///
+        /// - Returns: Whether anything is to be done; nobody waits any more otherwise.
+        func begin(_ waiter: CheckedContinuation<Value, any Error>) -> Bool {
+            let isWanted = state.withLock { state in
+                if !state.isDropped { state.waiter = waiter }
+                return !state.isDropped
+            }
+            if !isWanted { waiter.resume(throwing: CancellationError()) }
+            return isWanted
+        }
+
+        /// Who waits, now that the turn has come.
+        func take() -> CheckedContinuation<Value, any Error>? {
+            state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+        }
+
+        func drop() {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                state.isDropped = true
+                return state.waiter
+            }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+
     /// How much work there has been.
     var submittedCount: Int { state.withLock { $0.submitted } }
 

@@ -107,8 +107,11 @@ final class OpenRequests: Sendable {
         return entry
     }
 
-    /// The request with an id.
-    func entry(_ id: RequestID) -> Entry? { state.withLock { $0.ids[id] } }
+    /// The request with an id, unless it has been answered: it is forgotten only after that.
+    func entry(_ id: RequestID) -> Entry? {
+        guard let entry = state.withLock({ $0.ids[id] }), entry.call?.isOpen == true else { return nil }
+        return entry
+    }
 
     /// Answers requests as cancelled and stops their work (B-008). A prefetch goes on without the image of `url`.
     ///

@@ -124,6 +124,11 @@ struct OptionField: Sendable {
             default: nil, from: 0, to: 86_400,
             isOpen: true
         ) { $0.deadline = $1 },
+        number(
+            "minBytesPerSecond",
+            "The slowest that a download may be, over two timeouts; 0 for no such limit.", default: 100, from: 0,
+            to: 1_000_000_000
+        ) { $0.minBytesPerSecond = $1 },
         number("downloadPriority", "Among downloads that wait, the higher goes first.", default: 0.5, from: 0, to: 1) {
             $0.downloadPriority = $1
         },

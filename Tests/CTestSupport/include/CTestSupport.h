@@ -4,6 +4,7 @@
 
 #include <spawn.h>
 
+#include "held_resolver.h"
 #include "jansson_blocks.h"
 
 /// A pipe whose ends no other child inherits: 0 reads, 1 writes.

@@ -9,6 +9,7 @@ import Testing
         #expect(deadline.rest(at: 1_500_000_500) == 500_000_000)
         #expect(deadline.rest(at: 2_000_000_500) == 0 && deadline.rest(at: 9_000_000_000) == 0)
         #expect(Deadline(seconds: nil, arrived: 0).rest(at: .max) == nil)
+        #expect(Deadline(seconds: .nan, arrived: 0).rest(at: 0) == 0 && Deadline(seconds: -1, arrived: 0).rest(at: 0) == 0)
         #expect(Deadline(seconds: 1e300, arrived: 0).rest(at: 0) == 86_400_000_000_000)
     }
 

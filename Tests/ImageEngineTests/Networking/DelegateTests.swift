@@ -119,13 +119,41 @@ import Testing
         #expect(delegate.asked == ["bearer r 0"])
     }
 
-    @Test(arguments: [ChallengeAnswer.useDefault, .cancel])
-    func answerWithoutCredentialsEndsIt(_ answer: ChallengeAnswer) async throws {
+    @Test func cancelEndsTheDownloadAndDefaultGoesOnWithoutCredentials() async throws {
         let server = try guarded("Basic realm=\"r\"", "never")
         defer { server.stop() }
-        delegate.onAnswer { _ in answer }
+        delegate.onAnswer { _ in .useDefault }
         #expect(try await failure(server.url("/a"), .challenge) == .invalidStatusCode(401, url: server.url("/a")))
         #expect(server.requests.count == 1)
+        delegate.onAnswer { _ in .cancel }
+        #expect(
+            try await failure(server.url("/a"), .challenge) == .downloadCancelledBeforeStarting(url: server.url("/a")))
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func answerWithoutCredentialsIsJudgedByWhoeverJudgesAnswers() async throws {
+        let server = try LocalServer { [picture] _ in .reply(401, ["WWW-Authenticate": "Basic realm=\"r\""], picture) }
+        defer { server.stop() }
+        delegate.onAnswer { _ in .useDefault }
+        delegate.onAccepts { _, _ in true }
+        let error = try await failure(server.url("/a"), .challenge) {
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge, .validateStatus])
+        }
+        #expect(error == nil)
+        #expect(delegate.asked == ["basic r 0", "accepts 401 - /a"])
+    }
+
+    /// A server that says 407 is no proxy.
+    @Test func serverThatPlaysTheProxyGetsNobodyAsked() async throws {
+        let server = try LocalServer { _ in .reply(407, ["Proxy-Authenticate": "Basic realm=\"r\""], ascii("no")) }
+        defer { server.stop() }
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        let error = try await engine.failure(server.url("/a")) {
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        }
+        #expect(error == .invalidStatusCode(407, url: server.url("/a")))
+        #expect(delegate.asked.isEmpty)
     }
 
     @Test func threeWrongAnswersAreEnough() async throws {

@@ -7,7 +7,13 @@ import Testing
 @Suite struct DownloadQueueTests {
     /// The queue in the plainest words: a list in order of arrival.
     private struct Model {
-        struct Download { let id: UInt64, host: String, arrival: Int; var priority: Double }
+        struct Download {
+            let id: UInt64
+            var host: String
+            let arrival: Int
+            var priority: Double
+            var hasBegun = false
+        }
 
         var waiting: [Download] = []
         var running: [Download] = []
@@ -33,12 +39,20 @@ import Testing
             }
             let next = ready.min { one, other in
                 if one.priority != other.priority { return one.priority > other.priority }
+                if one.hasBegun != other.hasBegun { return one.hasBegun }
                 return order == .fifo ? one.arrival < other.arrival : one.arrival > other.arrival
             }
             guard let next else { return nil }
             waiting.removeAll { $0.id == next.id }
             running.append(next)
             return next.id
+        }
+
+        mutating func move(_ id: UInt64, _ host: String) {
+            guard let index = running.firstIndex(where: { $0.id == id && $0.host != host }) else { return }
+            var moved = running.remove(at: index)
+            (moved.host, moved.hasBegun) = (host, true)
+            waiting.append(moved)
         }
     }
 
@@ -56,7 +70,12 @@ import Testing
         var queue = DownloadQueue(limits: .init(perHost: model.perHost, total: model.total), order: model.order)
         var lastID: UInt64 = 0
         for step in 0..<1000 {
-            switch Int.random(in: 0..<20, using: &generator) {
+            switch Int.random(in: 0..<22, using: &generator) {
+            case 20, 21:
+                let id = UInt64.random(in: 0...lastID + 1, using: &generator)
+                let host = "host \(Int.random(in: 0..<4, using: &generator))"
+                queue.move(id, to: host)
+                model.move(id, host)
             case 0..<8:
                 lastID += 1
                 let host = "host \(Int.random(in: 0..<4, using: &generator))"
@@ -141,6 +160,46 @@ import Testing
         queue.setPriority(1, to: 0.5)
         #expect(started(&queue) == 3)
         #expect(started(&queue) == nil, "all four are taken")
+    }
+
+    /// Two hosts that redirect to each other wait for no slot that the other one holds.
+    @Test func downloadThatIsRedirectedGivesItsSlotUpAndIsAmongTheFirst() {
+        for order in DownloadOrder.allCases {
+            var queue = DownloadQueue(
+                limits: .init(perHost: 1, total: 9), order: order, bucket: TokenBucket(rate: 1, burst: 3, at: 0))
+            queue.enqueue(1, host: "a", priority: 0)
+            queue.enqueue(2, host: "b", priority: 0)
+            #expect([started(&queue), started(&queue)].compactMap(\.self).sorted() == [1, 2])
+            queue.move(1, to: "b")
+            queue.enqueue(3, host: "b", priority: 0)
+            queue.enqueue(4, host: "a", priority: 0)
+            #expect(queue.runningCount == 1 && queue.waitingCount == 3)
+            #expect(started(&queue) == 4, "its slot at a is free")
+            #expect(queue.start(at: 0) == .none, "b is full")
+            queue.move(2, to: "c")
+            #expect(Set([started(&queue), started(&queue)]) == [1, 2], "before 3, and not counted by the rate")
+            #expect(queue.start(at: 0) == .none)
+            queue.remove(1)
+            #expect(queue.start(at: 0) == .wait(1_000_000_000))
+        }
+    }
+
+    /// F6: ten thousand for one host, or each for its own, at once and one by one.
+    @Test(arguments: [1, 100, 10_000])
+    func tenThousandWaitWithoutBeingLookedThrough(_ hosts: Int) {
+        var queue = DownloadQueue(limits: .init(perHost: 1, total: 1000))
+        let count = 10_000
+        for id in 1...count { queue.enqueue(UInt64(id), host: "\(id % hosts)", priority: 0.5) }
+        var running: [UInt64] = []
+        while let id = started(&queue) { running.append(id) }
+        #expect(running.count == min(hosts, 1000))
+        for id in 1...count { queue.setPriority(UInt64(id), to: Double(id) / 20_000) }
+        for id in (1...count).reversed() {
+            queue.remove(UInt64(id))
+            if let id = started(&queue) { running.append(id) }
+        }
+        #expect(queue.runningCount == 0 && queue.waitingCount == 0)
+        #expect(Set(running).count == running.count, "each once")
     }
 
     /// B-013, E2-27.

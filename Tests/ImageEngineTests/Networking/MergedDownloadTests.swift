@@ -116,13 +116,42 @@ import Testing
             try request("http://h") { $0.headers = ["bearer": "a"] }
                 != request("http://h") { $0.authorization = .bearer("a") })
         for seconds in [Double.nan, .infinity, 1e300, -1] {
-            let strange = try request("http://h") {
-                $0.timeout = seconds
-                $0.deadline = seconds
-            }
+            let strange = try request("http://h") { $0.timeout = seconds }
             #expect((0...1e8).contains(strange.timeout))
-            #expect((0...1e8).contains(strange.deadline ?? -1))
         }
+    }
+
+    /// C-10: what is sent counts, and not how it is written.
+    @Test func fragmentsAndTheCaseOfHeaderNamesSplitNoDownloads() async throws {
+        func request(_ url: String, _ headers: [String: String] = [:]) throws -> DownloadRequest {
+            try DownloadRequest(url: url, options: ImageOptions { $0.headers = headers })
+        }
+        #expect(try request("http://h/a#b") == request("HTTP://h/a#c"))
+        #expect(try request("http://h/a#b").url == "http://h/a#b", "errors name what was asked for")
+        #expect(try request("http://h/a?b#") == request("http://h/a?b"))
+        #expect(try request("http://h/a?b") != request("http://h/a?c"))
+        #expect(
+            try request("http://h/a", ["ACCEPT": "x", "b": "y"]) == request("http://h/a", ["Accept": "x", "B": "y"]))
+        #expect(try request("http://h/a", ["Accept": "x"]) != request("http://h/a", ["Accept": "X"]))
+        #expect(try request("http://h/a", ["A": "1", "a": "2"]) == request("http://h/a", ["a": "1", "A": "2"]))
+        #expect(try request("http://h/a", ["A": "1", "a": "2"]) != request("http://h/a", ["A": "1"]))
+        #expect(try request("http://h/a", ["K": "1"]) != request("http://h/a", ["\u{212A}": "1"]), "ASCII only")
+        #expect(try request("http://u:p@h/a") != request("http://u:q@h/a"))
+        for (one, other) in [("#b", ""), ("#b", "#c")] {
+            let flights = try [one, other].map { try request("http://h/a" + $0).flight(to: CacheKey("k")) }
+            #expect(flights[0] == flights[1], "processes merge alike")
+        }
+        #expect(
+            try request("http://u:p@h/a").flight(to: CacheKey("k")) != request("http://h/a").flight(to: CacheKey("k")))
+        let server = try LocalServer(routes: ["/a.png": held()])
+        defer { server.stop() }
+        let callers = ["Accept", "accept", "ACCEPT"].map { name in
+            caller(server.url("/a.png#\(name)"), key: name) { $0.headers = [name: "image/png"] }
+        }
+        try await eventuallyMerged(2)
+        gate.open()
+        for caller in callers { #expect(try await caller.value.bytes == picture) }
+        #expect(server.requestCount("/a.png") == 1)
     }
 
     /// E2-11.

@@ -154,6 +154,21 @@ import Testing
         #expect(limit(try await failure(Script.empty.raw(head).closing())) == "headerBytes")
     }
 
+    /// libcurl refuses a line before we see it, and as if there were no memory.
+    @Test func oneHeaderLineThatIsTooLongIsALimitTooAndNotTriedAgain() async throws {
+        let line = "X-Long: " + String(repeating: "x", count: 150 << 10)
+        let heads = [
+            "HTTP/1.1 200 OK\r\n\(line)\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 \(line)\r\nContent-Length: 0\r\n\r\n",
+        ]
+        for head in heads {
+            let error = try await failure(Script.empty.raw(head).closing())
+            #expect(limit(error) == "headerBytes")
+            #expect(error?.isRetryable == false)
+            #expect(error?.description.contains("raise") == false, "no option raises it")
+        }
+    }
+
     @Test(arguments: [false, true])
     func largeBodyGoesThroughAFileAndNoneIsLeft(_ needsBytes: Bool) async throws {
         let server = try LocalServer { [large] _ in .reply(200, ["ETag": "\"1\"", "Last-Modified": "then"], large) }

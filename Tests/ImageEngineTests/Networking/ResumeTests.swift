@@ -178,6 +178,34 @@ import Testing
         #expect(server.requests.map { $0.headers["range"] } == [nil, nil, "bytes=5-"])
     }
 
+    /// E2-41.
+    @Test func whatWasBegunStaysWhenItIsCancelledBeforeTheServerHasAnswered() async throws {
+        let number = Counter()
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try LocalServer { request in
+            switch number.add() {
+            case 1:
+                Script.head(200, Self.strong, length: Self.large.count).raw(Array(Self.large[..<600_000])).closing()
+            case 2: Script.empty.waiting(for: gate)
+            default: Self.rest(of: Self.large, request) ?? .reply(500, [:], [])
+            }
+        }
+        defer { server.stop() }
+        let engine = try engine()
+        guard case .connectionFailed = try await engine.failure(server.url("/a")) else {
+            Issue.record("it did not break off")
+            return
+        }
+        let caller = Task { try await engine.image(server.url("/a")) }
+        try await eventually("it asks for the rest") { server.requests.count == 2 }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { try await caller.value }
+        try await eventually("the server notices") { server.droppedCount == 1 }
+        #expect(try await engine.image(server.url("/a"), bytes: true).bytes == Self.large)
+        #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=600000-", "bytes=600000-"])
+    }
+
     @Test func progressCountsWhatWasThereBefore() async throws {
         let server = try LocalServer { request in
             Self.rest(of: Self.large, request)

@@ -79,6 +79,32 @@ import Testing
         #expect(error?.name == "invalidStatusCode" && error?.isRetryable == true, "the first counts")
     }
 
+    /// D-25.
+    @Test func attemptsTellTheStatusTheTimeAndTheBytes() async throws {
+        let (clock, gate) = (engine.clock, Gate())
+        let server = try LocalServer { request in
+            switch request.path {
+            case "/a":
+                clock.advance(seconds: 2.5)
+                return .reply(404, [:], ascii("nothing"))
+            default: return Script.head(200, length: 100).raw("0123456789").waiting(for: gate).closing()
+            }
+        }
+        defer { server.stop() }
+        let options = ImageOptions { $0.alternativeSources = [server.url("/b")] }
+        let task = Task { [engine] in
+            try await engine.image(server.url("/a"), { $0 = options }, report: { if $0.received == 10 { gate.open() } })
+        }
+        do {
+            _ = try await task.value
+            Issue.record("it came")
+        } catch ImageError.afterAttempts(let attempts) {
+            #expect(attempts.map(\.status) == [404, nil])
+            #expect(attempts.map(\.bytes) == [0, 10])
+            #expect(attempts.map(\.seconds) == [2.5, 0])
+        }
+    }
+
     // MARK: Hedging
 
     @Test func slowSourceIsOvertakenAndLetGo() async throws {

@@ -142,6 +142,53 @@ import Testing
         #expect(delegate.asked == ["basic p 0"])
     }
 
+    @Test func credentialsForAProxyStayWithIt() async throws {
+        let target = try plain()
+        defer { target.stop() }
+        let first = try LocalServer { request in
+            request.headers["proxy-authorization"] == nil
+                ? .reply(407, ["Proxy-Authenticate": "Basic realm=\"p\""], [])
+                : .redirect(to: "https://pictures.invalid/b.png")
+        }
+        defer { first.stop() }
+        let second = try LocalServer { _ in .reply(407, ["Proxy-Authenticate": "Basic realm=\"q\""], []) }
+        defer { second.stop() }
+        let delegate = TestDelegate()
+        delegate.onAnswer { $0.realm == "p" ? .credential(.basic(user: "u", password: "p")) : .cancel }
+        let variables = [
+            "http_proxy": "http://127.0.0.1:\(first.port)", "https_proxy": "http://127.0.0.1:\(second.port)",
+        ]
+        let engine = try engine {
+            $0.proxy = .environment
+            $0.network.variable = { variables[$0] }
+        }
+        let error = try await engine.failure("http://pictures.invalid/a.png") {
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        }
+        #expect(error == .downloadCancelledBeforeStarting(url: "http://pictures.invalid/a.png"))
+        #expect(delegate.asked == ["basic p 0", "basic q 1"])
+        #expect(first.requests.last?.headers["proxy-authorization"] == "Basic dTpw")
+        #expect(second.requests.map(\.path) == ["pictures.invalid:443"])
+        #expect(second.requests.allSatisfy { $0.headers["proxy-authorization"] == nil })
+    }
+
+    @Test func answerThroughATunnelIsNotThatOfTheProxy() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate)
+        defer { relay.stop() }
+        let proxy = try LocalServer { _ in .reply(403, [:], ascii("no")) }
+        defer { proxy.stop() }
+        let engine = try engine {
+            $0.proxy = .url("http://127.0.0.1:\(proxy.port)")
+            $0.tls.caFile = certificate.certificate
+        }
+        guard case .connectionFailed = try await engine.failure(relay.url("/a")) else {
+            Issue.record("the proxy's refusal was taken for the server's")
+            return
+        }
+    }
+
     @Test(
         arguments: [
             ("http://a.example/", "http://p"), ("https://a.example/", "http://s"), ("http://b.test/", nil),

@@ -143,6 +143,8 @@ struct ConfigurationTests {
         #expect(attempts.map { $0["code"] } == [.integer(10002), .integer(10000)])
         #expect(attempts.map { $0["name"] } == [.string("invalidStatusCode"), .string("badData")])
         #expect(attempts.map { $0["url"] } == [.string(web.url("/status/404")), .string(web.url("/html"))])
+        #expect(attempts.map { $0["status"] } == [.integer(404), nil])
+        #expect(attempts.allSatisfy { $0["milliseconds"]?.integer != nil && $0["bytes"]?.integer != nil })
         #expect(attempts.allSatisfy { $0["message"]?.string?.isEmpty == false })
     }
 

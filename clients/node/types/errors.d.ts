@@ -36,7 +36,7 @@ export const ErrorCode: Readonly<{
   tlsFailed: 20003;
   /** The host or its network is not allowed by the server's configuration. */
   forbiddenAddress: 20004;
-  /** The download was vetoed before it began. */
+  /** You called the download off when you were asked about it. */
   downloadCancelledBeforeStarting: 30000;
   /** The disk is full, read-only, or not ours to write; `hint` says what to do. */
   storageFailed: 40000;

@@ -44,6 +44,8 @@ export interface DownloadOptions {
   timeout?: number;
   /** Longest time for the whole transfer, in seconds. Default: none. Exceeding it is the error `timedOut`. */
   deadline?: number;
+  /** Slowest accepted, in bytes a second over two timeouts; 0 for no such limit. Default: 100. Else the error `timedOut`. */
+  minBytesPerSecond?: number;
   /** From 0 to 1; higher starts earlier. Default: 0.5. */
   downloadPriority?: number;
   /** Headers of the request, by name. */

@@ -125,7 +125,7 @@ class ForbiddenAddress(HalcyonError):
 
 
 class DownloadCancelledBeforeStarting(HalcyonError):
-    """A request modifier refused the download (30000)."""
+    """A delegate, asked about the download, called it off (30000)."""
 
 
 class StorageFailed(HalcyonError):

@@ -101,6 +101,7 @@ class ImageOptions(TypedDict, total=False):
     # Download
     timeout: float
     deadline: float
+    minBytesPerSecond: float
     downloadPriority: float
     headers: Dict[str, str]
     authorization: Authorization

@@ -1,0 +1,18 @@
+/// What header fields must be like to be believed: pure.
+enum HeaderRules {
+    /// Whether a Content-Length is one number, said once or several times (RFC 9112, 6.3): where two differ, somebody
+    /// between the server and us may take the rest of one body for the next answer.
+    static func isOneLength(_ text: String) -> Bool {
+        let lengths = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { part in
+            part.drop(while: isBlank).reversed().drop(while: isBlank)
+        }
+        return lengths.allSatisfy { length in
+            !length.isEmpty && length.allSatisfy { 0x30...0x39 ~= $0 } && length.elementsEqual(lengths[0])
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Whether a validator can stand in a request: it may hold half a line end.
+    static func canBeSentBack(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+}

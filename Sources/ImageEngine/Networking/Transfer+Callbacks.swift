@@ -1,0 +1,38 @@
+internal import CCurl
+internal import Platform
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// Called by libcurl with a piece of a body; any other number than that of its bytes breaks the transfer off.
+func receiveBody(
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
+) -> Int {
+    transfer(context)?.body(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+}
+
+/// Called by libcurl with one header line.
+func receiveHeader(
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
+) -> Int {
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context)?.header(line) == true ? line.count : 0
+}
+
+/// Called by libcurl for a socket to an address; -1 refuses it.
+func openSocket(
+    context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address, transfer(context)?.mayReach(IPAddress(address)) == true else { return -1 }
+    return hc_socket(address)
+}
+
+/// Called by libcurl before a request is sent, also over a connection that another transfer made.
+func beforeRequest(
+    context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?, local: UnsafeMutablePointer<CChar>?,
+    port: Int32, localPort: Int32
+) -> Int32 {
+    let text = address.map { String(cString: $0) } ?? ""
+    return transfer(context)?.mayReach(IPAddress(text)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}

@@ -1,0 +1,42 @@
+internal import CCurl
+internal import Platform
+
+extension Transfer {
+    /// What a failure means that libcurl tells of.
+    func error(_ code: CURLcode) -> ImageError {
+        let text = String(cString: hc_easy_strerror(code))
+        let reason = "\(text)."
+        switch code {
+        case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
+            return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
+        // The URL has been parsed: only the answer can be of another protocol.
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
+        case CURLE_URL_MALFORMAT:
+            return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
+        case CURLE_FILESIZE_EXCEEDED: return tooLarge
+        case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):  // CURLE_TOO_LARGE, since 8.6
+            // A header line or a trailer is longer than libcurl takes; there is no other such refusal of an answer.
+            let hasAnswer = hc_info_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0
+            return hasAnswer
+                ? .headersTooLong(source: request.url) : .connectionFailed(url: request.url, reason: reason)
+        case CURLE_OPERATION_TIMEDOUT:
+            return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return .tlsFailed(
+                url: request.url,
+                reason:
+                    "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
+            return .tlsFailed(url: request.url, reason: reason)
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            return .connectionFailed(url: request.url, reason: "the proxy's name cannot be resolved.")
+        case CURLE_PARTIAL_FILE:
+            return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
+        default: return .connectionFailed(url: request.url, reason: reason)
+        }
+    }
+}

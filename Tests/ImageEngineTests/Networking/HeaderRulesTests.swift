@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Header fields that are not believed (C1, C11; RFC 9110, 8.6 and 8.8; RFC 9112, 6.3).
+@Suite struct HeaderRulesTests {
+    @Test(
+        arguments: [
+            ("0", true), ("669", true), ("00669", true), ("100000000000000000000", true), ("5, 5", true),
+            ("5,5 ,5", true),
+            ("", false), ("5,", false), (",", false), ("5, 6", false), ("5, 05", false), ("-1", false), ("+5", false),
+            ("5.0", false), ("0x5", false), ("5 6", false), ("five", false), ("٥", false), ("5\u{0}", false),
+        ] as [(String, Bool)])
+    func lengthIsOneNumber(_ text: String, _ isOne: Bool) { #expect(HeaderRules.isOneLength(text) == isOne) }
+
+    @Test(
+        arguments: [
+            ("\"a\"", true), ("W/\"ä \"", true), ("", true), ("\"a\rX: y\"", false), ("a\u{0}", false),
+            ("\t", false), ("\u{7F}", false),
+        ] as [(String, Bool)])
+    func validatorHoldsNoControlCharacter(_ text: String, _ isSound: Bool) {
+        #expect(HeaderRules.canBeSentBack(text) == isSound)
+    }
+
+    /// Half a line end in a validator would be a line of its own in the next request, to some servers.
+    @Test func validatorThatIsNoneIsNotSentBack() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let picture = hollowPNG(width: 7)
+        let server = try LocalServer { _ in
+            Script.empty.raw(
+                "HTTP/1.1 200 OK\r\nETag: \"a\rX-Smuggled: 1\"\r\nCache-Control: max-age=0\r\n"
+                    + "Content-Length: \(picture.count)\r\n\r\n"
+            ).raw(picture)
+        }
+        defer { server.stop() }
+        for _ in 0..<2 {
+            let result = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+            #expect(result.record.etag == nil)
+        }
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0.headers["if-none-match"] == nil && $0.headers["x-smuggled"] == nil })
+    }
+
+    @Test func fieldThatComesThousandsOfTimesIsGatheredInTime() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let picture = hollowPNG(width: 7)
+        let lines = String(repeating: "Vary: a\r\n", count: 20_000)
+        let server = try LocalServer { _ in
+            Script.empty.raw("HTTP/1.1 200 OK\r\n\(lines)Content-Length: \(picture.count)\r\n\r\n").raw(picture)
+        }
+        defer { server.stop() }
+        #expect(try await engine.image(server.url("/a"), bytes: true).bytes == picture)
+    }
+
+    /// What comes behind the last chunk is no part of the head.
+    @Test func trailerChangesNothingThatIsKept() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let picture = hollowPNG(width: 7)
+        let chunk = ascii("\(String(picture.count, radix: 16))\r\n") + picture
+        let server = try LocalServer { _ in
+            Script.empty.raw("HTTP/1.1 200 OK\r\nETag: \"head\"\r\nTransfer-Encoding: chunked\r\n\r\n").raw(chunk)
+                .raw("\r\n0\r\nETag: \"trailer\"\r\nLast-Modified: never\r\n\r\n")
+        }
+        defer { server.stop() }
+        let record = try await engine.image(server.url("/a")).record
+        #expect(record.etag == "\"head\"" && record.lastModified == nil && record.url == server.url("/a"))
+    }
+}

@@ -1,0 +1,120 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// When a transfer has waited long enough (C4).
+@Suite struct TransferPaceTests {
+    private let second = 1_000_000_000
+
+    private func pace(least: Double = 100, now: Int = 0) -> TransferPace {
+        TransferPace(timeout: 15, minBytesPerSecond: least, now: now)
+    }
+
+    /// What becomes of a transfer to which `count` bytes come every `pause` seconds, within an hour.
+    private func fate(
+        _ count: Int, every pause: Double, _ pace: TransferPace, from start: Int = 0
+    ) -> (verdict: TransferPace.Verdict?, at: Double) {
+        var pace = pace
+        var now = start
+        var next = start + Int(pause * 1e9)
+        while now < start + 3600 * second {
+            let verdict = pace.verdict(at: now)
+            guard case .goesOn(let due) = verdict else { return (verdict, Double(now - start) / 1e9) }
+            #expect(due > now, "there is always a time to look again")
+            now = min(due, next)
+            if now == next {
+                pace.received(count, at: now)
+                next += Int(pause * 1e9)
+            }
+        }
+        return (nil, 3600)
+    }
+
+    @Test(
+        arguments: [
+            // Silence, whatever came before.
+            (1_000_000, 16, "timeout", 15), (0, 3600, "timeout", 15),
+            // One byte now and then.
+            (1, 1, "minBytesPerSecond", 30), (1, 14, "minBytesPerSecond", 30), (99, 1, "minBytesPerSecond", 30),
+            // Slow, but honest.
+            (1000, 1, nil, 3600), (101, 1, nil, 3600), (15_000, 14.9, nil, 3600),
+        ] as [(Int, Double, String?, Double)])
+    func silenceAndDripsEndATransferAndASlowLinkDoesNot(
+        _ count: Int, _ pause: Double, _ option: String?, _ seconds: Double
+    ) {
+        let (verdict, time) = fate(count, every: pause, pace())
+        #expect(verdict == option.map { .timedOut(option: $0, seconds: seconds) })
+        #expect(time == seconds)
+    }
+
+    @Test func transferThatTurnsIntoADripEndsWithinTwoSpans() {
+        var pace = pace()
+        pace.received(100 << 20, at: 29 * second)
+        #expect(pace.verdict(at: 30 * second) == .goesOn(until: 44 * second))
+        for time in 31..<60 {
+            pace.received(1, at: time * second)
+            guard case .goesOn = pace.verdict(at: time * second) else {
+                Issue.record("ended at \(time)")
+                return
+            }
+        }
+        #expect(pace.verdict(at: 60 * second) == .timedOut(option: "minBytesPerSecond", seconds: 30))
+    }
+
+    @Test func withoutALeastSpeedAnyDripWillDo() {
+        let (verdict, _) = fate(1, every: 14, pace(least: 0))
+        #expect(verdict == nil)
+    }
+
+    @Test func whatWaitsForUsIsNotTheServersDoing() {
+        var held = pace()
+        held.hold()
+        #expect(held.verdict(at: 1000 * second) == .goesOn(until: .max))
+        held.release(at: 1000 * second)
+        #expect(held.verdict(at: 1000 * second) == .goesOn(until: 1015 * second))
+        #expect(held.verdict(at: 1015 * second) == .timedOut(option: "timeout", seconds: 15))
+    }
+
+    @Test func restOfAUselessBodyIsHardlyWaitedFor() {
+        var pace = pace()
+        pace.lose(at: second)
+        #expect(pace.verdict(at: second) == .goesOn(until: second + TransferPace.patience))
+        #expect(pace.verdict(at: second + TransferPace.patience) == .isLetGo)
+    }
+
+    @Test(arguments: [0, 1e-9, 1e8])
+    func absurdTimesNeverTrap(_ timeout: Double) {
+        for least in [0, 1e-9, 1e8] {
+            var pace = TransferPace(timeout: timeout, minBytesPerSecond: least, now: 1 << 60)
+            pace.received(1 << 40, at: 1 << 60)
+            _ = pace.verdict(at: 1 << 60)
+            _ = pace.verdict(at: (1 << 60) + 1)
+        }
+    }
+
+    /// C4, over a connection: the pieces come far more often than the timeout.
+    @Test func serverThatDripsLosesItsSlot() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let gates = (0..<3000).map { _ in Gate() }
+        let drip = gates.reduce(Script.head(200, length: 3000)) { $0.waiting(for: $1).raw("x") }
+        let server = try LocalServer { _ in drip }
+        defer { server.stop() }
+        let task = Task {
+            try await engine.failure(server.url("/a")) {
+                $0.timeout = 1.5
+                $0.minBytesPerSecond = 500
+            }
+        }
+        // 100 bytes a second.
+        let feeder = Task {
+            for gate in gates {
+                gate.open()
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        #expect(try await task.value == .timedOut(url: server.url("/a"), option: "minBytesPerSecond", seconds: 3))
+        feeder.cancel()
+        for gate in gates { gate.open() }
+    }
+}

@@ -1,0 +1,48 @@
+import CTestSupport
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// The one thread that moves all transfers: nothing that one of them meets may keep it from the others.
+@Suite struct TransportTests {
+    private let picture = hollowPNG(width: 7)
+
+    /// C4.
+    @Test func nameServerThatIsSilentHoldsUpNobodyElse() async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        hl_hold_resolver()
+        defer { hl_release_resolver() }
+        let error = try await engine.failure("http://silent.test/a") { $0.timeout = 0.1 }
+        #expect(error == .timedOut(url: "http://silent.test/a", option: "timeout", seconds: 0.1))
+        #expect(hl_held_resolutions() == 1, "libcurl still asks")
+        // More than one, for the first may come before the transfer that failed is let go.
+        for number in 0..<3 {
+            let other = Task { try await engine.image(server.url("/\(number)")) }
+            try await eventually("another transfer goes on") { server.requestCount("/\(number)") == 1 }
+            _ = try await other.value
+        }
+        #expect(hl_held_resolutions() == 1)
+    }
+
+    @Test func withoutMemoryForATransportDownloadsFailAndTheNextTriesAgain() async throws {
+        let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        let attempts = Counter()
+        let engine = try TestEngine {
+            $0.downloader.proxy = .none
+            let makeMulti = $0.downloader.network.makeMulti
+            $0.downloader.network.makeMulti = { attempts.add() <= 2 ? nil : makeMulti() }
+        }
+        for _ in 0..<2 {
+            guard case .connectionFailed = try await engine.failure(server.url("/a")) else {
+                Issue.record("it did not fail")
+                return
+            }
+        }
+        #expect(try await engine.failure(server.url("/a")) == nil)
+        #expect(attempts.value == 3)
+    }
+}

@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Servers that send a head and withhold the body it announces: the head alone decides.
+@Suite struct WithheldBodyTests {
+    private let engine: TestEngine
+    private let delegate = TestDelegate()
+    private let picture = hollowPNG(width: 7)
+    /// Never opened before the end of a test.
+    private let gate = Gate()
+
+    init() throws { engine = try TestEngine { $0.downloader.proxy = .none } }
+
+    private func withheld(_ status: Int, _ headers: [String: String] = [:], length: Int = 100) -> Script {
+        Script.head(status, headers, length: length).waiting(for: gate)
+    }
+
+    private func failure(
+        _ server: LocalServer, _ question: DownloadDelegates.Question? = nil
+    ) async throws -> ImageError? {
+        defer { gate.open() }
+        return try await engine.failure(server.url("/a")) {
+            $0.timeout = 5
+            if let question { $0.delegates = DownloadDelegates(delegate, questions: [question]) }
+        }
+    }
+
+    @Test(arguments: [400, 401, 404, 500, 206])
+    func statusThatIsRefusedNeedsNoBody(_ status: Int) async throws {
+        let server = try LocalServer { _ in withheld(status) }
+        defer { server.stop() }
+        #expect(try await failure(server) == .invalidStatusCode(status, url: server.url("/a")))
+        try await eventually("the connection is given up") { server.droppedCount == 1 }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func redirectIsFollowedThatWithholdsItsBody(_ status: Int) async throws {
+        let server = try LocalServer { [picture] request in
+            request.path == "/a" ? withheld(status, ["Location": "/b"]) : .reply(200, [:], picture)
+        }
+        defer { server.stop() }
+        #expect(try await failure(server) == nil)
+        #expect(server.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    @Test func redirectIsFollowedWhoseBodyStops() async throws {
+        let server = try LocalServer { [picture, gate] request in
+            request.path == "/a"
+                ? Script.head(302, ["Location": "/b"], length: 100).raw("moved").waiting(for: gate)
+                : .reply(200, [:], picture)
+        }
+        defer { server.stop() }
+        #expect(try await failure(server) == nil)
+    }
+
+    @Test func challengeIsAnsweredThatWithholdsItsBody() async throws {
+        let server = try LocalServer { [picture] request in
+            request.headers["authorization"] == nil
+                ? withheld(401, ["WWW-Authenticate": "Basic realm=\"r\""]) : .reply(200, [:], picture)
+        }
+        defer { server.stop() }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        #expect(try await failure(server, .challenge) == nil)
+    }
+
+    @Test func delegateIsAskedAboutAHeadWhoseBodyIsWithheld() async throws {
+        let server = try LocalServer { _ in withheld(200) }
+        defer { server.stop() }
+        delegate.onAccepts { _, _ in false }
+        #expect(try await failure(server, .validateStatus) == .invalidStatusCode(200, url: server.url("/a")))
+        #expect(delegate.asked.count == 1)
+    }
+
+    /// The answer ends while the delegate still thinks about its head.
+    @Test(arguments: [true, false])
+    func answerThatEndsWhileItsHeadIsJudgedWaitsForTheVerdict(_ verdict: Bool) async throws {
+        let body = Gate()
+        let server = try LocalServer { _ in
+            // A body that is there and has nothing in it.
+            Script.head(200, ["Transfer-Encoding": "chunked"], length: nil).waiting(for: body).raw("0\r\n\r\n")
+        }
+        defer { server.stop() }
+        delegate.onAccepts { [gate] _, _ in
+            body.open()
+            await gate.wait()
+            return verdict
+        }
+        let task = Task {
+            try await engine.failure(server.url("/a")) {
+                $0.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
+            }
+        }
+        try await eventually { gate.waiterCount == 1 }
+        // Time for the end to come; either way the verdict counts.
+        try await Task.sleep(for: .milliseconds(50))
+        gate.open()
+        let error = try await task.value
+        if verdict {
+            guard case .badData = error else {
+                Issue.record("an empty body passed: \(String(describing: error))")
+                return
+            }
+        } else {
+            #expect(error == .invalidStatusCode(200, url: server.url("/a")))
+        }
+        #expect(delegate.asked.count == 1, "once")
+    }
+
+    @Test func lengthOverTheLimitIsRefusedBeforeAnyOfIt() async throws {
+        let server = try LocalServer { _ in withheld(200, length: 1 << 40) }
+        defer { server.stop() }
+        guard case .limitExceeded("maxBytes", _, _) = try await failure(server) else {
+            Issue.record("it was waited for")
+            return
+        }
+    }
+
+    @Test func answersToComeAreNotTheAnswer() async throws {
+        let server = try LocalServer { [picture] _ in
+            Script.empty.raw("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n").followed(
+                by: .reply(200, [:], picture))
+        }
+        defer { server.stop() }
+        #expect(try await failure(server) == nil)
+    }
+}
