@@ -262,8 +262,10 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
     ) async throws -> Lookup {
         guard !options.forceRefresh else { return .missing }
+        let key = CacheKey(resource.cacheKey)
+        // Most of what comes here is to be loaded, and that can be told at once.
+        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return .missing }
         return try await pool.runIfWanted { [self] in
-            let key = CacheKey(resource.cacheKey)
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return .missing }
             if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
                 let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)

@@ -23,6 +23,30 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var token: UInt64 = 0
     }
 
+    /// A key that is hashed once, and compared only with those of other calls: it may be a whole request with its options.
+    private struct Name: Hashable, Sendable {
+        private final class Content: Sendable {
+            let key: Key
+            let hash: Int
+
+            init(_ key: Key) {
+                self.key = key
+                hash = key.hashValue
+            }
+        }
+
+        private let content: Content
+
+        init(_ key: Key) { content = Content(key) }
+
+        static func == (one: Name, other: Name) -> Bool {
+            one.content === other.content
+                || one.content.hash == other.content.hash && one.content.key == other.content.key
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(content.hash) }
+    }
+
     private struct Flight: Sendable {
         let number: UInt64
         var waiters: [UInt64: Waiter] = [:]
@@ -32,7 +56,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private struct State: Sendable {
-        var flights: [Key: Flight] = [:]
+        var flights: [Name: Flight] = [:]
         var lastNumber: UInt64 = 0
         var merged = 0
     }
@@ -43,10 +67,10 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     var mergedCount: Int { state.withLock { $0.merged } }
 
     /// How many callers wait for `key`.
-    func waiterCount(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
+    func waiterCount(for key: Key) -> Int { state.withLock { $0.flights[Name(key)]?.waiters.count ?? 0 } }
 
     /// The priority of the work for `key`; nil when there is none.
-    func priority(of key: Key) -> Double? { state.withLock { $0.flights[key]?.priority.value } }
+    func priority(of key: Key) -> Double? { state.withLock { $0.flights[Name(key)]?.priority.value } }
 
     /// The result of `work`, done once however many callers overlap.
     ///
@@ -60,6 +84,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         joined: @escaping @Sendable () -> Void = {}, work: @escaping Work
     ) async throws -> Value {
         let id = nextNumber()
+        let key = Name(key)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let waiter = Waiter(
@@ -81,7 +106,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Coming and going
 
-    private func join(_ key: Key, as id: UInt64, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
+    private func join(_ key: Name, as id: UInt64, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
         // The caller may have been cancelled before it got here; its handler has run already and found nothing.
         if Task.isCancelled { return waiter.resume(.failure(CancellationError())) }
         var waiter = waiter
@@ -102,7 +127,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if Task.isCancelled { leave(key, as: id) }
     }
 
-    private func start(_ key: Key, _ number: UInt64, _ work: @escaping Work) {
+    private func start(_ key: Name, _ number: UInt64, _ work: @escaping Work) {
         guard let flight = state.withLock({ $0.flights[key]?.number == number ? $0.flights[key] : nil }) else { return }
         let (priority, progress) = (flight.priority, flight.progress)
         let task = Task {
@@ -131,7 +156,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Makes the work as urgent as the most urgent of its callers.
-    private func weigh(_ key: Key) {
+    private func weigh(_ key: Name) {
         let changed = state.withLock { state -> CallPriority? in
             guard let flight = state.flights[key] else { return nil }
             let most = flight.waiters.values.map({ $0.priority.value }).max() ?? CallPriority.background
@@ -140,7 +165,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         changed?.notify()
     }
 
-    private func leave(_ key: Key, as id: UInt64) {
+    private func leave(_ key: Name, as id: UInt64) {
         let (waiter, task, progress) = state.withLock { state -> (Waiter?, Task<Void, Never>?, ProgressBoard?) in
             guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
             let progress = state.flights[key]?.progress
