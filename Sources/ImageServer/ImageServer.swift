@@ -148,7 +148,7 @@ public final class ImageServer: RequestHandler {
                     }
                 }
             }
-        case .ordered(let access, let atOnce, let begin, let later):
+        case .ordered(let access, let atOnce, let begin, let wait, let later):
             if order.isFree(access), !hasProgress {
                 if let value = try atOnce() {
                     value.write(to: &writer)
@@ -157,7 +157,9 @@ public final class ImageServer: RequestHandler {
             }
             return .deferred { [order] call in
                 begin(call)
-                order.enter(access) { place in
+                order.enter(access) {
+                    wait(call)
+                } start: { place in
                     // Cancelled while it waited: its turn passes at once.
                     guard call.isOpen else { return order.leave(place) }
                     Self.start(call, later) { order.leave(place) }
@@ -223,6 +225,22 @@ public final class ImageServer: RequestHandler {
                 throw RPCError.folderInUse(error, param: "initializationOptions.caches.\(error.cache).disk.folder")
             }
             sources = next
+            useDownloader(next)
+        }
+    }
+
+    private func useDownloader(_ sources: SettingSources) {
+        manager.downloader.configure(sources.downloader(manager.configuration.downloader))
+    }
+
+    /// Changes the settings of the downloader from now on; returns those in force.
+    func configureDownloader(_ change: DownloaderChange?) -> ImageDownloader.Configuration {
+        sources.withLock { sources in
+            if let change {
+                sources[.configure].downloader.add(change)
+                useDownloader(sources)
+            }
+            return sources.downloader(manager.configuration.downloader)
         }
     }
 

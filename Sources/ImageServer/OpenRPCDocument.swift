@@ -79,7 +79,9 @@ public enum OpenRPCDocument {
             (SizeReply.name, SizeReply.definition), (ClearReply.name, ClearReply.definition),
             (MemoryChange.name, MemoryChange.definition), (DiskChange.name, DiskChange.definition),
             (InitializationOptions.name, InitializationOptions.definition),
-            (SettingsReply.name, SettingsReply.definition), (CachesReply.name, CachesReply.definition),
+            (DownloaderSettings.name, DownloaderSettings.definition),
+            (ConfigureReply.name, ConfigureReply.definition), (SettingsReply.name, SettingsReply.definition),
+            (CachesReply.name, CachesReply.definition),
             (SubscriptionReply.name, SubscriptionReply.definition),
             (StatsReply.name, StatsReply.definition), (InitializeReply.name, InitializeReply.definition),
         ]

@@ -39,6 +39,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "How many downloads start at once before that limit counts. Default: 25.")
     var downloadBurst: String?
 
+    @Option(help: "Seconds to wait for the next bytes of a download. Default: 15.")
+    var timeout: String?
+
     @Option(help: "Milliseconds of downloads before activity is told. Default: 1000.")
     var activationDelay: String?
 
@@ -96,7 +99,7 @@ struct ServeOptions: ParsableArguments {
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
             (.maxConcurrentDownloads, maxConcurrentDownloads), (.downloadOrder, downloadOrder),
-            (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst),
+            (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst), (.timeout, timeout),
             (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
             (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),

@@ -6,7 +6,7 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        downloadOrder, downloadsPerSecond, downloadBurst, activationDelay, completionDelay, cleanInterval,
+        downloadOrder, downloadsPerSecond, downloadBurst, timeout, activationDelay, completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
         trustedHosts, netrc, offline, logLevel, logFile
 
@@ -23,6 +23,7 @@ enum ServerSetting: String, CaseIterable {
         case .downloadOrder: "download-order"
         case .downloadsPerSecond: "downloads-per-second"
         case .downloadBurst: "download-burst"
+        case .timeout: "timeout"
         case .activationDelay: "activation-delay"
         case .completionDelay: "completion-delay"
         case .cleanInterval: "clean-interval"
@@ -58,7 +59,7 @@ enum ServerSetting: String, CaseIterable {
     private var smallest: Int? {
         switch self {
         case .memoryLimit, .diskLimit, .cleanInterval, .downloadsPerSecond, .activationDelay, .completionDelay: 0
-        case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst, .delegateTimeout: 1
+        case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst, .timeout, .delegateTimeout: 1
         default: nil
         }
     }

@@ -56,13 +56,7 @@ struct ServerSettings {
         var engine = ImageManager.Configuration(cacheRoot: cacheRoot)
         engine.defaults = sources.settings(of: nil)
         engine.caches = sources.named
-        if let count = number(.maxDownloadsPerHost) { engine.downloader.maxDownloadsPerHost = count }
-        if let count = number(.maxConcurrentDownloads) { engine.downloader.maxConcurrentDownloads = count }
-        if let order = values[.downloadOrder].flatMap({ DownloadOrder(rawValue: $0.text) }) {
-            engine.downloader.order = order
-        }
-        if let rate = number(.downloadsPerSecond) { engine.downloader.startsPerSecond = Double(rate) }
-        if let burst = number(.downloadBurst) { engine.downloader.burst = burst }
+        engine.downloader = sources.downloader()
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
         engine.downloader.userAgent = values[.userAgent]?.text ?? "halcyon/\(ImageServer.version)"
         engine.downloader.policy.allowedHosts = list(.allowedHosts)
@@ -97,7 +91,7 @@ struct ServerSettings {
             (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
             (.downloadOrder, .text(downloader.order.rawValue)),
             (.downloadsPerSecond, .number(Int(downloader.startsPerSecond))),
-            (.downloadBurst, .number(downloader.burst)),
+            (.downloadBurst, .number(downloader.burst)), (.timeout, .decimal(downloader.timeout)),
             (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
             (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
             (.userAgent, .text(downloader.userAgent)), (.allowedHosts, text(.allowedHosts)),
@@ -107,7 +101,10 @@ struct ServerSettings {
             (.offline, .flag(engine.offline)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
-        return listed.map { ($0.rawValue, $1, values[$0]?.source ?? .default) }
+        return listed.map { setting, value in
+            let source = values[setting]?.source ?? .default
+            return (setting.rawValue, value, max(source, sources.source(ofDownloader: setting.rawValue)))
+        }
     }
 
     private func text(_ setting: ServerSetting) -> SettingText { text(values[setting]?.text) }
@@ -130,7 +127,7 @@ struct ServerSettings {
         case .memoryLimit: sources[source].general.limitMemory(to: Int(text) ?? 0)
         case .diskLimit: sources[source].general.limitDisk(to: Int(text) ?? 0)
         case .durability: sources[source].general.sync(text == "disk")
-        default: break
+        default: sources[source].downloader.set(setting.rawValue, text: text)
         }
     }
 

@@ -11,6 +11,8 @@ public struct Script: Sendable {
         case wait(Gate)
         case close
         case reset
+
+        var waits: Bool { if case .wait = self { true } else { false } }
     }
 
     var steps: [Step] = []
@@ -74,7 +76,8 @@ public final class LocalServer: Sendable {
         var requests: [Request] = []
         var open = 0
         var mostOpen = 0
-        var active = 0
+        /// The connections whose requests are being answered.
+        var active: Set<Int32> = []
         var mostActive = 0
         var dropped = 0
         var connections = 0
@@ -180,13 +183,23 @@ public final class LocalServer: Sendable {
         while let request = read(client, &buffer) {
             state.withLock { state in
                 state.requests.append(request)
-                state.active += 1
-                state.mostActive = max(state.mostActive, state.active)
+                state.active.insert(client)
+                state.mostActive = max(state.mostActive, state.active.count { !Self.isLeft($0) })
             }
             let isKept = play(answer(request), on: client)
-            state.withLock { $0.active -= 1 }
+            end(client)
             if !isKept { return }
         }
+    }
+
+    /// Notes that a request is answered.
+    private func end(_ client: Int32) { state.withLock { _ = $0.active.remove(client) } }
+
+    /// Whether the client has gone away.
+    private static func isLeft(_ client: Int32) -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(client, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count == 0 || count < 0 && errno != EAGAIN
     }
 
     private func read(_ client: Int32, _ buffer: inout [UInt8]) -> Request? {
@@ -213,7 +226,9 @@ public final class LocalServer: Sendable {
     }
 
     private func play(_ script: Script, on client: Int32) -> Bool {
-        for step in script.steps {
+        for (index, step) in script.steps.enumerated() {
+            // Once the client has the last piece it may begin the next request anywhere.
+            if index == script.steps.count - 1, !step.waits { end(client) }
             switch step {
             case .send(let bytes):
                 var rest = bytes[...]

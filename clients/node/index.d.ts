@@ -5,6 +5,7 @@ import type {
   CacheSettings,
   CleanResult,
   ConfigureRequest,
+  ConfiguredSettings,
   EntryDetails,
   KnownCache,
   ListRequest,
@@ -210,7 +211,7 @@ export class Client {
    * Changes the settings of a cache from now on, and returns those in force. What is left out stays as it was; without
    * a request it only tells. Rejects with `invalidParams`, which names the setting; nothing has changed then.
    */
-  configure(request?: ConfigureRequest, options?: CallOptions): Promise<CacheSettings>;
+  configure(request?: ConfigureRequest, options?: CallOptions): Promise<ConfiguredSettings>;
 
   /** Lists the caches that are open, configured, or found in the cache folder, by name. */
   caches(options?: CallOptions): Promise<KnownCache[]>;

@@ -190,7 +190,7 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
         caller: ImageCaller? = nil
     ) async throws -> ImageResult {
-        let options = cache.completed(options)
+        let options = completed(options, for: cache)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
             if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
@@ -207,6 +207,13 @@ public final class ImageManager: Sendable {
             guard let standIn = options.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
         }
+    }
+
+    /// The options with the settings of the cache and the downloader where they say nothing.
+    private func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
+        var options = cache.completed(options)
+        options.timeout = options.timeout ?? downloader.timeout
+        return options
     }
 
     /// The result with the bytes of its image, read now if need be.
@@ -267,18 +274,21 @@ public final class ImageManager: Sendable {
         _ caller: ImageCaller, _ standing: Standing? = nil
     ) async throws -> ImageResult {
         let started = configuration.clock.monotonic()
-        return try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
-            let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
-            let options = options.scoped(from: resource.url, to: url)
-            do {
-                return try await load(
-                    try ImageSource(url: url), resource, in: cache, options, needs, started: started,
-                    meter.counting(caller), standing)
-            } catch let error as ImageError {
-                // What is tried again soon is not settled yet.
-                let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
-                if !isTriedAgain { remember(error.first, url, in: cache, options) }
-                throw error
+        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
+        return try await deadline.hold(resource.url, now: started) { [self] in
+            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
+                let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
+                let options = options.scoped(from: resource.url, to: url)
+                do {
+                    return try await load(
+                        try ImageSource(url: url), resource, in: cache, options, needs, started: started,
+                        meter.counting(caller), standing)
+                } catch let error as ImageError {
+                    // What is tried again soon is not settled yet.
+                    let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
+                    if !isTriedAgain { remember(error.first, url, in: cache, options) }
+                    throw error
+                }
             }
         }
     }

@@ -38,9 +38,9 @@ public struct ImageOptions: Hashable, Sendable {
     public var negativeCache: Double?
     /// Load nothing from the network, and answer whatever is stored, also when its time is over.
     public var offline = false
-    /// Seconds to wait for the next bytes.
-    public var timeout = 15.0
-    /// Seconds for the whole transfer; without end when nil.
+    /// Seconds to wait for the next bytes; as the downloader is configured when nil.
+    public var timeout: Double?
+    /// Seconds until the image must be there, with waiting, redirects, retries and other sources; without end when nil.
     public var deadline: Double?
     /// The slowest that a download may be, in bytes a second over two timeouts; 0 for no such limit.
     public var minBytesPerSecond = 100.0
@@ -86,6 +86,7 @@ public struct ImageOptions: Hashable, Sendable {
         shared.slot = nil
         shared.downloadPriority = 0.5
         shared.onLastCancel = .abort
+        shared.deadline = nil
         return shared
     }
 

@@ -46,6 +46,14 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
+    /// What is known of single images.
+    private struct Single: Sendable {
+        /// Those that are not settled.
+        var open: Set<ExactText>
+        var cancelled: Set<ExactText> = []
+        var tasks: [ExactText: Task<Void, any Error>] = [:]
+    }
+
     private enum Outcome: Sendable {
         case completed(String)
         case skipped(String)
@@ -62,15 +70,19 @@ public final class ImagePrefetcher: Sendable {
     private let urls: [String]
     private let options: ImageOptions
     private let concurrency: Int
+    /// How urgent it is; may be changed while it runs.
+    public let priority: CallPriority
+    private let single: Mutex<Single>
     private let stopping = AsyncStream.makeStream(of: Void.self)
     private let isStopped = Atomic(false)
 
     /// - Parameters:
     ///   - urls: What to load; each is loaded once, however often it is named.
     ///   - concurrency: How many are loaded at once.
+    ///   - priority: How urgent it is; the least urgent of all unless it is said.
     public init(
         _ urls: [String], manager: ImageManager, cache: ImageCache, options: ImageOptions,
-        concurrency: Int = defaultConcurrency
+        concurrency: Int = defaultConcurrency, priority: CallPriority = CallPriority(CallPriority.background)
     ) {
         self.manager = manager
         self.cache = cache
@@ -84,12 +96,28 @@ public final class ImagePrefetcher: Sendable {
         if options.alsoPrefetchToMemory { options.queryDataWhenInMemory = true }
         self.options = options
         self.concurrency = max(concurrency, 1)
+        self.priority = priority
+        single = Mutex(Single(open: seen))
     }
 
     /// Ends it: what is under way is cancelled, and with what waits it counts as failed.
     public func stop() {
         isStopped.store(true, ordering: .relaxed)
         stopping.continuation.finish()
+    }
+
+    /// Leaves one image out, if it is not settled yet: it counts as failed, and the others go on (B-123).
+    ///
+    /// - Returns: Whether there was such an image.
+    public func cancel(_ url: String) -> Bool {
+        let url = ExactText(url)
+        let (wasOpen, task) = single.withLock { single -> (Bool, Task<Void, any Error>?) in
+            guard single.open.remove(url) != nil else { return (false, nil) }
+            single.cancelled.insert(url)
+            return (true, single.tasks[url])
+        }
+        task?.cancel()
+        return wasOpen
     }
 
     /// Loads everything.
@@ -139,14 +167,44 @@ public final class ImagePrefetcher: Sendable {
         do {
             try Task.checkCancellation()
             let resource = Resource(url: url)
-            if !options.forceRefresh, try await isCached(CacheKey(resource.cacheKey)) { return .skipped(url) }
-            _ = try await manager.image(
-                resource, in: cache, options: options, needs: options.cacheMemoryOnly ? [] : .file,
-                caller: ImageCaller(priority: CallPriority(CallPriority.background)))
-            return .completed(url)
+            if !options.forceRefresh, try await isCached(CacheKey(resource.cacheKey)) {
+                return settle(url) ? .skipped(url) : .failed(url, CancellationError())
+            }
+            try await loadAlone(resource)
+            return settle(url) ? .completed(url) : .failed(url, CancellationError())
         } catch {
             // What is broken off may say anything.
-            return .failed(url, isStopped.load(ordering: .relaxed) ? CancellationError() : error)
+            let isBrokenOff = !settle(url) || isStopped.load(ordering: .relaxed)
+            return .failed(url, isBrokenOff ? CancellationError() : error)
+        }
+    }
+
+    /// Loads one image, which can be cancelled by itself.
+    private func loadAlone(_ resource: Resource) async throws {
+        let url = ExactText(resource.url)
+        let task = Task { [manager, cache, options, priority] in
+            _ = try await manager.image(
+                resource, in: cache, options: options, needs: options.cacheMemoryOnly ? [] : .file,
+                caller: ImageCaller(priority: priority))
+        }
+        let isOpen = single.withLock { single in
+            single.tasks[url] = task
+            return single.open.contains(url)
+        }
+        if !isOpen { task.cancel() }
+        defer { single.withLock { $0.tasks[url] = nil } }
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Notes that an image is settled; returns false if it was cancelled by itself.
+    private func settle(_ url: String) -> Bool {
+        single.withLock { single in
+            single.open.remove(ExactText(url))
+            return !single.cancelled.contains(ExactText(url))
         }
     }
 

@@ -15,6 +15,8 @@ public final class ImageDownloader: Sendable {
         public var startsPerSecond = 0.0
         /// How many may start at once before ``startsPerSecond`` counts.
         public var burst = 25
+        /// Seconds to wait for the next bytes of a download whose options do not say.
+        public var timeout = defaultTimeout
         /// The User-Agent header.
         public var userAgent = "halcyon"
         /// Which hosts and networks may be loaded from.
@@ -27,6 +29,9 @@ public final class ImageDownloader: Sendable {
         public var netrc: String?
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
         var network = TransportSettings()
+
+        /// Seconds to wait for the next bytes when nobody says anything.
+        public static let defaultTimeout = 15.0
 
         /// The default settings.
         public init() {}
@@ -46,6 +51,9 @@ public final class ImageDownloader: Sendable {
         var queue: DownloadQueue
         var lastID: UInt64 = 0
         var starters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var timeout = Configuration.defaultTimeout
+        /// What the bucket was made for.
+        var rate = (0.0, 0)
         /// Whether somebody looks again when the rate allows the next start.
         var hasAlarm = false
     }
@@ -82,20 +90,29 @@ public final class ImageDownloader: Sendable {
         finishHook = hook
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
-        Self.apply(configuration, to: &scheduler.queue, at: now())
+        Self.apply(configuration, to: &scheduler, at: now())
         self.scheduler = Mutex(scheduler)
     }
 
-    private static func apply(_ configuration: Configuration, to queue: inout DownloadQueue, at now: Int) {
-        queue.limits = DownloadQueue.Limits(
+    private static func apply(_ configuration: Configuration, to scheduler: inout Scheduler, at now: Int) {
+        scheduler.timeout = configuration.timeout
+        scheduler.queue.limits = DownloadQueue.Limits(
             perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads)
-        queue.reorder(configuration.order)
-        queue.bucket = TokenBucket(rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+        scheduler.queue.reorder(configuration.order)
+        if scheduler.rate != (configuration.startsPerSecond, configuration.burst) {
+            scheduler.rate = (configuration.startsPerSecond, configuration.burst)
+            scheduler.queue.bucket = TokenBucket(
+                rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+        }
     }
 
-    /// Changes limits, order and rate from now on; what runs goes on (E2-25). The rest of `configuration` does not count.
-    func configure(_ configuration: Configuration) {
-        scheduler.withLock { Self.apply(configuration, to: &$0.queue, at: now()) }
+    /// Seconds to wait for the next bytes of a download whose options do not say.
+    var timeout: Double { scheduler.withLock { $0.timeout } }
+
+    /// Changes limits, order, rate and timeout from now on; what runs goes on (E2-25). The rest of `configuration` does
+    /// not count.
+    public func configure(_ configuration: Configuration) {
+        scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
         startWaiting()
     }
 

@@ -61,8 +61,7 @@ final class Transfer {
         spool = BodySpool(order.spool)
         let request = order.request
         pace = TransferPace(
-            timeout: request.timeout, deadline: request.deadline, minBytesPerSecond: request.minBytesPerSecond,
-            started: order.started, now: started)
+            timeout: request.timeout, minBytesPerSecond: request.minBytesPerSecond, now: started)
         configure()
     }
 

@@ -18,7 +18,6 @@ struct TransferPace: Sendable {
     static let patience = 200_000_000
 
     private let timeout: Double
-    private let deadline: (seconds: Double, end: Int)?
     /// How many bytes have to come in a span; 0 for any.
     private let least: Double
     private let span: Int
@@ -30,13 +29,10 @@ struct TransferPace: Sendable {
 
     /// - Parameters:
     ///   - timeout: The seconds of silence that end it.
-    ///   - deadline: The seconds in all, if they are limited.
     ///   - minBytesPerSecond: The slowest that is put up with; 0 for no such limit.
-    ///   - started: When the whole download began, in nanoseconds.
-    ///   - now: In nanoseconds of the same clock.
-    init(timeout: Double, deadline: Double?, minBytesPerSecond: Double, started: Int, now: Int) {
+    ///   - now: In nanoseconds of a clock that never goes back.
+    init(timeout: Double, minBytesPerSecond: Double, now: Int) {
         self.timeout = timeout
-        self.deadline = deadline.map { ($0, started + Int($0 * 1e9)) }
         span = Int(2 * timeout * 1e9)
         least = minBytesPerSecond * 2 * timeout
         lastActivity = now
@@ -65,15 +61,13 @@ struct TransferPace: Sendable {
     /// What is to be done now.
     mutating func verdict(at now: Int) -> Verdict {
         if let end, now >= end { return .isLetGo }
-        if let deadline, now >= deadline.end { return .timedOut(option: "deadline", seconds: deadline.seconds) }
-        let dues = [deadline?.end, end].compactMap(\.self)
-        if isHeld { return .goesOn(until: dues.min() ?? .max) }
+        if isHeld { return .goesOn(until: end ?? .max) }
         let silence = lastActivity + Int(timeout * 1e9)
         if now >= silence { return .timedOut(option: "timeout", seconds: timeout) }
         if now >= spanEnd {
             if Double(spanBytes) < least { return .timedOut(option: "minBytesPerSecond", seconds: 2 * timeout) }
             (spanEnd, spanBytes) = (now + span, 0)
         }
-        return .goesOn(until: (dues + [silence, spanEnd]).min() ?? .max)
+        return .goesOn(until: min(silence, spanEnd, end ?? .max))
     }
 }

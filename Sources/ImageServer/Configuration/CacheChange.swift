@@ -1,11 +1,20 @@
 public import ImageEngine
 internal import JSONRPC
 
-/// Some settings of a cache as one source gives them: a plain value. What it does not name stays as it was.
-public struct CacheChange: Sendable {
-    private struct Step: Sendable {
+/// Some settings of a cache as one source gives them.
+public typealias CacheChange = SettingsChange<ImageCache.Configuration>
+
+/// Some settings of the downloader as one source gives them.
+public typealias DownloaderChange = SettingsChange<ImageDownloader.Configuration>
+
+/// Some settings as one source gives them: a plain value. What it does not name stays as it was.
+public struct SettingsChange<Settings: Sendable>: Sendable {
+    struct Step: Sendable {
+        /// What sets a value.
+        typealias Action = @Sendable (inout Settings) -> Void
+
         let path: String
-        let set: SettingChange
+        let set: Action
     }
 
     /// In the order they take effect; one for each path.
@@ -21,21 +30,24 @@ public struct CacheChange: Sendable {
     public func names(_ path: String) -> Bool { steps.contains { $0.path == path } }
 
     /// Adds a setting, instead of an earlier one of the same path.
-    mutating func set(_ path: String, _ set: @escaping SettingChange) {
+    mutating func set(_ path: String, _ set: @escaping Step.Action) {
         steps.removeAll { $0.path == path }
         steps.append(Step(path: path, set: set))
     }
 
     /// Adds the settings of another change; its own come before ours.
-    public mutating func add(_ other: CacheChange) {
+    public mutating func add(_ other: SettingsChange) {
         for step in other.steps { set(step.path, step.set) }
     }
 
     /// Makes the change.
-    public func apply(to settings: inout ImageCache.Configuration) {
+    public func apply(to settings: inout Settings) {
         for step in steps { step.set(&settings) }
     }
 
+}
+
+extension SettingsChange<ImageCache.Configuration> {
     // MARK: Single settings, for flags and variables
 
     /// Limits the memory tier; a purge leaves three fifths.
@@ -95,10 +107,12 @@ struct DiskChange: WireValue {
     }
 }
 
-extension CacheChange {
+extension SettingsChange where Settings: DefaultedSettings {
     /// Reads the members of an object as a table of settings says.
-    fileprivate mutating func read(
-        _ view: JSONView, _ fields: [SettingField], _ group: String
+    ///
+    /// - Parameter group: What comes before their names in paths.
+    mutating func read(
+        _ view: JSONView, _ fields: [SettingField<Settings>], _ group: String?
     ) throws(Mismatch) {
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
@@ -107,13 +121,14 @@ extension CacheChange {
                 throw .unknown(name, among: fields.map(\.name), what: "setting")
             }
             if value.isNull, !field.isNullable { return }
-            do throws(Mismatch) { set("\(group).\(name)", try field.decode(value)) } catch { throw error.within(name) }
+            let path = group.map { "\($0).\(name)" } ?? name
+            do throws(Mismatch) { set(path, try field.decode(value)) } catch { throw error.within(name) }
         }
     }
 }
 
 /// The schema of an object of settings, none of which must be there.
-private func settingsSchema(_ fields: [SettingField]) -> JSONLiteral {
+func settingsSchema<Settings>(_ fields: [SettingField<Settings>]) -> JSONLiteral {
     let properties = fields.map { field in
         (
             field.name,

@@ -1,12 +1,14 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What one source says about caches: about all of them, and about single ones.
+/// What one source says about caches, about all of them and about single ones, and about the downloader.
 public struct CacheLayer: Sendable {
     /// For every cache.
     public var general = CacheChange()
     /// For single caches, by name; they come before ``general``.
     public var caches: [String: CacheChange] = [:]
+    /// For the downloader.
+    public var downloader = DownloaderChange()
 
     /// A layer that says nothing.
     public init() {}
@@ -21,10 +23,11 @@ public struct CacheLayer: Sendable {
     /// Adds what another layer says; its own comes before ours.
     public mutating func add(_ other: CacheLayer) {
         general.add(other.general)
+        downloader.add(other.downloader)
         for (name, change) in other.caches { caches[name, default: CacheChange()].add(change) }
     }
 
-    static let names = ["memory", "disk", "caches"]
+    static let names = ["memory", "disk", "caches", "downloader"]
 
     /// Reads one member of an object of settings.
     ///
@@ -36,6 +39,7 @@ public struct CacheLayer: Sendable {
             switch name {
             case "memory": general.add(try MemoryChange.decode(value).change)
             case "disk": general.add(try Self.disk(value))
+            case "downloader": downloader.add(try DownloaderSettings.decode(value).change)
             default: try readCaches(value)
             }
         } catch { throw error.within(name) }
@@ -93,10 +97,11 @@ struct InitializationOptions: WireValue {
             "type": "object", "properties": ["memory": MemoryChange.schema, "disk": DiskChange.schema],
         ]
         return [
-            "type": "object", "description": "Settings of all caches, and of single ones by name.",
+            "type": "object", "description": "Settings of all caches, of single ones by name, and of the downloader.",
             "properties": [
                 "memory": MemoryChange.schema, "disk": DiskChange.schema,
                 "caches": ["type": "object", "additionalProperties": cache],
+                "downloader": DownloaderSettings.schema,
             ],
             "additionalProperties": false, "patternProperties": ["^(_|x-)": true],
         ]

@@ -1,28 +1,40 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What sets a value in the settings of a cache.
-typealias SettingChange = @Sendable (inout ImageCache.Configuration) -> Void
+/// Settings that have their defaults when nobody says anything.
+protocol DefaultedSettings: Sendable {
+    /// The defaults.
+    static var unsaid: Self { get }
+}
 
-/// One setting of a cache: its name, its words, its schema, how it is read and how it is shown.
+extension ImageCache.Configuration: DefaultedSettings {
+    static var unsaid: ImageCache.Configuration { ImageCache.Configuration(folder: "") }
+}
+
+extension ImageDownloader.Configuration: DefaultedSettings {
+    static var unsaid: ImageDownloader.Configuration { ImageDownloader.Configuration() }
+}
+
+/// One setting of a cache or of the downloader: its name, its words, its schema, how it is read and how it is shown.
 ///
-/// Decoding, replies, `halcyon config`, the OpenRPC document and its defaults all read ``memory`` and ``disk``.
-struct SettingField: Sendable {
+/// Decoding, replies, `halcyon config`, the OpenRPC document and its defaults all read ``memory``, ``disk`` and
+/// ``downloader``.
+struct SettingField<Settings: DefaultedSettings>: Sendable {
     let name: String
     let summary: String
     let schema: JSONLiteral
     /// Whether null is a value; otherwise it is the same as leaving the setting out.
     var isNullable = false
-    let decode: @Sendable (JSONView) throws(Mismatch) -> SettingChange
-    let value: @Sendable (ImageCache.Configuration) -> JSONLiteral
+    let decode: @Sendable (JSONView) throws(Mismatch) -> SettingsChange<Settings>.Step.Action
+    let value: @Sendable (Settings) -> JSONLiteral
 
-    /// The value of a cache that nobody configured.
-    var fallback: JSONLiteral { value(ImageCache.Configuration(folder: "")) }
+    /// The value when nobody configured anything.
+    var fallback: JSONLiteral { value(Settings.unsaid) }
 
     /// The largest number of bytes that can be set: a pebibyte.
-    static let maximumBytes = 1 << 50
+    static var maximumBytes: Int { 1 << 50 }
 
-    typealias Place<Value> = any WritableKeyPath<ImageCache.Configuration, Value> & Sendable
+    typealias Place<Value> = any WritableKeyPath<Settings, Value> & Sendable
 
     /// A setting whose value knows its own form on the wire.
     static func value<Value: SettingValue>(
@@ -36,12 +48,13 @@ struct SettingField: Sendable {
         }
     }
 
-    /// An integer from 0 to `high`.
+    /// An integer from `low` to `high`.
     static func integer(
-        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: Place<Int>
+        _ name: String, _ summary: String, from low: Int = 0, to high: Int = maximumBytes, _ place: Place<Int>
     ) -> SettingField {
-        SettingField(name: name, summary: summary, schema: integerSchema(high)) { (view) throws(Mismatch) in
-            let value = try wholeNumber(view, from: 0, to: high)
+        let schema: JSONLiteral = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
+        return SettingField(name: name, summary: summary, schema: schema) { (view) throws(Mismatch) in
+            let value = try wholeNumber(view, from: low, to: high)
             return { $0[keyPath: place] = value }
         } value: {
             .integer($0[keyPath: place])
@@ -61,13 +74,9 @@ struct SettingField: Sendable {
             $0[keyPath: place].map(JSONLiteral.integer) ?? .null
         }
     }
-
-    private static func integerSchema(_ high: Int) -> JSONLiteral {
-        ["type": "integer", "minimum": 0, "maximum": .integer(high)]
-    }
 }
 
-extension SettingField {
+extension SettingField<ImageCache.Configuration> {
     /// The settings of the memory tier, in the order of the documentation.
     static let memory: [SettingField] = [
         integer("totalBytesLimit", "The most memory holds, in bytes; 0 holds nothing.", \.memory.costLimit),

@@ -5,6 +5,7 @@ internal import JSONRPC
 public enum SettingText: Sendable, Equatable {
     case text(String)
     case number(Int)
+    case decimal(Double)
     case flag(Bool)
     case none
 
@@ -12,6 +13,7 @@ public enum SettingText: Sendable, Equatable {
         switch self {
         case .text(let text): .string(text)
         case .number(let number): .integer(number)
+        case .decimal(let number): Int(exactly: number).map(JSONLiteral.integer) ?? .number(number)
         case .flag(let flag): .boolean(flag)
         case .none: .null
         }

@@ -50,6 +50,20 @@ public struct SettingSources: Sendable {
         Dictionary(uniqueKeysWithValues: names.map { ($0, settings(of: $0)) })
     }
 
+    /// The settings of the downloader: those of `base`, but for what some source says.
+    public func downloader(
+        _ base: ImageDownloader.Configuration = ImageDownloader.Configuration()
+    ) -> ImageDownloader.Configuration {
+        var settings = base
+        for (_, layer) in sorted { layer.downloader.apply(to: &settings) }
+        return settings
+    }
+
+    /// The source of one setting of the downloader.
+    public func source(ofDownloader name: String) -> SettingSource {
+        sorted.last { $0.layer.downloader.names(name) }?.source ?? .default
+    }
+
     /// The source of one setting of a cache, such as `disk.purgeRatio`.
     public func source(of path: String, in name: String?) -> SettingSource {
         sorted.last { $0.layer.change(of: name).names(path) }?.source ?? .default

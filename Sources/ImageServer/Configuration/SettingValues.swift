@@ -23,6 +23,7 @@ enum Durability: String, NamedValue, SettingValue {
 extension DiskStorage.ExpireBy: NamedValue, SettingValue {}
 extension DiskStorage.FileNames: NamedValue, SettingValue {}
 extension Revalidation: NamedValue, SettingValue {}
+extension DownloadOrder: NamedValue, SettingValue {}
 
 extension StorageExpiration: SettingValue {
     var literal: JSONLiteral {

@@ -7,13 +7,21 @@ extension Method {
     /// Methods on the settings of caches.
     static let configuration: [Method] = [
         Method(
-            "configure", "Changes the settings of a cache from now on; what is left out stays as it was.", cacheParam,
+            "configure",
+            "Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.",
+            cacheParam,
             Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
-            Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil)
-        ) { invocation, cache, memory, disk -> Outcome<SettingsReply> in
+            Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
+            Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil)
+        ) { invocation, cache, memory, disk, downloader -> Outcome<ConfigureReply> in
             var change = memory?.change ?? CacheChange()
             if let disk { change.add(disk.change) }
-            return configuring(invocation, cache) { [change] _ in change }
+            let server = invocation.server
+            return configuring(invocation, cache) { [change] _ in
+                change
+            } reply: {
+                ConfigureReply(cache: $0, downloader: server.configureDownloader(downloader?.change))
+            }
         },
         Method(
             "addReadOnlyCachePath", "Adds a folder that is searched after that of a cache, and never written.",
@@ -25,6 +33,8 @@ extension Method {
                 var change = CacheChange()
                 change.set("disk.readOnlyPaths") { [paths] in $0.disk.readOnlyPaths = paths }
                 return change
+            } reply: {
+                $0
             }
         },
         Method("caches", "Lists the caches that are open, configured, or found in the cache folder.") {
@@ -37,16 +47,17 @@ extension Method {
     ]
 
     /// A change of settings, which has its turn among the requests on the cache.
-    private static func configuring(
+    private static func configuring<Reply: WireResult>(
         _ invocation: Invocation, _ cache: CacheName?,
-        _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange
-    ) -> Outcome<SettingsReply> {
+        _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
+        reply: @escaping @Sendable (SettingsReply) -> Reply
+    ) -> Outcome<Reply> {
         let name = cache?.text ?? ImageManager.defaultCacheName
         let server = invocation.server
         return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
             nil
         } later: { _ in
-            try await server.manager.blocking { SettingsReply(settings: try server.configure(name, change)) }
+            try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
         }
     }
 }
@@ -64,22 +75,39 @@ struct SettingsReply: WireObject {
         ) {
             $1.key("memory")
             guard $0.settings.memory.isEnabled else { return $1.write(false) }
-            write(SettingField.memory, of: $0.settings, to: &$1)
+            writeSettings(SettingField.memory, of: $0.settings, to: &$1)
         },
         WireField("disk", "The disk tier.", DiskChange.schema) {
             $1.key("disk")
-            write(SettingField.disk, of: $0.settings, to: &$1)
+            writeSettings(SettingField.disk, of: $0.settings, to: &$1)
         },
     ]
 
-    private static func write(
-        _ fields: [SettingField], of settings: ImageCache.Configuration, to writer: inout JSONWriter
-    ) {
-        writer.object { writer in
-            for field in fields {
-                writer.key(field.name)
-                field.value(settings).write(to: &writer)
+}
+
+/// The settings in force of a cache and of the downloader.
+struct ConfigureReply: WireObject {
+    let cache: SettingsReply
+    let downloader: ImageDownloader.Configuration
+
+    static let name = "ConfigureResult"
+
+    static let fields: [WireField<ConfigureReply>] =
+        SettingsReply.fields.map { field in field.within { $0.cache } } + [
+            WireField("downloader", "The downloader of all caches.", DownloaderSettings.schema) {
+                $1.key("downloader")
+                writeSettings(SettingField.downloader, of: $0.downloader, to: &$1)
             }
+        ]
+}
+
+private func writeSettings<Settings>(
+    _ fields: [SettingField<Settings>], of settings: Settings, to writer: inout JSONWriter
+) {
+    writer.object { writer in
+        for field in fields {
+            writer.key(field.name)
+            field.value(settings).write(to: &writer)
         }
     }
 }

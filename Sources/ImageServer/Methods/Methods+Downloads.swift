@@ -23,7 +23,7 @@ extension Method {
         // No image of the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.slot, priority: options.downloadPriority,
+            cache: cache.name, urls: [url.text], slot: options.slot, priority: CallPriority(options.downloadPriority),
             previous: options.slot.flatMap { server.openRequests.vacate($0) })
         return .begun { call in
             server.openRequests.add(entry, call)
@@ -59,8 +59,7 @@ extension Method {
             urls.texts, manager: server.manager, cache: cache, options: server.asking(options) ?? ImageOptions(),
             concurrency: concurrency.count)
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: urls.texts, slot: nil, priority: CallPriority.background,
-            prefetcher: prefetcher)
+            cache: cache.name, urls: urls.texts, slot: nil, priority: prefetcher.priority, prefetcher: prefetcher)
         return .begun { call in
             server.openRequests.add(entry, call)
         } later: { call in
@@ -82,7 +81,7 @@ extension Method {
     }
 
     private static let setPriority = Method(
-        "setPriority", "Changes how urgent a retrieve or download under way is.",
+        "setPriority", "Changes how urgent a retrieve, download or prefetch under way is.",
         Param<RequestIDValue>("id", "The id of the request."),
         Param<Priority>("priority", "From 0 to 1; among downloads that wait, the higher goes first.")
     ) { invocation, id, priority -> Outcome<ChangedReply> in
@@ -93,7 +92,7 @@ extension Method {
 
     private static let cancelAll = Method(
         "cancelAll", "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
-        Param<KeyText?>("url", "Only those for this URL.", default: nil),
+        Param<KeyText?>("url", "Only those for this URL; a prefetch goes on with its others.", default: nil),
         Param<KeyText?>("cache", "Only those for this cache.", default: nil),
         Param<KeyText?>("slot", "Only the one in this slot.", default: nil)
     ) { invocation, url, cache, slot -> Outcome<CancelledReply> in

@@ -153,8 +153,10 @@ extension Invocation {
             kind: options.onlyFromCache ? .look : .fill(filling),
             isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.slot, priority: options.downloadPriority,
+            cache: cache.name, urls: [url.text], slot: options.slot, priority: CallPriority(options.downloadPriority),
             previous: options.slot.flatMap { server.openRequests.vacate($0) })
+        let arrived = manager.configuration.clock.monotonic()
+        let turn = Turn()
         return .ordered(access) {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
@@ -164,7 +166,12 @@ extension Invocation {
             return found
         } begin: { call in
             server.openRequests.add(entry, call)
+        } wait: { call in
+            // The request whose place this one has taken may be what it waits for.
+            entry.stopPrevious()
+            turn.limit(call, url.text, options.deadline)
         } later: { call in
+            turn.come()
             let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
             reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
             defer { reporter?.end() }
@@ -175,7 +182,7 @@ extension Invocation {
                 let image = try await manager.image(
                     resource, in: cache, options: options, needs: form.needs,
                     caller: ImageCaller(
-                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
+                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived))
                 let reply = try ImageReply(image: image, form: form).checked()
                 guard form.needsBytes else { return reply }
                 try await server.inlineGate.enter(image.record.byteCount, for: call)

@@ -28,13 +28,13 @@ final class OpenRequests: Sendable {
         private let previous: Entry?
 
         init(
-            cache: String, urls: [String], slot: String?, priority: Double, previous: Entry? = nil,
+            cache: String, urls: [String], slot: String?, priority: CallPriority, previous: Entry? = nil,
             prefetcher: ImagePrefetcher? = nil
         ) {
             self.cache = cache
             self.urls = Set(urls.map { ExactText($0) })
             self.slot = slot.map { ExactText($0) }
-            self.priority = CallPriority(priority)
+            self.priority = priority
             self.prefetcher = prefetcher
             self.previous = previous
         }
@@ -110,7 +110,7 @@ final class OpenRequests: Sendable {
     /// The request with an id.
     func entry(_ id: RequestID) -> Entry? { state.withLock { $0.ids[id] } }
 
-    /// Answers requests as cancelled and stops their work (B-008).
+    /// Answers requests as cancelled and stops their work (B-008). A prefetch goes on without the image of `url`.
     ///
     /// - Returns: How many there were.
     func cancel(url: String?, cache: String?, slot: String?) -> Int {
@@ -120,6 +120,10 @@ final class OpenRequests: Sendable {
                     && (slot.map { entry.slot == ExactText($0) } ?? true)
             }
         }
-        return matching.count { $0.call?.end(.requestCancelled) == true }
+        return matching.count { entry in
+            // Of many images, one is left out.
+            if let url, let prefetcher = entry.prefetcher { return prefetcher.cancel(url) }
+            return entry.call?.end(.requestCancelled) == true
+        }
     }
 }

@@ -32,7 +32,11 @@ final class RequestOrder: Sendable {
     }
 
     /// Takes a place and calls `start` when its turn has come: now, or later from another thread.
-    func enter(_ access: Access, start: @escaping @Sendable (Place) -> Void) {
+    ///
+    /// - Parameter wait: Called when that is not now.
+    func enter(
+        _ access: Access, wait: () -> Void = {}, start: @escaping @Sendable (Place) -> Void
+    ) {
         let (place, runs) = state.withLock { state in
             state.lastTicket += 1
             let ticket = state.lastTicket
@@ -41,7 +45,7 @@ final class RequestOrder: Sendable {
             if !runs { state.starters[ticket] = start }
             return (Place(cache: access.cache, ticket: ticket), runs)
         }
-        if runs { start(place) }
+        if runs { start(place) } else { wait() }
     }
 
     /// Gives up a place; what waited for it starts.

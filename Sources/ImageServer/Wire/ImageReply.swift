@@ -140,11 +140,7 @@ struct StoreReply: WireObject {
     ]
 
     static let fields: [WireField<StoreReply>] =
-        ImageReply.imageFields.map { field in
-            WireField(
-                field.name, field.summary, field.schema, isOptional: field.isOptional, isVolatile: field.isVolatile
-            ) { field.write($0.reply, &$1) }
-        } + [
+        ImageReply.imageFields.map { field in field.within { $0.reply } } + [
             WireField("stored", "Which tiers hold the image now: memory its bytes, disk its file.", stored) {
                 let image = $0.reply.image
                 $1.key("stored")

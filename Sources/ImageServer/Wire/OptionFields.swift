@@ -115,11 +115,13 @@ struct OptionField: Sendable {
             "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.",
             default: nil, from: 0, to: 31_536_000
         ) { $0.negativeCache = $1 },
-        number("timeout", "Seconds to wait for the next bytes.", default: 15, from: 0, to: 86_400, isOpen: true) {
-            $0.timeout = $1
-        },
         number(
-            "deadline", "Seconds for the whole transfer; without end by default.", default: nil, from: 0, to: 86_400,
+            "timeout", "Seconds to wait for the next bytes; as the downloader is configured when left out.",
+            default: nil, from: 0, to: 86_400, isOpen: true
+        ) { $0.timeout = $1 },
+        number(
+            "deadline", "Seconds until the image must be there, whatever it waits for; without end by default.",
+            default: nil, from: 0, to: 86_400,
             isOpen: true
         ) { $0.deadline = $1 },
         number(

@@ -35,6 +35,15 @@ struct WireField<Root: Sendable>: Sendable {
     }
 }
 
+extension WireField {
+    /// The same field of a larger result, which it stands in by way of `part`.
+    func within<Outer>(_ part: @escaping @Sendable (borrowing Outer) -> Root) -> WireField<Outer> {
+        WireField<Outer>(name, summary, schema, isOptional: isOptional, isVolatile: isVolatile) {
+            write(part($0), &$1)
+        }
+    }
+}
+
 /// A result that is an object described by a table of fields.
 protocol WireObject: WireResult {
     static var fields: [WireField<Self>] { get }

@@ -119,6 +119,13 @@ import Testing
         (#"{"caches":{"a":{"disc":{}}}}"#, "caches.a.disc"), (#"{"caches":{".a":{}}}"#, "caches..a"),
         (#"{"caches":[]}"#, "caches"), (#"{"caches":{"a":1}}"#, "caches.a"), (#"{"memory":1}"#, "memory"),
         (#"{"disk":{"folder":"/a"}}"#, "disk.folder"), (#"{"Memory":{}}"#, "Memory"),
+        (#"{"downloader":1}"#, "downloader"), (#"{"downloader":{"downloadOrder":"filo"}}"#, "downloader.downloadOrder"),
+        (#"{"downloader":{"maxDownloadsPerHost":0}}"#, "downloader.maxDownloadsPerHost"),
+        (#"{"downloader":{"maxConcurrentDownloads":1.5}}"#, "downloader.maxConcurrentDownloads"),
+        (#"{"downloader":{"downloadsPerSecond":-1}}"#, "downloader.downloadsPerSecond"),
+        (#"{"downloader":{"downloadBurst":0}}"#, "downloader.downloadBurst"),
+        (#"{"downloader":{"timeout":0}}"#, "downloader.timeout"),
+        (#"{"downloader":{"retries":0}}"#, "downloader.retries"),
     ])
     func aBadValueInsideALayerIsNamedWithItsWholePath(_ text: String, _ path: String) throws {
         let mismatch = try #require(throws: Mismatch.self) { try decode(InitializationOptions.self, text) }
@@ -130,13 +137,15 @@ import Testing
         let rows = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map { line in
             line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        for field in SettingField.memory + SettingField.disk where field.name != "folder" {
-            let defaults = rows.filter { $0.first == "`\(field.name)`" && $0.count == 3 }
-                .map { $0[1].trimmingCharacters(in: CharacterSet(charactersIn: "`")) }
+        let caches = (SettingField.memory + SettingField.disk).filter { $0.name != "folder" }
+        let described = caches.map { ($0.name, $0.fallback) } + SettingField.downloader.map { ($0.name, $0.fallback) }
+        for (name, fallback) in described {
+            let defaults = rows.filter { $0.first == "`\(name)`" && $0.count >= 3 }
+                .map { $0[$0.count - 2].trimmingCharacters(in: CharacterSet(charactersIn: "`")) }
             var writer = JSONWriter()
-            field.fallback.write(to: &writer)
+            fallback.write(to: &writer)
             let found = defaults.compactMap { try? JSON($0) }
-            #expect(try found.contains(JSON(writer.bytes)), "\(field.name): \(defaults)")
+            #expect(try found.contains(JSON(writer.bytes)), "\(name): \(defaults)")
         }
     }
 

@@ -61,6 +61,123 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// A-148: what is asked for in the slot is another way of getting the same, which waits for the turn of the older.
+    @Test func aNewerRequestInTheSlotDoesNotWaitForTheOlderOne() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover"}"#))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.request(2, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover","forceRefresh":true}"#))
+        #expect(try server.next()?["error"]?["code"]?.integer == -32800)
+        try waitUntil("the newer is under way") { web.requests.count == 2 && web.droppedCount == 1 }
+        gate.open()
+        #expect(try server.next()?["id"]?.integer == 2)
+        #expect(server.finish() == 0)
+    }
+
+    /// B-123, B-126, E2-14.
+    @Test func cancellingAURLTakesItOutOfAPrefetchThatGoesOn() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let urls = ["/held/a", "/held/b"].map { quoted(web.url($0)) }
+        try server.request(1, "prefetch", #"{"urls":[\#(urls.joined(separator: ","))]}"#)
+        try waitUntil("both are under way") { web.requests.count == 2 }
+        let cancelled = try server.call(2, "cancelAll", #"{"url":\#(urls[0])}"#)
+        #expect(cancelled["result"]?["cancelled"]?.integer == 1)
+        try waitUntil("one is dropped") { web.droppedCount == 1 }
+        #expect(try server.call(3, "cancelAll", #"{"url":\#(urls[0])}"#)["result"]?["cancelled"]?.integer == 0)
+        gate.open()
+        let report = try #require(try server.next()?["result"])
+        #expect(report["completed"]?.elements?.map { quoted($0.string ?? "") } == [urls[1]])
+        #expect(report["failed"]?.elements?.map { $0["error"]?["code"]?.integer } == [-32800])
+        #expect(server.finish() == 0)
+    }
+
+    /// B-124.
+    @Test func aPrefetchIsAsUrgentAsItIsTold() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--max-downloads-per-host", "1"])
+        try server.request(1, "retrieve", retrieve(web, "/held/1"))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.request(2, "retrieve", retrieve(web, "/2"))
+        try server.request(3, "prefetch", #"{"urls":[\#(quoted(web.url("/3")))]}"#)
+        try waitUntil("two wait") {
+            try server.call(100, "stats", "{}")["result"]?["waitingDownloads"]?.integer == 2
+        }
+        #expect(try server.call(10, "setPriority", #"{"id":3,"priority":1}"#)["result"]?["changed"]?.boolean == true)
+        gate.open()
+        _ = try server.replies(3)
+        #expect(web.requests.map(\.path) == ["/held/1", "/3", "/2"])
+        #expect(server.finish() == 0)
+    }
+
+    /// However it waits: for a slot of its host, for its turn on its key, for the next attempt or for the server.
+    @Test func aDeadlineCountsWhateverTheRequestWaitsFor() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--max-downloads-per-host", "1"])
+        func isLate(_ id: Int, _ method: String, _ params: String) throws -> Bool {
+            let error = try server.call(id, method, params)["error"]
+            return error?["code"]?.integer == 20002 && error?["message"]?.string?.contains("deadline") == true
+        }
+        #expect(try isLate(1, "retrieve", retrieve(web, "/held/1", #"{"deadline":0.05}"#)))
+        let retrying = #"{"deadline":0.05,"retry":{"maxRetries":100,"interval":{"seconds":30}}}"#
+        let busy = try LocalServer { _ in .reply(503, [:], []) }
+        defer { busy.stop() }
+        #expect(try isLate(2, "retrieve", retrieve(busy, "/busy", retrying)))
+        try server.request(3, "retrieve", retrieve(web, "/held/3"))
+        try waitUntil("it is under way") { web.requestCount("/held/3") == 1 }
+        #expect(try isLate(4, "retrieve", retrieve(web, "/4", #"{"deadline":0.05}"#)))
+        #expect(try isLate(5, "retrieve", retrieve(web, "/held/3", #"{"deadline":0.05,"forceRefresh":true}"#)))
+        #expect(try isLate(6, "download", #"{"url":\#(quoted(web.url("/6"))),"options":{"deadline":0.05}}"#))
+        gate.open()
+        #expect(try server.next()?["id"]?.integer == 3)
+        #expect(web.requestCount("/held/3") == 1 && web.requestCount("/4") == 0 && web.requestCount("/6") == 0)
+        #expect(server.finish() == 0)
+    }
+
+    /// A-009, E2-25.
+    @Test func theDownloaderIsConfiguredWhileItRuns() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--timeout", "7"])
+        let options = #"{"downloader":{"maxDownloadsPerHost":1,"timeout":9}}"#
+        _ = try server.call(1, "initialize", #"{"initializationOptions":\#(options)}"#)
+        let settings = try #require(try server.call(2, "configure")["result"]?["downloader"])
+        #expect(settings["maxDownloadsPerHost"]?.integer == 1 && settings["maxConcurrentDownloads"]?.integer == 64)
+        #expect(try settings["timeout"] == JSON("7"), "the flag comes first")
+        for id in 3...5 { try server.request(id, "retrieve", retrieve(web, "/held/\(id)")) }
+        try waitUntil("one runs and two wait") {
+            try server.call(100, "stats", "{}")["result"]?["waitingDownloads"]?.integer == 2
+        }
+        try waitUntil("it has asked the server") { web.requests.count == 1 }
+        let raised = try server.call(6, "configure", #"{"downloader":{"maxDownloadsPerHost":3}}"#)
+        #expect(raised["result"]?["downloader"]?["maxDownloadsPerHost"]?.integer == 3)
+        try waitUntil("all run") { web.requests.count == 3 }
+        let bad = try server.call(7, "configure", #"{"downloader":{"maxDownloadPerHost":3}}"#)
+        #expect(bad["error"]?["data"]?["suggestion"]?.string == "maxDownloadsPerHost")
+        gate.open()
+        _ = try server.replies(3)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func theTimeoutOfTheDownloaderCountsWhereTheOptionsSayNothing() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        _ = try server.call(1, "configure", #"{"downloader":{"timeout":0.05}}"#)
+        let error = try server.call(2, "retrieve", retrieve(web, "/held/a"))["error"]
+        #expect(error?["code"]?.integer == 20002 && error?["message"]?.string?.contains("timeout") == true)
+        try server.request(3, "retrieve", retrieve(web, "/held/a", #"{"timeout":60}"#))
+        try waitUntil("it is asked for again") { web.requests.count == 2 }
+        gate.open()
+        #expect(try server.next()?["result"] != nil)
+        #expect(server.finish() == 0)
+    }
+
     @Test func cancelAllHitsAllCallersOfAURLAndNobodyElse() throws {
         let web = try web()
         defer { web.stop() }

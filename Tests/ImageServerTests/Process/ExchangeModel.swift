@@ -60,7 +60,15 @@ struct ExchangeModel {
 
     /// The next thing the client says: one or a few messages.
     mutating func messages() -> [String] {
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<29, using: &random) {
+        case 20: return [request("download", download())]
+        case 21, 22: return [request("prefetch", prefetch())]
+        case 23: return [request("stopPrefetch", #"{"id":\#(anyID())}"#)]
+        case 24, 25:
+            let priority = Int.random(in: 0...1, using: &random)
+            return [request("setPriority", #"{"id":\#(anyID()),"priority":\#(priority)}"#)]
+        case 26: return [request("cancelAll", cancelAll())]
+        case 27: return [request("configure", configuration())]
         case 0..<9: return [request("retrieve", retrieval())]
         case 9, 10: return [request("store", #"{"key":"\#(key())","path":\#(picture)}"#)]
         case 11: return [request("remove", #"{"key":"\#(key())"}"#)]
@@ -89,17 +97,55 @@ struct ExchangeModel {
     /// Few keys and paths, so that requests meet and merge.
     private mutating func key() -> String { "key \(Int.random(in: 0..<3, using: &random))" }
 
-    private mutating func retrieval() -> String {
+    /// Few of them, so that they are met again.
+    private mutating func url() -> String {
         let kind = ["fine", "fine", "fine", "missing", "broken", "reset", "cut"].randomElement(using: &random) ?? ""
         let place = Bool.random(using: &random) ? "/held/\(Int.random(in: 0..<gates.count, using: &random))" : "/open"
+        return quoted(web.url("\(place)/\(kind)\(Int.random(in: 0..<2, using: &random))"))
+    }
+
+    /// Of a request that is likely to be in flight.
+    private mutating func anyID() -> Int { max(lastID + 1 - Int.random(in: 0..<12, using: &random), 0) }
+
+    private mutating func retrieval() -> String {
         let form = ["path", "data", "none"].randomElement(using: &random) ?? ""
         let options = [
             "", #","options":{"forceRefresh":true}"#, #","options":{"onlyFromCache":true}"#,
-            #","options":{"cacheMemoryOnly":true}"#,
+            #","options":{"cacheMemoryOnly":true}"#, #","options":{"slot":"a"}"#,
+            #","options":{"slot":"b","forceRefresh":true}"#, #","options":{"onLastCancel":"finish"}"#,
+            #","options":{"merge":false,"downloadPriority":1}"#, #","options":{"deadline":0.001}"#,
+            #","options":{"retry":{"maxRetries":2,"interval":{"seconds":0}}}"#,
+            #","options":{"alternativeSources":[\#(url())],"hedgeAfter":0.001}"#,
+            #","options":{"alternativeSources":[\#(url()),\#(url())]}"#,
         ]
-        let url = quoted(web.url("\(place)/\(kind)\(Int.random(in: 0..<2, using: &random))"))
+        let url = url()
         return #"{"url":\#(url),"as":"\#(form)"\#(options.randomElement(using: &random) ?? "")}"#
     }
+
+    private mutating func download() -> String {
+        let form = Bool.random(using: &random) ? "data" : "none"
+        return #"{"url":\#(url()),"as":"\#(form)","options":{"slot":"a"}}"#
+    }
+
+    private mutating func prefetch() -> String {
+        let urls = (0..<Int.random(in: 0...4, using: &random)).map { _ in url() }.joined(separator: ",")
+        return #"{"urls":[\#(urls)],"maxConcurrent":\#(Int.random(in: 1...3, using: &random))}"#
+    }
+
+    private mutating func cancelAll() -> String {
+        [#"{"url":\#(url())}"#, #"{"slot":"a"}"#, #"{"slot":"b"}"#, #"{"cache":"default"}"#, "{}"]
+            .randomElement(using: &random) ?? ""
+    }
+
+    /// Never more than ``mostPerHost``.
+    private mutating func configuration() -> String {
+        let order = Bool.random(using: &random) ? "fifo" : "lifo"
+        let count = Int.random(in: 1...Self.mostPerHost, using: &random)
+        return #"{"downloader":{"maxDownloadsPerHost":\#(count),"downloadOrder":"\#(order)"}}"#
+    }
+
+    /// The most downloads at once from the server, whatever is configured.
+    static let mostPerHost = 4
 
     private mutating func notification() -> String {
         let params = retrieval()
@@ -109,7 +155,7 @@ struct ExchangeModel {
 
     private mutating func cancellation(isSilent: Bool) -> String {
         // Recent ones are more likely to be in flight; the one after the last is unknown.
-        let id = max(lastID + 1 - Int.random(in: 0..<12, using: &random), 0)
+        let id = anyID()
         if isSilent {
             requests[id]?.mayBeSilent = true
             return #"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":\#(id)}}"#

@@ -41,6 +41,26 @@ export interface DiskSettings {
   readOnlyPaths?: string[];
   /** When a store is done: the system has the bytes, or the disk has them. Default: `"process"`. */
   durability?: "process" | "disk";
+  /** Whether and when a stored image is checked with its server, unless a request says otherwise. Default: `"never"`. */
+  revalidate?: "never" | "ifExpired" | "always" | "http";
+  /** Seconds for which failures that would come again are remembered; 0 for not at all. Default: 0. */
+  negativeCache?: number;
+}
+
+/** Settings of the downloader of all caches. */
+export interface DownloaderSettings {
+  /** Downloads at once from one host. Default: 4. */
+  maxDownloadsPerHost?: number;
+  /** Downloads at once in all. Default: 64. */
+  maxConcurrentDownloads?: number;
+  /** Which of equal priority goes first: the oldest or the newest. Default: `"fifo"`. */
+  downloadOrder?: "fifo" | "lifo";
+  /** Downloads started a second, after a first burst; 0 for no limit. Default: 0. */
+  downloadsPerSecond?: number;
+  /** How many may start at once before `downloadsPerSecond` counts. Default: 25. */
+  downloadBurst?: number;
+  /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
+  timeout?: number;
 }
 
 /** The settings in force of one cache. */
@@ -51,12 +71,20 @@ export interface CacheSettings {
   disk: Required<DiskSettings>;
 }
 
+/** The settings in force of one cache, and of the downloader of all. */
+export interface ConfiguredSettings extends CacheSettings {
+  /** The downloader. */
+  downloader: Required<DownloaderSettings>;
+}
+
 /** What `configure` is asked for. */
 export interface ConfigureRequest extends CacheRequest {
   /** The settings of the memory tier, or whether there is one. */
   memory?: boolean | MemorySettings;
   /** The settings of the disk tier. */
   disk?: DiskSettings;
+  /** The settings of the downloader of all caches. */
+  downloader?: DownloaderSettings;
 }
 
 /** A cache that is open, configured, or found in the cache folder. */

@@ -52,7 +52,14 @@ from .results import (
     SizeResult,
     VerifyResult,
 )
-from .settings import CacheSettings, DiskSettings, KnownCache, MemorySettings
+from .settings import (
+    CacheSettings,
+    ConfiguredSettings,
+    DiskSettings,
+    DownloaderSettings,
+    KnownCache,
+    MemorySettings,
+)
 
 __version__ = "0.1.0"
 
@@ -65,6 +72,7 @@ __all__ = [
     "BinaryNotFound",
     "CachePathResult",
     "CacheSettings",
+    "ConfiguredSettings",
     "CacheType",
     "CachedResult",
     "CallTimedOut",
@@ -75,6 +83,7 @@ __all__ = [
     "Delegate",
     "Delegates",
     "DiskSettings",
+    "DownloaderSettings",
     "DiskSize",
     "DownloadCancelledBeforeStarting",
     "DownloadDraft",

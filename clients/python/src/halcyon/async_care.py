@@ -19,7 +19,14 @@ from .results import (
     entry_from_wire,
     verify_from_wire,
 )
-from .settings import CacheSettings, DiskSettings, KnownCache, MemorySettings
+from .settings import (
+    CacheSettings,
+    ConfiguredSettings,
+    DiskSettings,
+    DownloaderSettings,
+    KnownCache,
+    MemorySettings,
+)
 
 
 class AsyncCareMethods:
@@ -37,11 +44,12 @@ class AsyncCareMethods:
         cache: Optional[str] = None,
         memory: Union[None, bool, MemorySettings] = None,
         disk: Optional[DiskSettings] = None,
+        downloader: Optional[DownloaderSettings] = None,
         timeout: Optional[float] = None,
-    ) -> CacheSettings:
-        """Changes the settings of a cache and returns those in force; as `Client.configure`."""
-        wire = params_of.configure(cache, memory, disk)
-        settings: CacheSettings = await self._request("configure", wire, timeout)
+    ) -> ConfiguredSettings:
+        """Changes the settings of a cache, or of the downloader, and returns those in force; as `Client.configure`."""
+        wire = params_of.configure(cache, memory, disk, downloader)
+        settings: ConfiguredSettings = await self._request("configure", wire, timeout)
         return settings
 
     async def caches(self, *, timeout: Optional[float] = None) -> List[KnownCache]:

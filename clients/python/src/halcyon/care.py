@@ -17,7 +17,14 @@ from .results import (
     entry_from_wire,
     verify_from_wire,
 )
-from .settings import CacheSettings, DiskSettings, KnownCache, MemorySettings
+from .settings import (
+    CacheSettings,
+    ConfiguredSettings,
+    DiskSettings,
+    DownloaderSettings,
+    KnownCache,
+    MemorySettings,
+)
 from .transport import Transport
 
 T = TypeVar("T")
@@ -41,16 +48,17 @@ class CareMethods:
         cache: Optional[str] = None,
         memory: Union[None, bool, MemorySettings] = None,
         disk: Optional[DiskSettings] = None,
+        downloader: Optional[DownloaderSettings] = None,
         timeout: Optional[float] = None,
-    ) -> CacheSettings:
-        """Changes the settings of a cache from now on and returns those in force.
+    ) -> ConfiguredSettings:
+        """Changes the settings of a cache, or of the downloader, from now on and returns those in force.
 
         `memory` is False to switch that tier off, True to switch it on, or its settings. What is
         left out stays as it was; without any change it only tells. Raises InvalidParams, which
         names the setting, and then nothing has changed.
         """
-        wire = params_of.configure(cache, memory, disk)
-        return self._call("configure", wire, _settings, timeout)
+        wire = params_of.configure(cache, memory, disk, downloader)
+        return self._call("configure", wire, _configured, timeout)
 
     def caches(self, *, timeout: Optional[float] = None) -> List[KnownCache]:
         """The caches that are open, configured, or found in the cache folder, by name."""
@@ -153,6 +161,11 @@ class CareMethods:
                 raise
             if event is not None:
                 yield event
+
+
+def _configured(wire: Any) -> ConfiguredSettings:
+    settings: ConfiguredSettings = wire
+    return settings
 
 
 def _settings(wire: Any) -> CacheSettings:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 from .framing import to_json
 from .options import As, ImageOptions, Processors
-from .settings import DiskSettings, MemorySettings
+from .settings import DiskSettings, DownloaderSettings, MemorySettings
 
 Params = Union[None, Mapping[str, Any], Sequence[Any]]
 """What a generic call may send: nothing, names with values, or values by position."""
@@ -131,9 +131,10 @@ def configure(
     cache: Optional[str],
     memory: Union[None, bool, MemorySettings],
     disk: Optional[DiskSettings],
+    downloader: Optional[DownloaderSettings],
 ) -> str:
     """Parameters of `configure`."""
-    return to_json(_given(cache=cache, memory=memory, disk=disk))
+    return to_json(_given(cache=cache, memory=memory, disk=disk, downloader=downloader))
 
 
 def add_read_only_path(path: StrPath, cache: Optional[str]) -> str:

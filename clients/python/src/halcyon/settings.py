@@ -42,6 +42,25 @@ class DiskSettings(TypedDict, total=False):
     readOnlyPaths: List[str]
     """Folders that are searched after this one and never written, as absolute paths."""
     durability: Literal["process", "disk"]
+    revalidate: Literal["never", "ifExpired", "always", "http"]
+    """Whether and when a stored image is checked with its server, unless a request says otherwise."""
+    negativeCache: int
+    """Seconds for which failures that would come again are remembered; 0 for not at all."""
+
+
+class DownloaderSettings(TypedDict, total=False):
+    """Settings of the downloader of all caches; what is left out stays as it was."""
+
+    maxDownloadsPerHost: int
+    maxConcurrentDownloads: int
+    downloadOrder: Literal["fifo", "lifo"]
+    """Which of equal priority goes first: the oldest or the newest."""
+    downloadsPerSecond: int
+    """Downloads started a second, after a first burst; 0 for no limit."""
+    downloadBurst: int
+    """How many may start at once before `downloadsPerSecond` counts."""
+    timeout: float
+    """Seconds to wait for the next bytes, unless a request says otherwise."""
 
 
 class CacheSettings(TypedDict):
@@ -49,6 +68,12 @@ class CacheSettings(TypedDict):
 
     memory: Union[Literal[False], MemorySettings]
     disk: DiskSettings
+
+
+class ConfiguredSettings(CacheSettings):
+    """The settings in force of one cache, and of the downloader of all."""
+
+    downloader: DownloaderSettings
 
 
 class KnownCache(TypedDict):

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import ImageEngine
+
+@Suite struct DeadlineTests {
+    @Test func whatIsLeftCountsFromTheArrival() {
+        let deadline = Deadline(seconds: 2, arrived: 500)
+        #expect(deadline.rest(at: 500) == 2_000_000_000)
+        #expect(deadline.rest(at: 1_500_000_500) == 500_000_000)
+        #expect(deadline.rest(at: 2_000_000_500) == 0 && deadline.rest(at: 9_000_000_000) == 0)
+        #expect(Deadline(seconds: nil, arrived: 0).rest(at: .max) == nil)
+        #expect(Deadline(seconds: 1e300, arrived: 0).rest(at: 0) == 86_400_000_000_000)
+    }
+
+    @Test func workThatIsLateIsCancelledAndItsErrorIsTheDeadline() async throws {
+        let deadline = Deadline(seconds: 0.001, arrived: 0)
+        await #expect(throws: ImageError.timedOut(url: "u", option: "deadline", seconds: 0.001)) {
+            try await deadline.hold("u", now: 0) { try await Task.sleep(for: .seconds(3600)) }
+        }
+    }
+
+    @Test func workThatEndsInTimeHasItsOwnResult() async throws {
+        let deadline = Deadline(seconds: 3600, arrived: 0)
+        #expect(try await deadline.hold("u", now: 0) { 5 } == 5)
+        await #expect(throws: ImageError.notCached(key: "k")) {
+            try await deadline.hold("u", now: 0) { throw ImageError.notCached(key: "k") }
+        }
+    }
+}
