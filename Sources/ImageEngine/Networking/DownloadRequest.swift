@@ -6,6 +6,7 @@ internal import Synchronization
 /// Two callers share a download only if everything here is equal: what is sent, and the limits. A body fetched with one
 /// caller's credentials can therefore never reach another, and nobody waits longer or gets more than was agreed to. How a
 /// caller writes what is sent does not matter: neither a fragment of the URL nor the case of a header's name is (C-10).
+/// A caller's deadline ends its own wait, and is not among the limits.
 struct DownloadRequest: Hashable, Sendable {
     private let givenURL: Uncompared<String>
     private let exactHeaders: [Header]

@@ -16,8 +16,6 @@ struct Exchange: Sendable {
     /// What has become of it so far.
     private(set) var ending: DownloadReport
     private let started = monotonicNanoseconds()
-    /// How long it waited for a turn since, in nanoseconds: that is not the server's doing.
-    private var waited = 0
     /// The host whose turn it has.
     private var host: String
     private var policy: RedirectPolicy
@@ -118,9 +116,7 @@ struct Exchange: Sendable {
     /// Waits for a turn at the host of the next request, if that is another than before.
     private mutating func sit(at origin: String) async throws {
         guard origin != host else { return }
-        let began = monotonicNanoseconds()
         try await seat(origin)
-        waited += monotonicNanoseconds() - began
         host = origin
     }
 
@@ -128,7 +124,7 @@ struct Exchange: Sendable {
         _ hop: Hop, _ id: UInt64, _ question: OpenQuestion, _ finish: @escaping @Sendable (HopOutcome) -> Void
     ) -> TransferOrder {
         TransferOrder(
-            request: request, hop: hop, started: started + waited, headerAllowance: Transfer.headerLimit - headerBytes,
+            request: request, hop: hop, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
             ask: asking(id, question), report: report, finish: finish)
     }

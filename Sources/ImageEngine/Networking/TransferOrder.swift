@@ -4,8 +4,6 @@ internal import Platform
 struct TransferOrder: Sendable {
     let request: DownloadRequest
     let hop: Hop
-    /// When the whole download began, in nanoseconds of the monotonic clock.
-    let started: Int
     /// How many bytes of headers may still come.
     let headerAllowance: Int
     /// The most public address that led here by a redirect.

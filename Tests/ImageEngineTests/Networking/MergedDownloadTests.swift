@@ -116,8 +116,12 @@ import Testing
             try request("http://h") { $0.headers = ["bearer": "a"] }
                 != request("http://h") { $0.authorization = .bearer("a") })
         for seconds in [Double.nan, .infinity, 1e300, -1] {
-            let strange = try request("http://h") { $0.timeout = seconds }
+            let strange = try request("http://h") {
+                $0.timeout = seconds
+                $0.minBytesPerSecond = seconds
+            }
             #expect((0...1e8).contains(strange.timeout))
+            #expect((0...1e8).contains(strange.minBytesPerSecond))
         }
     }
 
@@ -151,6 +155,24 @@ import Testing
         try await eventuallyMerged(2)
         gate.open()
         for caller in callers { #expect(try await caller.value.bytes == picture) }
+        #expect(server.requestCount("/a.png") == 1)
+    }
+
+    /// A deadline is its caller's own.
+    @Test func callerWhoseDeadlinePassesLeavesTheDownloadToTheOthers() async throws {
+        let server = try LocalServer(routes: ["/a.png": held()])
+        defer { server.stop() }
+        let url = server.url("/a.png")
+        let patient = caller(url)
+        try await eventually { server.requestCount("/a.png") == 1 }
+        for key in [nil, "another"] {
+            let hasty = caller(url, key: key) { $0.deadline = 0.05 }
+            await #expect(throws: ImageError.timedOut(url: url, option: "deadline", seconds: 0.05)) {
+                try await hasty.value
+            }
+        }
+        gate.open()
+        #expect(try await patient.value.bytes == picture)
         #expect(server.requestCount("/a.png") == 1)
     }
 
