@@ -51,7 +51,7 @@ public final class ImagePrefetcher: Sendable {
         /// Those that are not settled.
         var open: Set<ExactText>
         var cancelled: Set<ExactText> = []
-        var tasks: [ExactText: Task<Void, any Error>] = [:]
+        var tasks: [ExactText: Task<ImageResult, any Error>] = [:]
     }
 
     private enum Outcome: Sendable {
@@ -111,7 +111,7 @@ public final class ImagePrefetcher: Sendable {
     /// - Returns: Whether there was such an image.
     public func cancel(_ url: String) -> Bool {
         let url = ExactText(url)
-        let (wasOpen, task) = single.withLock { single -> (Bool, Task<Void, any Error>?) in
+        let (wasOpen, task) = single.withLock { single -> (Bool, Task<ImageResult, any Error>?) in
             guard single.open.remove(url) != nil else { return (false, nil) }
             single.cancelled.insert(url)
             return (true, single.tasks[url])
