@@ -2,8 +2,10 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // curl.h turns the variadic functions into checking macros; here their plain names are wanted.
 #undef curl_easy_setopt
@@ -78,6 +80,25 @@ CURLcode hc_set_judges(CURL *easy, curl_opensocket_callback dial, curl_prereq_ca
 }
 int hc_socket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *context) {
+    curl.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+    return curl.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
+}
+void hc_close(int socket) { close(socket); }
+int hc_local_port(int socket) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &size)) return -1;
+    switch (address.ss_family) {
+    case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    default: return -1;
+    }
+}
+int hc_has_input(int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 CURLcode hc_resume(CURL *easy) { return curl.curl_easy_pause(easy, CURLPAUSE_CONT); }
 long long hc_date(const char *text) { return (long long)curl.curl_getdate(text, NULL); }

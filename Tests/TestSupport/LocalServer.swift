@@ -9,6 +9,7 @@ public struct Script: Sendable {
     enum Step: Sendable {
         case send([UInt8])
         case wait(Gate)
+        case open(Gate)
         case close
         case reset
         case endless([UInt8])
@@ -31,6 +32,8 @@ public struct Script: Sendable {
     public func raw(_ bytes: [UInt8]) -> Script { adding(.send(bytes)) }
     /// Goes on only when the gate is open.
     public func waiting(for gate: Gate) -> Script { adding(.wait(gate)) }
+    /// Opens a gate, for the test to know how far it is.
+    public func opening(_ gate: Gate) -> Script { adding(.open(gate)) }
     /// Closes the connection.
     public func closing() -> Script { adding(.close) }
     /// Sends the same bytes again and again until the client goes away.
@@ -264,6 +267,7 @@ public final class LocalServer: Sendable {
                     for byte in bytes where hasLeft(client) || !transmit([byte], to: client) { return drop() }
                 }
             case .wait(let gate): while !gate.isOpen { if hasLeft(client) { return drop() } }
+            case .open(let gate): gate.open()
             case .close: return false
             case .reset:
                 var linger = linger(l_onoff: 1, l_linger: 0)

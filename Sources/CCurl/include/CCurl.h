@@ -27,6 +27,13 @@ CURLcode hc_set_header(CURL *easy, hc_data_callback callback, void *context);
 CURLcode hc_set_judges(CURL *easy, curl_opensocket_callback dial, curl_prereq_callback request, void *context);
 /// A new socket for an address, closed in programs that are started; -1 if there can be none.
 int hc_socket(const struct curl_sockaddr *address);
+/// Sets who closes sockets that `hc_set_judges` had made; it is asked even after the handle is gone.
+CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *context);
+void hc_close(int socket);
+/// The port of our end; -1 if it has none.
+int hc_local_port(int socket);
+/// Whether there are bytes that nobody has read.
+int hc_has_input(int socket);
 /// Goes on with a transfer whose body was held back; the result is that of the callbacks it calls.
 CURLcode hc_resume(CURL *easy);
 /// Seconds since 1970 of a date as HTTP writes it, in any of its three forms; -1 for anything else.

@@ -85,6 +85,7 @@ struct Exchange: Sendable {
             case .restart:
                 part?.drop()
                 part = nil
+            case .stale: break
             case .failure(let error): throw error
             }
         }

@@ -24,8 +24,17 @@ func receiveHeader(
 func openSocket(
     context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let address, transfer(context)?.mayReach(IPAddress(address)) == true else { return -1 }
-    return hc_socket(address)
+    guard let address, let transfer = transfer(context), transfer.mayReach(IPAddress(address)) else { return -1 }
+    let socket = hc_socket(address)
+    if socket >= 0 { transfer.book.sockets.opened(socket) }
+    return socket
+}
+
+/// Called by libcurl for a socket that it has no more use for, with a ``TransferBook``.
+func closeSocket(context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
+    context.map { Unmanaged<TransferBook>.fromOpaque($0).takeUnretainedValue() }?.sockets.closed(socket)
+    hc_close(socket)
+    return 0
 }
 
 /// Called by libcurl before a request is sent, also over a connection that another transfer made.
@@ -34,5 +43,7 @@ func beforeRequest(
     port: Int32, localPort: Int32
 ) -> Int32 {
     let text = address.map { String(cString: $0) } ?? ""
-    return transfer(context)?.mayReach(IPAddress(text)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    guard let transfer = transfer(context), transfer.mayReach(IPAddress(text)), transfer.mayUse(localPort: localPort)
+    else { return CURL_PREREQFUNC_ABORT }
+    return CURL_PREREQFUNC_OK
 }

@@ -21,6 +21,8 @@ extension Transfer {
         hc_set_write(easy, receiveBody, context)
         hc_set_header(easy, receiveHeader, context)
         hc_set_judges(easy, openSocket, beforeRequest, context)
+        // The book lives as long as the transport's thread, and so longer than every connection.
+        hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
         configureHeaders()
         configureCredentials()
         configureProxy()

@@ -28,6 +28,8 @@ final class Transfer {
     private var verdict: ImageError?
     /// Why an address was not dialled. Another of the host's may have been.
     private(set) var refusedAddress: ImageError?
+    /// Whether the connection held bytes before anything was asked over it.
+    private var isStale = false
     private var reached: AddressClass?
 
     /// What is done with the body.
@@ -92,6 +94,14 @@ final class Transfer {
         if isName { book.names.note(url.host, type) }
         reached = type
         return true
+    }
+
+    /// Whether a connection may be used. In the clear, bytes that came unasked would be taken for the answer to our
+    /// request: libcurl 7.88 to 8.0 does not look.
+    func mayUse(localPort: Int32) -> Bool {
+        guard !order.hop.url.isSecure else { return true }
+        isStale = book.sockets.hasUnaskedInput(at: localPort)
+        return !isStale
     }
 
     // MARK: Receiving
@@ -332,6 +342,7 @@ final class Transfer {
     private func conclude(_ code: CURLcode) {
         if case .passedBy(let kind) = disposition { return end(kind) }
         if let verdict { return fail(verdict) }
+        if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
         guard code == CURLE_OK else {
             // A proxy that wants credentials before it connects us is an error to libcurl.
             if order.answersChallenges, let challenge { return end(challenge) }

@@ -2,6 +2,8 @@
 final class TransferBook {
     /// The names that they have met.
     var names = NameMemory()
+    /// The sockets that they have opened.
+    var sockets = OpenSockets()
     private var heads: [Transfer] = []
 
     /// Has a head judged when libcurl has read it.

@@ -39,6 +39,8 @@ struct HopOutcome: Sendable {
         case challenge(status: Int, ChallengeList)
         /// What was begun earlier cannot be gone on with: ask for the whole.
         case restart
+        /// The connection had something to say that nobody had asked for: ask over another one.
+        case stale
         case failure(any Error)
     }
 

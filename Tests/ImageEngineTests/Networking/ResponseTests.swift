@@ -171,6 +171,25 @@ import Testing
         #expect(try await failure(Script.head(200, length: nil).raw(picture).closing()) == nil)
     }
 
+    /// C1: what a server says without being asked is no answer to the next request.
+    @Test func answerThatNobodyAskedForIsNotTakenForTheNextOne() async throws {
+        let poison = hollowPNG(width: 9, count: 400)
+        let (ask, said) = (Gate(), Gate())
+        let server = try LocalServer { [picture] request in
+            let reply = Script.reply(200, [:], picture)
+            guard request.path == "/first" else { return reply }
+            return reply.waiting(for: ask).followed(by: .reply(200, [:], poison)).opening(said)
+        }
+        defer { server.stop() }
+        #expect(try await engine.image(server.url("/first"), bytes: true).bytes == picture)
+        ask.open()
+        try await eventually("it has been said") { said.isOpen }
+        for number in 0..<3 {
+            #expect(try await engine.image(server.url("/\(number)"), bytes: true).bytes == picture)
+        }
+        #expect(server.connectionCount == 2)
+    }
+
     /// E2-36.
     @Test func bodyOverTheLimitIsRefusedByItsHeadAndWhileItStreams() async throws {
         let gate = Gate()
