@@ -19,7 +19,7 @@ public struct Script: Sendable {
         var waits: Bool {
             switch self {
             case .wait, .endless, .drip: true
-            case .send, .close, .reset: false
+            case .send, .open, .close, .reset: false
             }
         }
     }
