@@ -74,13 +74,13 @@ extension ServerProcess {
 /// Text as a JSON string.
 public func quoted(_ text: String) -> String { JSON.string(text).text }
 
-/// Waits on this thread until `condition` holds; the bound of 30 s only turns a hang into a failure.
+/// Waits on this thread until `condition` holds; the bound of 120 s only turns a hang into a failure.
 public func waitUntil(_ what: String, blocking condition: () throws -> Bool) throws {
-    for _ in 0..<6000 {
+    for _ in 0..<24_000 {
         if try condition() { return }
         usleep(5000)
     }
-    throw PatienceExhausted(description: "\(what) did not come true within 30 s")
+    throw PatienceExhausted(description: "\(what) did not come true within 120 s")
 }
 
 extension ServerProcess {

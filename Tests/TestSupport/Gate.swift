@@ -51,13 +51,13 @@ public struct PatienceExhausted: Error, CustomStringConvertible {
 
 /// Waits until `condition` holds.
 ///
-/// Not for measuring time: the bound of 30 s only turns a hang into a failure.
+/// Not for measuring time: the bound of 120 s only turns a hang into a failure.
 public func eventually(
     _ what: String = "the condition", _ condition: @Sendable () async throws -> Bool
 ) async throws {
-    for _ in 0..<6000 {
+    for _ in 0..<24_000 {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(5))
     }
-    throw PatienceExhausted(description: "\(what) did not come true within 30 s")
+    throw PatienceExhausted(description: "\(what) did not come true within 120 s")
 }

@@ -19,6 +19,10 @@ final class TestEngine: Sendable {
         let folder = try folder ?? TemporaryFolder()
         var configuration = ImageManager.Configuration(cacheRoot: folder.path + "/cache")
         configuration.clock = EngineClock(monotonic: { clock.now }, wall: { clock.seconds })
+        // A busy machine may keep a test from going on for longer than a server may be silent.
+        configuration.downloader.timeout = 120
+        // What has expired when a test moves the clock is still there, unless the test cleans.
+        configuration.cleanInterval = 0
         configure(&configuration)
         self.folder = folder
         self.clock = clock

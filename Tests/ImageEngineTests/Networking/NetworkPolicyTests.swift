@@ -106,10 +106,21 @@ import Testing
     }
 
     @Test func nameThatLedOutsideIsNotBelievedWhenItLeadsInside() async throws {
-        let outer = try LocalServer(host: 2) { [picture] _ in .reply(200, ["Connection": "close"], picture).closing() }
-        defer { outer.stop() }
-        let inner = try serving(port: outer.port)
-        defer { inner.stop() }
+        func outside() throws -> LocalServer {
+            try LocalServer(host: 2) { [picture] _ in .reply(200, ["Connection": "close"], picture).closing() }
+        }
+        // Its port may be taken at the other address: then another one.
+        var pair: (outer: LocalServer, inner: LocalServer)?
+        for _ in 0..<50 where pair == nil {
+            let outer = try outside()
+            pair = (try? serving(port: outer.port)).map { (outer, $0) }
+            if pair == nil { outer.stop() }
+        }
+        let (outer, inner) = try #require(pair)
+        defer {
+            outer.stop()
+            inner.stop()
+        }
         let address = Mutex("127.0.0.2")
         let port = outer.port
         let engine = try engine {

@@ -94,6 +94,7 @@ import Testing
         // The flight is the same only for equal headers: it is taken here by hand.
         var options = ImageOptions { $0.headers = ["X-Waiter": "1"] }
         options.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0.001))
+        options.timeout = 15
         let request = try DownloadRequest(url: server.url("/a.png"), options: options)
         guard case .taken(let flight) = one.cache.flights.take(request.flight(to: CacheKey("a"))) else {
             Issue.record("no flight")
