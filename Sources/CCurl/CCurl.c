@@ -18,7 +18,7 @@
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
-    X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause) X(curl_getdate)
+    X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name;
@@ -101,7 +101,6 @@ int hc_has_input(int socket) {
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 CURLcode hc_resume(CURL *easy) { return curl.curl_easy_pause(easy, CURLPAUSE_CONT); }
-long long hc_date(const char *text) { return (long long)curl.curl_getdate(text, NULL); }
 long hc_info_long(CURL *easy, CURLINFO info) {
     long value = 0;
     curl.curl_easy_getinfo(easy, info, &value);

@@ -148,7 +148,7 @@ public final class ImageServer: RequestHandler {
                     }
                 }
             }
-        case .ordered(let access, let atOnce, let begin, let wait, let later):
+        case .ordered(let access, let atOnce, let later):
             if order.isFree(access), !hasProgress {
                 if let value = try atOnce() {
                     value.write(to: &writer)
@@ -156,13 +156,11 @@ public final class ImageServer: RequestHandler {
                 }
             }
             return .deferred { [order] call in
-                begin(call)
-                order.enter(access) {
-                    wait(call)
-                } start: { place in
+                let deferred = later(call)
+                order.enter(access, wait: deferred.wait) { place in
                     // Cancelled while it waited: its turn passes at once.
                     guard call.isOpen else { return order.leave(place) }
-                    Self.start(call, later) { order.leave(place) }
+                    Self.start(call, deferred.work) { order.leave(place) }
                 }
             }
         }

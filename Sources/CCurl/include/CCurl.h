@@ -36,8 +36,6 @@ int hc_local_port(int socket);
 int hc_has_input(int socket);
 /// Goes on with a transfer whose body was held back; the result is that of the callbacks it calls.
 CURLcode hc_resume(CURL *easy);
-/// Seconds since 1970 of a date as HTTP writes it, in any of its three forms; -1 for anything else.
-long long hc_date(const char *text);
 long hc_info_long(CURL *easy, CURLINFO info);
 long long hc_info_offset(CURL *easy, CURLINFO info);
 const char *hc_info_string(CURL *easy, CURLINFO info);

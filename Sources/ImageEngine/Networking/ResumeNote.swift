@@ -35,7 +35,7 @@ struct ResumeNote: Hashable, Sendable {
             return etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.utf8.count >= 2 ? etag : nil
         }
         guard let modified = response.lastModified, let date = response.fields["date"],
-            let changed = HTTPTime.seconds(modified), let sent = HTTPTime.seconds(date), sent - changed >= 1
+            let changed = HTTPDate.seconds(modified), let sent = HTTPDate.seconds(date), sent - changed >= 1
         else { return nil }
         return modified
     }

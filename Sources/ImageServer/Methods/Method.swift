@@ -72,15 +72,21 @@ enum Outcome<Value: WireResult>: Sendable {
     /// The same, and `begin` hears of the request at once, on the thread that reads.
     case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
     /// The request has its turn among those on the same cache. When that is now, `atOnce` may have the result; when it
-    /// is not, or when `atOnce` has none, `later` finds it. `begin` hears of the request before that, and `wait` when its
-    /// turn is not now, both on the thread that reads.
+    /// is not, or when `atOnce` has none, `later` says what is to be done.
     case ordered(
-        RequestOrder.Access, atOnce: @Sendable () throws -> Value?, begin: @Sendable (Call) -> Void = { _ in },
-        wait: @Sendable (Call) -> Void = { _ in }, later: @Sendable (Call) async throws -> Value)
+        RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) -> Deferred<Value>)
     /// The same for work that only waits for the disk: a thread for such work does all of it.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
     /// The process ends.
     case exit(Int32)
+}
+
+/// What a request does that was not answered at once.
+struct Deferred<Value: WireResult>: Sendable {
+    /// Hears, on the thread that reads, that its turn is not now.
+    var wait: @Sendable () -> Void = {}
+    /// Finds the result when its turn has come.
+    let work: @Sendable (Call) async throws -> Value
 }
 
 /// What a handler may need to know of its request.

@@ -57,7 +57,9 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
             nil
         } later: { _ in
-            try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
+            Deferred { _ in
+                try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
+            }
         }
     }
 }

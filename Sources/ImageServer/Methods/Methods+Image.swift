@@ -152,46 +152,49 @@ extension Invocation {
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),
             isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.slot, priority: CallPriority(options.downloadPriority),
-            previous: options.slot.flatMap { server.openRequests.vacate($0) })
-        let arrived = manager.configuration.clock.monotonic()
-        let turn = Turn()
+        let previous = options.slot.flatMap { server.openRequests.vacate($0) }
         return .ordered(access) {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
             ).map { try ImageReply(image: $0, form: form).checked() }
-            if found != nil { entry.stopPrevious() }
+            if found != nil { previous?.stop() }
             return found
-        } begin: { call in
-            server.openRequests.add(entry, call)
-        } wait: { call in
-            // The request whose place this one has taken may be what it waits for.
-            entry.stopPrevious()
-            turn.limit(call, url.text, options.deadline)
         } later: { call in
-            turn.come()
-            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
-            reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
-            defer { reporter?.end() }
-            var report: (@Sendable (DownloadProgress) -> Void)?
-            if let reporter { report = { reporter.report($0) } }
-            var isLastTry = false
-            while true {
-                let image = try await manager.image(
-                    resource, in: cache, options: options, needs: form.needs,
-                    caller: ImageCaller(
-                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived))
-                let reply = try ImageReply(image: image, form: form).checked()
-                guard form.needsBytes else { return reply }
-                try await server.inlineGate.enter(image.record.byteCount, for: call)
-                do {
-                    let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                    return ImageReply(image: loaded, form: form)
-                } catch ImageError.notCached where !isLastTry {
-                    // The file was changed behind our back, and has been taken out: load it anew, once.
-                    isLastTry = true
+            let entry = OpenRequests.Entry(
+                cache: cache.name, urls: [url.text], slot: options.slot,
+                priority: CallPriority(options.downloadPriority), previous: previous)
+            server.openRequests.add(entry, call)
+            let arrived = manager.configuration.clock.monotonic()
+            let turn = Turn()
+            return Deferred {
+                // The request whose place this one has taken may be what it waits for.
+                entry.stopPrevious()
+                turn.limit(call, url.text, options.deadline)
+            } work: { call in
+                turn.come()
+                let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
+                reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
+                defer { reporter?.end() }
+                var report: (@Sendable (DownloadProgress) -> Void)?
+                if let reporter { report = { reporter.report($0) } }
+                var isLastTry = false
+                while true {
+                    let image = try await manager.image(
+                        resource, in: cache, options: options, needs: form.needs,
+                        caller: ImageCaller(
+                            priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived
+                        ))
+                    let reply = try ImageReply(image: image, form: form).checked()
+                    guard form.needsBytes else { return reply }
+                    try await server.inlineGate.enter(image.record.byteCount, for: call)
+                    do {
+                        let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
+                        return ImageReply(image: loaded, form: form)
+                    } catch ImageError.notCached where !isLastTry {
+                        // The file was changed behind our back, and has been taken out: load it anew, once.
+                        isLastTry = true
+                    }
                 }
             }
         }

@@ -50,9 +50,11 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
         } later: { [query] _ in
-            try await manager.surveying {
-                let page = try cache.list(query)
-                return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
+            Deferred { _ in
+                try await manager.surveying {
+                    let page = try cache.list(query)
+                    return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
+                }
             }
         }
     }
@@ -64,8 +66,10 @@ extension Method {
         let manager = invocation.server.manager
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
-        } later: { call in
-            try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
+        } later: { _ in
+            Deferred { call in
+                try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
+            }
         }
     }
 
@@ -80,17 +84,19 @@ extension Method {
         let tokens = invocation.progress
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
-        } later: { call in
-            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
-            reporter?.begin(title: "verify", message: cache.name)
-            defer { reporter?.end() }
-            return try await manager.surveying {
-                VerifyReply(
-                    found: try cache.verify(
-                        repairs: repairs,
-                        report: { done, total in
-                            reporter?.report(DownloadProgress(received: done, total: total))
-                        }, isCancelled: { !call.isOpen }))
+        } later: { _ in
+            Deferred { call in
+                let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
+                reporter?.begin(title: "verify", message: cache.name)
+                defer { reporter?.end() }
+                return try await manager.surveying {
+                    VerifyReply(
+                        found: try cache.verify(
+                            repairs: repairs,
+                            report: { done, total in
+                                reporter?.report(DownloadProgress(received: done, total: total))
+                            }, isCancelled: { !call.isOpen }))
+                }
             }
         }
     }

@@ -59,7 +59,8 @@ final class OpenRequests: Sendable {
             if !stopping.withLock({ $0.isSuperseded }) { stopPrevious() }
         }
 
-        private func stop() {
+        /// Stops its work and that of the requests whose places it has taken.
+        func stop() {
             let work = stopping.withLock { stop in
                 defer { stop.work = nil }
                 return stop.work
