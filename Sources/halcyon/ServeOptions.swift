@@ -94,7 +94,9 @@ struct ServeOptions: ParsableArguments {
     var logFile: String?
 
     /// The settings of this run.
-    func settings() throws -> ServerSettings {
+    ///
+    /// - Parameter fallbacks: What counts as given when it is not.
+    func settings(besides fallbacks: [ServerSetting: String] = [:]) throws -> ServerSettings {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
@@ -107,6 +109,7 @@ struct ServeOptions: ParsableArguments {
             (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel), (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
-        return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)
+        return try ServerSettings(
+            given: fallbacks.merging(texts) { _, given in given }, file: config)
     }
 }
