@@ -93,6 +93,13 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "A file that the log is appended to, instead of stderr.")
     var logFile: String?
 
+    @Option(help: "A folder to record the run in: both directions of the protocol, and every download.")
+    var mirror: String?
+
+    @Option(
+        help: "A folder of such a recording: downloads come from there, not from the network, and so does the time.")
+    var replay: String?
+
     /// The settings of this run.
     ///
     /// - Parameter fallbacks: What counts as given when it is not.
@@ -107,6 +114,7 @@ struct ServeOptions: ParsableArguments {
             (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
             (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel), (.logFile, logFile),
+            (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(

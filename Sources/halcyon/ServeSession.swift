@@ -23,7 +23,7 @@ struct ServeSession {
             )
         }
 
-        let assembly = ServerAssembly(settings)
+        let assembly = try ServerAssembly(settings)
         let departure = Departure(assembly.manager)
         let signals = blockSignals()
         let connection = assembly.connection(

@@ -6,11 +6,16 @@ internal import JSONRPC
 struct ServerAssembly {
     let manager: ImageManager
     let server: ImageServer
-    private let settings: ServerSettings
+    private let mirror: Mirror?
 
-    init(_ settings: ServerSettings) {
-        self.settings = settings
-        manager = ImageManager(settings.engine)
+    init(_ settings: ServerSettings) throws {
+        mirror = try Mirror(settings)
+        var engine = settings.engine
+        if let mirror {
+            engine.downloader.tape = mirror.tape
+            engine.clock = mirror.clock
+        }
+        manager = ImageManager(engine)
         server = ImageServer(
             manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
         server.useActivityDelays(
@@ -31,7 +36,7 @@ struct ServerAssembly {
     ) -> Connection {
         let server = server
         let connection = Connection(
-            input: input, output: output, framing: framing, handler: server, watching: watched,
+            input: input, output: output, framing: framing, handler: server, tap: mirror?.tap, watching: watched,
             onDrain: { server.clientHasRead() }, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }

@@ -8,7 +8,7 @@ enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
         downloadOrder, downloadsPerSecond, downloadBurst, timeout, activationDelay, completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
-        trustedHosts, netrc, offline, logLevel, logFile
+        trustedHosts, netrc, offline, logLevel, logFile, mirror, replay
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -40,6 +40,8 @@ enum ServerSetting: String, CaseIterable {
         case .offline: "offline"
         case .logLevel: "log-level"
         case .logFile: "log-file"
+        case .mirror: "mirror"
+        case .replay: "replay"
         }
     }
 
@@ -94,7 +96,7 @@ enum ServerSetting: String, CaseIterable {
             return "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .netrc:
+        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .netrc, .mirror, .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }

@@ -27,6 +27,8 @@ public final class ImageDownloader: Sendable {
         public var proxy = ProxyChoice.environment
         /// A netrc file to find credentials in; none when nil.
         public var netrc: String?
+        /// What downloads are recorded on, or played from; neither when nil.
+        public var tape: Tape?
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
         var network = TransportSettings()
 
@@ -66,6 +68,7 @@ public final class ImageDownloader: Sendable {
     }
 
     let transport: CurlTransport
+    private let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
@@ -88,6 +91,7 @@ public final class ImageDownloader: Sendable {
         self.activity = activity
         let hook = FinishHook()
         finishHook = hook
+        tape = configuration.tape
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler, at: now())
@@ -144,8 +148,7 @@ public final class ImageDownloader: Sendable {
             defer { self.giveBack(slot) }
             try await boarding()
             do {
-                let download = try await self.transport.perform(
-                    request, seat: { try await self.move(slot, to: $0) }, report: effort.report)
+                let download = try await self.perform(request, slot, effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -154,6 +157,19 @@ public final class ImageDownloader: Sendable {
                 throw error
             }
         }
+    }
+
+    private func perform(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        guard let tape else { return try await transfer(request, slot, report) }
+        return try await tape.download(request, transport.spool) { try await transfer(request, slot, report) }
+    }
+
+    private func transfer(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        try await transport.perform(request, seat: { try await self.move(slot, to: $0) }, report: report)
     }
 
     // MARK: Slots

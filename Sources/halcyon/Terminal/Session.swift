@@ -17,7 +17,7 @@ struct Session: ~Copyable {
             throw StartFailure(description: "No socket can be had: \(String(cString: strerror(errno))).")
         }
         StderrLog.install(level: settings.logLevel, file: settings.logFile)
-        let assembly = ServerAssembly(settings)
+        let assembly = try ServerAssembly(settings)
         let (near, far, ended) = (ends[0], ends[1], Platform.Semaphore())
         let output = fcntl(far, F_DUPFD_CLOEXEC, 3)
         let connection = assembly.connection(input: far, output: output, framing: .lines)
