@@ -124,7 +124,7 @@ import Testing
         ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
         ("alternativeSources", "\"a\"", "", "a list of strings"),
         ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
-        ("onLastCancel", "\"never\"", "", "\"abort\" or \"finish\""), ("onLastCancel", "1", "", "\"abort\" or"),
+        ("onLastCancel", "\"never\"", "", "one of \"abort\", \"finish\""), ("onLastCancel", "1", "", "one of \"abort\""),
         ("slot", "\"\"", "", "a string that is not empty"), ("merge", "1", "", "a boolean"),
         ("alsoPrefetchToMemory", "0", "", "a boolean"),
         ("hedgeAfter", "-1", "", "a number from 0 to 86400"), ("integrity", "\"sha1-AAAA\"", "", "sha256-"),

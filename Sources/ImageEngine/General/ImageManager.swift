@@ -505,7 +505,7 @@ public final class ImageManager: Sendable {
             misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
-            runningDownloads: load.running,
+            runningDownloads: load.running, stalledDownloads: load.stalled,
             waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },

@@ -12,6 +12,8 @@ struct Exchange: Sendable {
     let request: DownloadRequest
     /// Waits for a turn at another host.
     let seat: @Sendable (_ host: String) async throws -> Void
+    /// Hears whether the server that is asked now says nothing.
+    let stall: @Sendable (_ isStalled: Bool) -> Void
     let report: @Sendable (DownloadProgress) -> Void
     /// What has become of it so far.
     private(set) var ending: DownloadReport
@@ -31,11 +33,13 @@ struct Exchange: Sendable {
     init(
         _ request: DownloadRequest, over transport: CurlTransport,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
         self.transport = transport
         self.request = request
         self.seat = seat
+        self.stall = stall
         self.report = report
         host = request.host
         ending = DownloadReport(url: request.url)
@@ -127,7 +131,7 @@ struct Exchange: Sendable {
         TransferOrder(
             request: request, hop: hop, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
-            ask: asking(id, question), report: report, finish: finish)
+            ask: asking(id, question), report: report, stall: stall, finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.

@@ -7,7 +7,8 @@ public final class ImageDownloader: Sendable {
     public struct Configuration: Sendable {
         /// Downloads at once from one host; 4 by default, as in AFNetworking.
         public var maxDownloadsPerHost = 4
-        /// Downloads at once in all; 64 by default.
+        /// Downloads at once in all; 64 by default. One whose server says nothing for a second does not count, up to
+        /// four times as many.
         public var maxConcurrentDownloads = 64
         /// Which of equal priority goes first.
         public var order = DownloadOrder.fifo
@@ -127,9 +128,9 @@ public final class ImageDownloader: Sendable {
     /// Sets who hears, from any thread, of every transfer that has ended, well or not; nil for nobody.
     public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
 
-    /// Downloads under way and waiting for their turn.
-    public var load: (running: Int, waiting: Int) {
-        scheduler.withLock { ($0.queue.runningCount, $0.queue.waitingCount) }
+    /// Downloads under way, those of them whose servers say nothing, and downloads waiting for their turn.
+    public var load: (running: Int, stalled: Int, waiting: Int) {
+        scheduler.withLock { ($0.queue.runningCount, $0.queue.stalledCount, $0.queue.waitingCount) }
     }
 
     /// The body of `request`, downloaded once however many callers overlap.
@@ -145,7 +146,8 @@ public final class ImageDownloader: Sendable {
             try await boarding()
             do {
                 let download = try await self.transport.perform(
-                    request, seat: { try await self.move(slot, to: $0) }, report: effort.report)
+                    request, seat: { try await self.move(slot, to: $0) },
+                    stall: { self.setStalled(slot, $0) }, report: effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -207,6 +209,12 @@ public final class ImageDownloader: Sendable {
     private func weigh(_ id: UInt64, _ priority: CallPriority) {
         scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
         startWaiting()
+    }
+
+    /// Lets others run beside a download whose server says nothing, or counts it again.
+    private func setStalled(_ slot: Slot, _ isStalled: Bool) {
+        scheduler.withLock { $0.queue.setStalled(slot.id, isStalled) }
+        if isStalled { startWaiting() }
     }
 
     private func giveBack(_ slot: Slot) {
