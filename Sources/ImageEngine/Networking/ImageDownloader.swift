@@ -26,6 +26,8 @@ public final class ImageDownloader: Sendable {
         public var tls = TLSSettings()
         /// Where requests go through a proxy.
         public var proxy = ProxyChoice.environment
+        /// What is added to requests for certain hosts, and where requests go instead.
+        public var rules = RequestRules()
         /// A netrc file to find credentials in; none when nil.
         public var netrc: String?
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
@@ -75,6 +77,10 @@ public final class ImageDownloader: Sendable {
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
     private let activity: @Sendable (_ running: Int) -> Void
+    private let hostRules: Mutex<RequestRules>
+
+    /// What the configuration says about hosts, now.
+    var rules: RequestRules { hostRules.withLock { $0 } }
 
     /// - Parameters:
     ///   - now: A clock in nanoseconds that never goes back.
@@ -87,6 +93,7 @@ public final class ImageDownloader: Sendable {
     ) {
         self.now = now
         self.activity = activity
+        hostRules = Mutex(configuration.rules)
         let hook = FinishHook()
         finishHook = hook
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
@@ -110,10 +117,11 @@ public final class ImageDownloader: Sendable {
     /// Seconds to wait for the next bytes of a download whose options do not say.
     var timeout: Double { scheduler.withLock { $0.timeout } }
 
-    /// Changes limits, order, rate and timeout from now on; what runs goes on (E2-25). The rest of `configuration` does
+    /// Changes limits, order, rate, timeout and rules of hosts from now on; what runs goes on (E2-25). The rest of `configuration` does
     /// not count.
     public func configure(_ configuration: Configuration) {
         scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
+        hostRules.withLock { $0 = configuration.rules }
         startWaiting()
     }
 
@@ -146,7 +154,7 @@ public final class ImageDownloader: Sendable {
             try await boarding()
             do {
                 let download = try await self.transport.perform(
-                    request, seat: { try await self.move(slot, to: $0) },
+                    request, rules: self.rules, seat: { try await self.move(slot, to: $0) },
                     stall: { self.setStalled(slot, $0) }, report: effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
