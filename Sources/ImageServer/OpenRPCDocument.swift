@@ -104,6 +104,10 @@ public enum OpenRPCDocument {
         ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),
         ("tlsFailed", ["code": 20003, "message": "The certificate or the handshake failed."]),
         (
+            "forbiddenAddress",
+            ["code": 20004, "message": "The configuration does not allow the host or the network."]
+        ),
+        (
             "downloadCancelledBeforeStarting",
             ["code": 30000, "message": "The client, asked about the request, wanted none to be sent."]
         ),

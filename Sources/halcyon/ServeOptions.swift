@@ -60,6 +60,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The only hosts to load from, with commas: names, addresses or *.example.com. Default: any.")
     var allowedHosts: String?
 
+    @Option(help: "The only schemes to load from, with commas. Default: http,https,file,data.")
+    var allowedSchemes: String?
+
     @Option(
         help:
             "Which networks to load from: noCrossover (no redirect or name leads further inside, the default), public or any."
@@ -111,7 +114,8 @@ struct ServeOptions: ParsableArguments {
             (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst), (.timeout, timeout),
             (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
-            (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
+            (.allowedHosts, allowedHosts), (.allowedSchemes, allowedSchemes), (.networkPolicy, networkPolicy),
+            (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
             (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel), (.logFile, logFile),
             (.mirror, mirror), (.replay, replay),

@@ -65,6 +65,7 @@ struct ServerSettings {
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
         engine.downloader.userAgent = values[.userAgent]?.text ?? "halcyon/\(ImageServer.version)"
         engine.downloader.policy.allowedHosts = list(.allowedHosts)
+        if values[.allowedSchemes] != nil { engine.downloader.policy.allowedSchemes = list(.allowedSchemes) }
         if let reach = values[.networkPolicy].flatMap({ NetworkPolicy.Reach(rawValue: $0.text) }) {
             engine.downloader.policy.reach = reach
         }
@@ -100,6 +101,7 @@ struct ServerSettings {
             (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
             (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
             (.userAgent, .text(downloader.userAgent)), (.allowedHosts, text(.allowedHosts)),
+            (.allowedSchemes, .text(downloader.policy.allowedSchemes.joined(separator: ","))),
             (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
             (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),

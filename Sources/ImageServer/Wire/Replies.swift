@@ -139,6 +139,8 @@ struct StatsReply: WireObject {
         counter("downloadedBytes", "Bytes of bodies received.", \.downloadedBytes),
         counter("runningDownloads", "Downloads under way.", \.runningDownloads),
         counter(
+            "stalledDownloads", "Those of them whose servers have said nothing for a second.", \.stalledDownloads),
+        counter(
             "waitingDownloads", "Downloads waiting for their turn, or for another process that downloads the same.",
             \.waitingDownloads),
         counter("evictions", "Images evicted from disk for their size.", \.evictions),
