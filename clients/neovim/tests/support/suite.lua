@@ -163,7 +163,6 @@ end
 --- Runs all tests, those whose names contain `filter`, and returns how many failed.
 function M.run(filter)
   local failed, count = 0, 0
-  local began = uv.hrtime()
   for _, one in ipairs(M.tests) do
     if not filter or one.name:find(filter, 1, true) then
       count = count + 1
@@ -181,7 +180,7 @@ function M.run(filter)
       end
     end
   end
-  say(("%d tests, %d failed, %.1f s"):format(count, failed, (uv.hrtime() - began) / 1e9))
+  say(("\n%d passed, %d failed"):format(count - failed, failed))
   return count == 0 and 1 or failed
 end
 
