@@ -1,7 +1,7 @@
-// The library of VS Code's language clients (npm: vscode-jsonrpc 8): Content-Length frames.
+// The library of VS Code's language clients (npm: vscode-jsonrpc 9): Content-Length frames.
 // Usage: node vscode_jsonrpc.mjs URL…
 import { spawn } from "node:child_process";
-import rpc from "vscode-jsonrpc/node.js";
+import rpc from "vscode-jsonrpc/node";
 
 const server = spawn(process.env.HALCYON_BIN ?? "halcyon", { stdio: ["pipe", "pipe", "inherit"] });
 const connection = rpc.createMessageConnection(

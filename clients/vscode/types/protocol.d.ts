@@ -59,6 +59,8 @@ export interface ImageOptions {
   authorization?: { basic: { user: string; password: string } }|{ bearer: string };
   /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
   delegates?: ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[];
+  /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */
+  redirect?: "follow"|"same-origin"|"none";
   /** How many redirects are followed. Default: 10. */
   maxRedirects?: number;
   /** The largest body accepted, in bytes. Default: 134217728. */
@@ -395,6 +397,8 @@ export interface DiskSettings {
   revalidate?: "never"|"ifExpired"|"always"|"http";
   /** Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0. */
   negativeCache?: number;
+  /** Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts. */
+  keyRules?: { hosts?: string[]; keepQuery?: string[]; dropQuery?: string[] }[];
 }
 
 /** Settings of all caches, of single ones by name, and of the downloader. */
@@ -418,6 +422,10 @@ export interface DownloaderSettings {
   downloadBurst?: number;
   /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
   timeout?: number;
+  /** What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown. */
+  hostRules?: ({ hosts: string[]; headers?: Record<string, string>; authorization?: { basic: { user: string; password: string } }|{ bearer: string }; clientCertificate?: string; clientKey?: string })[];
+  /** Requests for URLs that begin with from go to to instead; the first counts. */
+  urlRewrites?: { from: string; to: string }[];
 }
 
 export interface ConfigureResult {
@@ -465,6 +473,8 @@ export interface StatsResult {
   downloadedBytes: number;
   /** Downloads under way. */
   runningDownloads: number;
+  /** Those of them whose servers have said nothing for a second. */
+  stalledDownloads: number;
   /** Downloads waiting for their turn, or for another process that downloads the same. */
   waitingDownloads: number;
   /** Images evicted from disk for their size. */
@@ -477,6 +487,21 @@ export interface StatsResult {
   requestsInFlight: number;
   /** Seconds since the server started. */
   uptimeSeconds: number;
+  /** How long requests took from being read to being answered, by method. */
+  latency: Record<string, Latency>;
+}
+
+export interface Latency {
+  /** Requests that were answered, well or not. */
+  count: number;
+  /** Milliseconds that half of them did not surpass, to an eighth. */
+  p50: number;
+  /** Milliseconds that 95 % of them did not surpass, to an eighth. */
+  p95: number;
+  /** Milliseconds that 99 % of them did not surpass, to an eighth. */
+  p99: number;
+  /** Milliseconds of the one that took longest. */
+  max: number;
 }
 
 export interface InitializeResult {
@@ -897,6 +922,7 @@ export interface ErrorCodes {
   connectionFailed: 20001;
   timedOut: 20002;
   tlsFailed: 20003;
+  forbiddenAddress: 20004;
   downloadCancelledBeforeStarting: 30000;
   storageFailed: 40000;
 }

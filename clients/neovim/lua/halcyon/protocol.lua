@@ -145,7 +145,7 @@ return {
       summary = "Ends the session: after it only exit may follow.",
     },
   },
-  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
+  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
   events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.
@@ -164,6 +164,7 @@ return {
     connectionFailed = 20001,
     timedOut = 20002,
     tlsFailed = 20003,
+    forbiddenAddress = 20004,
     downloadCancelledBeforeStarting = 30000,
     storageFailed = 40000,
   },

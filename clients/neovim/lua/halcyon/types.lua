@@ -31,6 +31,7 @@
 ---@field headers? table<string, string> Request headers.
 ---@field authorization? { basic: { user: string, password: string } }|{ bearer: string } Credentials, sent to the host of the URL only.
 ---@field delegates? ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[] What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.
+---@field redirect? "follow"|"same-origin"|"none" Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow".
 ---@field maxRedirects? integer How many redirects are followed. Default: 10.
 ---@field maxBytes? integer The largest body accepted, in bytes. Default: 134217728.
 ---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 by default.
@@ -210,6 +211,7 @@
 ---@field durability? "process"|"disk" When a store is done: the system has the bytes (process), or the disk (disk). Default: "process".
 ---@field revalidate? "never"|"ifExpired"|"always"|"http" Whether and when a stored image is checked with its server, unless a request says otherwise. Default: "never".
 ---@field negativeCache? integer Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0.
+---@field keyRules? { hosts?: string[], keepQuery?: string[], dropQuery?: string[] }[] Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.
 
 --- Settings of all caches, of single ones by name, and of the downloader.
 ---@class halcyon.Settings
@@ -225,6 +227,8 @@
 ---@field downloadsPerSecond? integer Downloads started a second, after a first burst; 0 for no limit. Default: 0.
 ---@field downloadBurst? integer How many may start at once before downloadsPerSecond counts. Default: 25.
 ---@field timeout? number Seconds to wait for the next bytes, unless a request says otherwise. Default: 15.
+---@field hostRules? ({ hosts: string[], headers?: table<string, string>, authorization?: { basic: { user: string, password: string } }|{ bearer: string }, clientCertificate?: string, clientKey?: string })[] What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown.
+---@field urlRewrites? { from: string, to: string }[] Requests for URLs that begin with from go to to instead; the first counts.
 
 ---@class halcyon.ConfigureResult
 ---@field memory false|halcyon.MemorySettings The memory tier; false when it is switched off.
@@ -251,12 +255,21 @@
 ---@field failedDownloads integer Downloads that failed or were cancelled.
 ---@field downloadedBytes integer Bytes of bodies received.
 ---@field runningDownloads integer Downloads under way.
+---@field stalledDownloads integer Those of them whose servers have said nothing for a second.
 ---@field waitingDownloads integer Downloads waiting for their turn, or for another process that downloads the same.
 ---@field evictions integer Images evicted from disk for their size.
 ---@field damagedFiles integer Images taken out because their files had been changed by another program.
 ---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
 ---@field requestsInFlight integer Requests being worked on.
 ---@field uptimeSeconds number Seconds since the server started.
+---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.
+
+---@class halcyon.Latency
+---@field count integer Requests that were answered, well or not.
+---@field p50 number Milliseconds that half of them did not surpass, to an eighth.
+---@field p95 number Milliseconds that 95 % of them did not surpass, to an eighth.
+---@field p99 number Milliseconds that 99 % of them did not surpass, to an eighth.
+---@field max number Milliseconds of the one that took longest.
 
 ---@class halcyon.InitializeResult
 ---@field serverInfo { name?: string, version?: string } Name and version of the server.
@@ -483,7 +496,7 @@
 ---@alias halcyon.DownloaderChallengeResult "default"|"cancel"|{ use: { user: string, password: string }|{ bearer: string } }|nil
 
 ---@alias halcyon.EventName "cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log"
----@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"limitExceeded"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"downloadCancelledBeforeStarting"|"storageFailed"
+---@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"limitExceeded"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"downloadCancelledBeforeStarting"|"storageFailed"
 
 --- The questions of the server that a client may answer; nil leaves a matter to the server, vim.NIL is null.
 ---@class halcyon.Delegates
