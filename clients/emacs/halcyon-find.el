@@ -43,10 +43,18 @@ Each is a plist of `:start', `:end', `:url' and, if one is asked for,
       (widen)
       (save-match-data
         (let ((case-fold-search t))
-          (seq-remove (lambda (reference) (invisible-p (plist-get reference :start)))
+          (seq-remove #'halcyon-find--hidden-p
                       (if (derived-mode-p 'org-mode)
                           (halcyon-find--in-org start end)
                         (halcyon-find--in-markdown start end))))))))
+
+(defun halcyon-find--hidden-p (reference)
+  "Whether nothing of REFERENCE is in sight; Org hides the brackets of links."
+  (let ((position (plist-get reference :start))
+        (end (plist-get reference :end)))
+    (while (and (< position end) (invisible-p position))
+      (setq position (next-single-char-property-change position 'invisible nil end)))
+    (>= position end)))
 
 (defun halcyon-find--in-markdown (start end)
   "The references of Markdown between START and END."

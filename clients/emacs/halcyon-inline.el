@@ -105,6 +105,7 @@ that its server is to be asked."
   "Show TEXT in FACE behind what PICTURE stands for."
   (let ((overlay (halcyon-inline--picture-overlay picture)))
     (overlay-put overlay 'display nil)
+    (overlay-put overlay 'face nil)
     (overlay-put overlay 'after-string (propertize (format " [%s]" text) 'face face))))
 
 (defun halcyon-inline--why (error)
@@ -130,6 +131,8 @@ that its server is to be asked."
                                    (halcyon-image-label image)))))
     (cond
      (spec (overlay-put overlay 'after-string nil)
+           ;; Else the underline of a link runs through it.
+           (overlay-put overlay 'face 'default)
            (overlay-put overlay 'display spec))
      (image (halcyon-inline--say picture (halcyon-image-label image) 'halcyon-inline-label))
      ((halcyon-inline--picture-error picture)
@@ -155,28 +158,26 @@ that its server is to be asked."
 
 (defun halcyon-inline--load (picture)
   "Ask for PICTURE; what is shown of it stays until the answer has come."
-  (let ((buffer (overlay-buffer (halcyon-inline--picture-overlay picture))))
-    (setf (halcyon-inline--picture-asked picture) (float-time)
-          (halcyon-inline--picture-call picture)
+  (let* ((buffer (overlay-buffer (halcyon-inline--picture-overlay picture)))
+         call
+         (while-wanted (lambda (function)
+                         (lambda (value)
+                           (when (and (eq call (halcyon-inline--picture-call picture))
+                                      (overlay-buffer (halcyon-inline--picture-overlay picture)))
+                             (funcall function value))))))
+    (setq call
           (halcyon-retrieve
            (halcyon-inline--picture-url picture)
            ;; Emacs reads the file again whenever its own cache has dropped it.
            :options (append halcyon-inline-options
                             (list :lease (* 4 (max 900 halcyon-inline-refresh-after))))
-           :progress (lambda (report)
-                       (when (halcyon-inline--loading-p picture)
-                         (halcyon-inline--report picture report)))
-           :then (lambda (image)
-                   (when (halcyon-inline--loading-p picture)
-                     (halcyon-inline--came picture image)))
-           :else (lambda (error)
-                   (when (halcyon-inline--loading-p picture)
-                     (halcyon-inline--failed picture error buffer)))))))
-
-(defun halcyon-inline--loading-p (picture)
-  "Whether PICTURE is still there, and its answer still wanted."
-  (and (halcyon-inline--picture-call picture)
-       (overlay-buffer (halcyon-inline--picture-overlay picture))))
+           :progress (funcall while-wanted
+                              (lambda (report) (halcyon-inline--report picture report)))
+           :then (funcall while-wanted (lambda (image) (halcyon-inline--came picture image)))
+           :else (funcall while-wanted
+                          (lambda (error) (halcyon-inline--failed picture error buffer)))))
+    (setf (halcyon-inline--picture-asked picture) (float-time)
+          (halcyon-inline--picture-call picture) call)))
 
 (defun halcyon-inline--report (picture report)
   "Show how far PICTURE has come, according to REPORT."

@@ -24,9 +24,7 @@
 (require 'halcyon-methods)
 (require 'halcyon-rpc)
 
-;;;###autoload
 (autoload 'halcyon-inline-mode "halcyon-inline" "Show the remote images of this buffer." t)
-;;;###autoload
 (autoload 'halcyon-shr-mode "halcyon-shr" "Fetch the images of EWW and mails through halcyon." t)
 
 (defun halcyon-image-bytes (image)

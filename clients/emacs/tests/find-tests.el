@@ -61,6 +61,8 @@
   (with-temp-buffer
     (insert "* One\n[[https://e.org/1.png]]\n* Two\n[[https://e.org/2.png]]\n")
     (org-mode)
+    (font-lock-ensure)                  ; hides the brackets of links
+    (should (= 2 (length (halcyon-find-images (point-min) (point-max)))))
     (goto-char (point-min))
     (let ((inhibit-message t)) (org-cycle))
     (should (equal '("https://e.org/2.png")

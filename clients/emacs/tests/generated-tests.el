@@ -9,7 +9,7 @@
 ;;; Code:
 
 (require 'support)
-(load (expand-file-name "../generate.el" test-folder) nil t)
+(load (expand-file-name "../scripts/generate.el" test-folder) nil t)
 
 (ert-deftest the-methods-are-those-of-the-protocol ()
   (with-temp-buffer

@@ -182,6 +182,17 @@
       (test-until (not (halcyon-inline--picture-call (car halcyon-inline--pictures))))
       (should (inline-tests-say-p "BMP 70×70")))))
 
+(ert-deftest refreshing-what-still-loads-begins-anew ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-page (test-bmp 100 100) :held t)))
+    (inline-tests-in-buffer #'text-mode (format "![](%s)" (test-url "/cat.bmp"))
+      (test-until (test-page-waiting (test-page-at "/cat.bmp")))
+      (halcyon-inline-refresh)
+      (test-until (= 1 (test-page-left (test-page-at "/cat.bmp"))))
+      (should (inline-tests-say-p "loading"))
+      (test-release "/cat.bmp")
+      (test-until (inline-tests-say-p "BMP 100×100")))))
+
 (ert-deftest what-is-in-sight-for-long-is-asked-for-again ()
   (test-case
     (test-serve (cons "/cat.bmp" (test-bmp 5 5)))

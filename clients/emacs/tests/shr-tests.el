@@ -16,7 +16,7 @@
   "Render HTML in a buffer of its own, and run BODY there.
 The images that were put are in `put', as content type and bytes."
   (declare (indent 1) (debug t))
-  `(with-temp-buffer
+  `(with-current-buffer (generate-new-buffer "rendered")
      (halcyon-shr-mode)
      (unwind-protect
          (let* ((put nil)
@@ -29,7 +29,8 @@ The images that were put are in `put', as content type and bytes."
                                     (insert ,html)
                                     (libxml-parse-html-region (point-min) (point-max)))))
            ,@body)
-       (halcyon-shr-mode -1))))
+       (halcyon-shr-mode -1)
+       (kill-buffer))))
 
 (ert-deftest images-of-html-come-through-the-cache ()
   (test-case

@@ -12,6 +12,8 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'halcyon)
+(require 'halcyon-inline)
+(require 'halcyon-shr)
 
 (defconst test-folder
   (file-name-directory (or load-file-name buffer-file-name))
@@ -193,6 +195,9 @@
                          (file-truename (make-temp-file "halcyon-test-" t))))
           (halcyon-cache-directory (expand-file-name "cache" test-scratch))
           (halcyon-default-client (halcyon-make-client))
+          ;; Longer than the patience: what a download gives up by itself is not cancelled.
+          (halcyon-inline-options '(:revalidate "http" :timeout 100))
+          (halcyon-shr-options '(:timeout 100))
           (test--web nil))
      (unwind-protect (progn ,@body)
        (dolist (process (process-list))

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; Usage, with Emacs as the program: -Q --script generate.el --write
-;; Writes halcyon-methods.el beside this file.  A test says when it is out of date.
+;; Writes halcyon-methods.el into the folder above.  A test says when it is out of date.
 
 ;;; Code:
 
@@ -220,7 +220,7 @@
 
 (defun halcyon-generate-text ()
   "The text that halcyon-methods.el is to have."
-  (let ((file (expand-file-name "../../protocol/openrpc.json" halcyon-generate--folder))
+  (let ((file (expand-file-name "../../../protocol/openrpc.json" halcyon-generate--folder))
         (print-escape-newlines nil))
     (with-temp-buffer
       (insert-file-contents file)
@@ -230,7 +230,7 @@
   (setq command-line-args-left nil)
   (let ((coding-system-for-write 'utf-8-unix))
     (write-region (halcyon-generate-text) nil
-                  (expand-file-name "halcyon-methods.el" halcyon-generate--folder))))
+                  (expand-file-name "../halcyon-methods.el" halcyon-generate--folder))))
 
 (provide 'generate)
 ;;; generate.el ends here
