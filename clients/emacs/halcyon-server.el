@@ -165,11 +165,14 @@ Signals `halcyon-program-not-found' or `file-error'."
                                     :coding '(binary . utf-8-emacs-unix)
                                     :noquery t :stderr stderr)
                     (error (delete-process stderr) (signal (car error) (cdr error)))))
-         (connection (make-instance 'halcyon-connection
-                                    :name name :process process :server process :client client
-                                    :events-buffer-scrollback-size 0
-                                    :request-dispatcher #'halcyon--asked
-                                    :notification-dispatcher #'halcyon--told)))
+         (connection (apply #'make-instance 'halcyon-connection
+                            :name name :process process :server process :client client
+                            :request-dispatcher #'halcyon--asked
+                            :notification-dispatcher #'halcyon--told
+                            ;; Nothing is noted of the messages; it has two names for that.
+                            (if (fboundp 'jsonrpc-convert-from-endpoint)
+                                '(:events-buffer-config (:size 0))
+                              '(:events-buffer-scrollback-size 0)))))
     (set-process-filter process #'halcyon--filter)
     (set-process-sentinel process #'halcyon--ended)
     (set-process-thread process nil)
@@ -227,7 +230,8 @@ is too early to start one anew."
                                (process-exit-status process)))))
       (setf (slot-value connection 'ended) reason)
       (jsonrpc-forget-pending-continuations connection)
-      (dolist (buffer (list (process-buffer process) (jsonrpc-stderr-buffer connection)))
+      (dolist (buffer (list (process-buffer process) (jsonrpc-stderr-buffer connection)
+                            (get-buffer (format "*%s events*" (process-name process)))))
         (when (buffer-live-p buffer) (kill-buffer buffer)))
       (dolist (call (copy-sequence (slot-value connection 'calls)))
         (halcyon--settle call 'failed (halcyon--gone reason)))

@@ -136,6 +136,11 @@
       (replace-match "dog")
       (test-until (= 1 (test-page-left (test-page-at "/cat.bmp"))))
       (test-until (inline-tests-say-p "BMP 5×5"))
+      (goto-char (point-min))
+      (search-forward "dog")
+      (replace-match "elk")
+      (should-not (inline-tests-overlays)) ; at once
+      (test-until (inline-tests-say-p "elk.bmp: HTTP 404"))
       (erase-buffer)
       (test-until (not halcyon-inline--pictures)))))
 

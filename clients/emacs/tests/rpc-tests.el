@@ -97,8 +97,15 @@
                             (push (plist-get (halcyon-wait (halcyon-is-cached "x")) :cacheType)
                                   told)))
       (halcyon-ping :then (lambda (_) (push 'another told)))
-      (test-as-in-use (test-until (= 2 (length told))))
+      (test-as-in-use
+        (test-wait (halcyon-ping))
+        (test-until (= 2 (length told))))
       (should (member 'another told))
+      (test-as-in-use
+        (halcyon--later #'error "On purpose")
+        (halcyon--later (lambda () (push 'third told)))
+        (halcyon--hand-on))
+      (should (eq 'third (car told)))
       (should (member "none" told)))))
 
 (ert-deftest a-large-answer-comes-whole ()
@@ -136,6 +143,8 @@
         (halcyon-inspect "nobody" :then #'ignore :else (lambda (error) (setq told error)))
         (test-until told)
         (should (eq 'halcyon-not-cached (car told)))
+        (test-error (halcyon-inspect "nobody" :then #'ignore)) ; somebody waits
+        (test-wait (halcyon-ping))
         (should (= 1 (length shown)))))))
 
 (ert-deftest what-is-no-json-is-signalled-at-once ()
@@ -330,7 +339,7 @@
     (let ((client (test-client :program (test-script
                                          "echo 'Welcome to my server'"
                                          "printf 'Content-Length: 5\\r\\n\\r\\nfive!'"
-                                         "read line")))
+                                         "cat >/dev/null")))
           error)
       (test-as-in-use (setq error (test-error (halcyon-ping :client client))))
       (should (eq 'halcyon-server-gone (car error)))
