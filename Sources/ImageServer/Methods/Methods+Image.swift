@@ -29,8 +29,9 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
-    ) { invocation, key, data, path, cacheName, _, options, overwrites, metadata -> Outcome<StoreReply> in
+    ) { invocation, given, data, path, cacheName, _, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
                 "Give either \"data\" or \"path\", not \(data == nil ? "neither" : "both").",
@@ -67,8 +68,9 @@ extension Method {
         Param<Bool>("fromMemory", "Remove it from memory.", default: true, true),
         Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
         Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false)
-    ) { invocation, key, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
+    ) { invocation, given, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
@@ -84,8 +86,9 @@ extension Method {
     private static let isCached = Method(
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
         processorsParam
-    ) { invocation, key, cacheName, _ -> Outcome<IsCachedReply> in
+    ) { invocation, given, cacheName, _ -> Outcome<IsCachedReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
             try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
@@ -95,8 +98,9 @@ extension Method {
 
     private static let cachePath = Method(
         "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam
-    ) { invocation, key, cacheName, _ -> Outcome<CachePathReply> in
+    ) { invocation, given, cacheName, _ -> Outcome<CachePathReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
             try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
@@ -140,7 +144,7 @@ extension Invocation {
         _ url: URLText, key: KeyText?, cache name: String?, options given: ImageOptions?, _ form: ResultForm
     ) throws -> Outcome<ImageReply> {
         let cache = try server.cache(name)
-        let resource = Resource(url: url.text, cacheKey: key?.text)
+        let resource = cache.resource(url.text, key: key?.text)
         let manager = server.manager
         let burst = message.burst
         let tokens = progress

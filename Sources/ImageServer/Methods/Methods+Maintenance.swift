@@ -12,8 +12,9 @@ extension Method {
     private static let inspect = Method(
         "inspect", "Tells everything that is known of a cached image, without loading or prolonging it.", keyParam,
         cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, [])
-    ) { invocation, key, cacheName, _ -> Outcome<EntryReply> in
+    ) { invocation, given, cacheName, _ -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
         return .onDisk(access) {
             nil
@@ -137,10 +138,7 @@ struct FormatName: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> FormatName {
         if let format = view.string.flatMap(ImageFormat.init(rawValue:)) { return FormatName(format: format) }
-        let names = ImageFormat.allCases.map(\.rawValue)
-        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
-        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }
-        throw mismatch
+        throw .noneOf(ImageFormat.allCases.map(\.rawValue), view)
     }
 }
 
