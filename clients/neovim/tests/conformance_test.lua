@@ -33,7 +33,7 @@ local function frames(on_frame)
 end
 
 --- A server started for one case. `next()` waits in a coroutine.
-local function start(args, framing, cwd)
+local function start(args, framing, cwd, cache)
   local wire = { messages = {}, errors = "" }
   local function wake()
     local thread = wire.waiting
@@ -58,7 +58,11 @@ local function start(args, framing, cwd)
   local message
   wire.process, message = Process.start({
     command = "/bin/sh",
-    args = vim.list_extend({ "-c", 'cd "$0" && exec "$@"', cwd, suite.binary() }, args),
+    -- Without arguments the server has none to parse, which in a debug build is most of its start.
+    args = vim.list_extend(
+      { "-c", 'cd "$0" && HALCYON_CACHE_DIR=$1 && export HALCYON_CACHE_DIR && shift && exec "$@"', cwd, cache, suite.binary() },
+      args
+    ),
     on_stdout = framing == "lines" and lines.splitter(take) or frames(take),
     on_stderr = function(chunk)
       wire.errors = wire.errors .. chunk
@@ -154,7 +158,7 @@ local function run_case(case, framing, base, folder, on_crash)
   vim.fn.mkdir(places.cache, "p")
   vim.fn.mkdir(places.work, "p")
   case = fill(case, places)
-  local wire = start(vim.list_extend({ "--cache-dir", places.cache }, case.args or {}), framing, places.work)
+  local wire = start(case.args or {}, framing, places.work, places.cache)
   wire.crash = on_crash
   for index, step in ipairs(case.steps) do
     local ok, message = pcall(take_step, wire, step)
