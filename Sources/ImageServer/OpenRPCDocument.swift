@@ -85,7 +85,8 @@ public enum OpenRPCDocument {
             (ConfigureReply.name, ConfigureReply.definition), (SettingsReply.name, SettingsReply.definition),
             (CachesReply.name, CachesReply.definition),
             (SubscriptionReply.name, SubscriptionReply.definition),
-            (StatsReply.name, StatsReply.definition), (InitializeReply.name, InitializeReply.definition),
+            (StatsReply.name, StatsReply.definition), (LatencyReply.name, LatencyReply.definition),
+            (InitializeReply.name, InitializeReply.definition),
         ]
     }
 

@@ -102,8 +102,17 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "A file that the log is appended to, instead of stderr.")
     var logFile: String?
 
+    @Option(help: "A folder to record the run in: both directions of the protocol, and every download.")
+    var mirror: String?
+
+    @Option(
+        help: "A folder of such a recording: downloads come from there, not from the network, and so does the time.")
+    var replay: String?
+
     /// The settings of this run.
-    func settings() throws -> ServerSettings {
+    ///
+    /// - Parameter fallbacks: What counts as given when it is not.
+    func settings(besides fallbacks: [ServerSetting: String] = [:]) throws -> ServerSettings {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
@@ -116,9 +125,10 @@ struct ServeOptions: ParsableArguments {
             (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
             (.cookieFile, cookieFile), (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel),
-            (.logFile, logFile),
+            (.logFile, logFile), (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
-        return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)
+        return try ServerSettings(
+            given: fallbacks.merging(texts) { _, given in given }, file: config)
     }
 }

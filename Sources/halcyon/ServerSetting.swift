@@ -9,8 +9,7 @@ enum ServerSetting: String, CaseIterable {
         downloadOrder, downloadsPerSecond, downloadsPerSecondPerHost, downloadBurst, timeout, activationDelay,
         completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, allowedSchemes, networkPolicy, proxy, caFile, clientCertificate,
-        clientKey,
-        trustedHosts, cookieFile, netrc, offline, logLevel, logFile
+        clientKey, trustedHosts, cookieFile, netrc, offline, logLevel, logFile, mirror, replay
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -45,6 +44,8 @@ enum ServerSetting: String, CaseIterable {
         case .offline: "offline"
         case .logLevel: "log-level"
         case .logFile: "log-file"
+        case .mirror: "mirror"
+        case .replay: "replay"
         }
     }
 
@@ -105,7 +106,7 @@ enum ServerSetting: String, CaseIterable {
             return "must be some of http, https, file and data with commas between them, not \"\(text)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc:
+        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror, .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }

@@ -44,6 +44,11 @@ struct ServerSettings {
     /// Where to, instead of stderr.
     var logFile: String? { values[.logFile]?.text }
 
+    /// The folder that the run is recorded in.
+    var mirror: String? { path(.mirror) }
+    /// The folder that downloads are played from.
+    var replay: String? { path(.replay) }
+
     /// Milliseconds of downloads before activity is told.
     var activationDelay: Int { number(.activationDelay) ?? 1000 }
     /// Milliseconds without downloads before their end is told.
@@ -105,6 +110,7 @@ struct ServerSettings {
             (.cookieFile, text(path(.cookieFile))), (.netrc, text(path(.netrc))),
             (.offline, .flag(engine.offline)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
+            (.mirror, text(mirror)), (.replay, text(replay)),
         ]
         return listed.map { setting, value in
             let source = values[setting]?.source ?? .default

@@ -34,6 +34,8 @@ public final class ImageDownloader: Sendable {
         public var cookieFile: String?
         /// A netrc file to find credentials in; none when nil.
         public var netrc: String?
+        /// What downloads are recorded on, or played from; neither when nil.
+        public var tape: Tape?
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
         var network = TransportSettings()
 
@@ -84,6 +86,7 @@ public final class ImageDownloader: Sendable {
     }
 
     let transport: CurlTransport
+    private let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
@@ -111,6 +114,7 @@ public final class ImageDownloader: Sendable {
         hostRules = Mutex(configuration.rules)
         let hook = FinishHook()
         finishHook = hook
+        tape = configuration.tape
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler, at: now())
@@ -185,9 +189,7 @@ public final class ImageDownloader: Sendable {
             defer { self.giveBack(slot) }
             try await boarding()
             do {
-                let download = try await self.transport.perform(
-                    request, rules: self.rules, seat: { try await self.move(slot, to: $0) },
-                    stall: { self.setStalled(slot, $0) }, report: effort.report)
+                let download = try await self.perform(request, slot, effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -196,6 +198,21 @@ public final class ImageDownloader: Sendable {
                 throw error
             }
         }
+    }
+
+    private func perform(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        guard let tape else { return try await transfer(request, slot, report) }
+        return try await tape.download(request, transport.spool) { try await transfer(request, slot, report) }
+    }
+
+    private func transfer(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        try await transport.perform(
+            request, rules: rules, seat: { try await self.move(slot, to: $0) },
+            stall: { self.setStalled(slot, $0) }, report: report)
     }
 
     // MARK: Slots
