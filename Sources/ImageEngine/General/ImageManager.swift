@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -24,6 +25,8 @@ public final class ImageManager: Sendable {
         public var cleanInterval = 120.0
         /// The clocks.
         public var clock = EngineClock.system
+        /// Whether this machine has a network; another answer in tests.
+        var hasNetwork: @Sendable () -> Bool = { hl_has_network() != 0 }
 
         /// The default settings under a folder.
         public init(cacheRoot: String) { self.cacheRoot = cacheRoot }
@@ -222,7 +225,7 @@ public final class ImageManager: Sendable {
     }
 
     /// The options with the settings of the cache and the downloader where they say nothing.
-    private func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
+    func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
         var options = cache.completed(options)
         options.timeout = options.timeout ?? downloader.timeout
         return options
@@ -379,7 +382,7 @@ public final class ImageManager: Sendable {
     }
 
     /// Where a URL leads, if that scheme may be loaded from (D-13).
-    private func source(of url: String) throws(ImageError) -> ImageSource {
+    func source(of url: String) throws(ImageError) -> ImageSource {
         let source = try ImageSource(url: url)
         if let reason = configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
             throw .invalidURL(url, reason: reason)

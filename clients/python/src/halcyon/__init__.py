@@ -57,8 +57,11 @@ from .settings import (
     ConfiguredSettings,
     DiskSettings,
     DownloaderSettings,
+    HostRule,
+    KeyRule,
     KnownCache,
     MemorySettings,
+    URLRewrite,
 )
 
 __version__ = "0.1.0"
@@ -93,11 +96,13 @@ __all__ = [
     "ExtendingExpiration",
     "ForbiddenAddress",
     "HalcyonError",
+    "HostRule",
     "ImageOptions",
     "ImageResult",
     "InternalError",
     "InvalidParams",
     "InvalidRequest",
+    "KeyRule",
     "InvalidStatusCode",
     "InvalidURL",
     "KnownCache",
@@ -124,4 +129,5 @@ __all__ = [
     "TimedOut",
     "VerifyResult",
     "find_binary",
+    "URLRewrite",
 ]
