@@ -29,14 +29,21 @@ let package = Package(
         .target(name: "CCurl"),
         .target(name: "CLinux"),
         .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "ImageRecipes", swiftSettings: settings),
         .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),
         .target(
             name: "ImageEngine",
-            dependencies: ["CSQLite", "CCrypto", "CCurl", "Platform", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "CSQLite", "CCrypto", "CCurl", "ImageRecipes", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .target(
             name: "ImageServer",
-            dependencies: ["JSONRPC", "ImageEngine", "Platform", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "JSONRPC", "ImageEngine", "ImageRecipes", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "halcyon",
@@ -50,6 +57,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
             swiftSettings: testSettings),
+        .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
