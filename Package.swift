@@ -16,6 +16,7 @@ let package = Package(
     name: "halcyon",
     products: [
         .executable(name: "halcyon", targets: ["halcyon"]),
+        .executable(name: "halcyon-codec", targets: ["halcyon-codec"]),
         .library(name: "ImageEngine", targets: ["ImageEngine"]),
     ],
     dependencies: [
@@ -26,6 +27,9 @@ let package = Package(
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // The headers of libvips need GLib's; naming its package instead of vips' own leaves out flags that SwiftPM refuses.
+        .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CVipsLibrary"], linkerSettings: [.linkedLibrary("vips")]),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
         .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),
@@ -53,6 +57,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .target(name: "ImageCodec", dependencies: ["CVips", "ImageRecipes"], swiftSettings: settings),
+        .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
