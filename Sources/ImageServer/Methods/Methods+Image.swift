@@ -187,7 +187,10 @@ extension Invocation {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
-            ).map { try ImageReply(image: $0, form: form).checked() }
+            ).flatMap { image -> ImageReply? in
+                if options.wantsPreview, image.record.preview == nil { return nil }
+                return try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            }
             if found != nil { previous?.stop() }
             return found
         } later: { call in
@@ -216,14 +219,17 @@ extension Invocation {
                 }
                 var isLastTry = false
                 while true {
-                    let image = try await manager.image(
+                    var image = try await manager.image(
                         resource, in: cache, options: options, needs: form.needs, caller: caller)
-                    let reply = try ImageReply(image: image, form: form).checked()
+                    if options.wantsPreview {
+                        image = try await manager.addingPreview(to: image, in: cache, options: options)
+                    }
+                    let reply = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
                     guard form.needsBytes else { return reply }
                     try await server.inlineGate.enter(image.record.byteCount, for: call)
                     do {
                         let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                        return ImageReply(image: loaded, form: form)
+                        return ImageReply(image: loaded, form: form, showsPreview: options.wantsPreview)
                     } catch ImageError.notCached where !isLastTry {
                         // The file was changed behind our back, and has been taken out: load it anew, once.
                         isLastTry = true

@@ -124,6 +124,9 @@ struct OptionField: Sendable {
         flag(
             "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
         ) { $0.backgroundDecode = $1 },
+        flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
+            $0.wantsPreview = $1
+        },
         integer(
             "maxPixels", "The most pixels that a frame of an image to be processed may have.", default: 50_000_000,
             from: 1, to: 4_294_836_225
