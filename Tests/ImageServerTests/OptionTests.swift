@@ -85,7 +85,8 @@ import Testing
         ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
         ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
         ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
-        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }),
+        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }), ("redirect", "\"none\"", { $0.redirect == .none }),
+        ("redirect", "\"same-origin\"", { $0.redirect == .sameOrigin }),
         (
             "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
             { $0.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
@@ -143,6 +144,7 @@ import Testing
         ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
         ("delegates", "{}", "", "a list of delegates"), ("delegates", "[1]", ".0", "a string"),
         ("delegates", "[\"downloader/redirects\"]", ".0", nil),
+        ("redirect", "\"sameOrigin\"", "", "one of \"follow\""), ("redirect", "0", "", "one of \"follow\""),
         ("maxRedirects", "51", "", "an integer from 0 to 50"),
         ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
         ("validStatusCodes", "200", "", "a list of status codes"),
@@ -157,7 +159,8 @@ import Testing
         ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
         ("alternativeSources", "\"a\"", "", "a list of strings"),
         ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
-        ("onLastCancel", "\"never\"", "", "\"abort\" or \"finish\""), ("onLastCancel", "1", "", "\"abort\" or"),
+        ("onLastCancel", "\"never\"", "", "one of \"abort\", \"finish\""),
+        ("onLastCancel", "1", "", "one of \"abort\""),
         ("slot", "\"\"", "", "a string that is not empty"), ("merge", "1", "", "a boolean"),
         ("alsoPrefetchToMemory", "0", "", "a boolean"),
         ("hedgeAfter", "-1", "", "a number from 0 to 86400"), ("integrity", "\"sha1-AAAA\"", "", "sha256-"),

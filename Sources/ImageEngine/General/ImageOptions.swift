@@ -77,6 +77,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var authorization: Authorization?
     /// Who is asked about the download while it runs.
     public var delegates: DownloadDelegates?
+    /// Which redirects are followed.
+    public var redirect = RedirectMode.follow
     /// How many redirects are followed.
     public var maxRedirects = 10
     /// The largest body accepted, in bytes.

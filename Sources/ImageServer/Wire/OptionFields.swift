@@ -200,6 +200,10 @@ struct OptionField: Sendable {
             "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
             DelegationNames.self
         ) { $0.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
+        value(
+            "redirect", "Which redirects are followed: all, those to the same scheme, host and port, or none.",
+            default: "follow", RedirectMode.self
+        ) { $0.redirect = $1 },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
             $0.maxRedirects = $1
         },
