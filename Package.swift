@@ -61,11 +61,15 @@ let package = Package(
         .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"], path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "ImageCodecTests",
+            dependencies: ["CCrypto", "ImageCodec", "ImageRecipes", "Platform", "TestSupport", "halcyon-codec"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests",
