@@ -87,6 +87,9 @@ struct ServeOptions: ParsableArguments {
     @Flag(help: "Load nothing from the network, and answer whatever is stored, also when its time is over.")
     var offline = false
 
+    @Option(help: "The codec worker, which processes images. Default: halcyon-codec beside halcyon.")
+    var codec: String?
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -104,7 +107,7 @@ struct ServeOptions: ParsableArguments {
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
             (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
-            (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel), (.logFile, logFile),
+            (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec), (.logLevel, logLevel), (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

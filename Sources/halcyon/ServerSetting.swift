@@ -8,7 +8,7 @@ enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
         downloadOrder, downloadsPerSecond, downloadBurst, timeout, activationDelay, completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
-        trustedHosts, netrc, offline, logLevel, logFile
+        trustedHosts, netrc, offline, codec, logLevel, logFile
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -38,6 +38,7 @@ enum ServerSetting: String, CaseIterable {
         case .trustedHosts: "trusted-hosts"
         case .netrc: "netrc"
         case .offline: "offline"
+        case .codec: "codec"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         }
@@ -94,7 +95,7 @@ enum ServerSetting: String, CaseIterable {
             return "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .netrc:
+        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .netrc:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }

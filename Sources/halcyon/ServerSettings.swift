@@ -70,7 +70,18 @@ struct ServerSettings {
         engine.downloader.tls.trustedHosts = list(.trustedHosts)
         engine.downloader.netrc = path(.netrc)
         engine.offline = values[.offline]?.text == "true"
+        engine.codec = CodecPool.Configuration(executable: path(.codec) ?? Self.codecBeside)
         return engine
+    }
+
+    /// The codec worker beside this program.
+    private static var codecBeside: String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? -1
+        }
+        guard count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: buffer[..<slash], as: UTF8.self) + "/halcyon-codec"
     }
 
     private func list(_ setting: ServerSetting) -> [String] {
@@ -98,7 +109,7 @@ struct ServerSettings {
             (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
             (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),
-            (.offline, .flag(engine.offline)),
+            (.offline, .flag(engine.offline)), (.codec, text(engine.codec.executable)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
         ]
         return listed.map { setting, value in

@@ -6,6 +6,9 @@ private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
 private let processorsParam = Param<ProcessorList?>(
     "processors", "What is done to the original, in order.", default: nil, [])
+private let recipeParam = Param<ImageOptions?>(
+    "options", "What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
+    default: nil)
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
 extension Method {
@@ -18,8 +21,9 @@ extension Method {
         Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
-    ) { invocation, url, key, cacheName, _, options, form -> Outcome<ImageReply> in
-        try invocation.retrieve(url, key: key, cache: cacheName, options: options, form)
+    ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
+        try invocation.retrieve(
+            url, key: key, cache: cacheName, options: try processors.options(options), form)
     }
 
     private static let store = Method(
@@ -29,7 +33,7 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
-    ) { invocation, key, data, path, cacheName, _, options, overwrites, metadata -> Outcome<StoreReply> in
+    ) { invocation, key, data, path, cacheName, processors, given, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
@@ -37,9 +41,25 @@ extension Method {
                 param: data == nil ? "path" : "data", expected: "one of data and path",
                 received: data == nil ? "neither" : "both")
         }
-        let options = options ?? ImageOptions()
+        let options = try processors.options(given) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
+        if !options.recipe.isEmpty {
+            return .ordered(access) {
+                nil
+            } later: { _ in
+                Deferred { _ in
+                    do {
+                        let image = try await manager.storeVariant(
+                            of: data.map { .bytes($0.bytes) } ?? .file(path?.text ?? ""), for: key.text, in: cache,
+                            options: options, overwrites: overwrites, metadata: metadata?.text)
+                        return StoreReply(reply: ImageReply(image: image, form: .path))
+                    } catch let error as ImageError {
+                        throw error.rpcError(key: key.text)
+                    }
+                }
+            }
+        }
         return .onDisk(access) {
             nil
         } later: {
@@ -66,9 +86,11 @@ extension Method {
         "remove", "Removes an image from the cache.", keyParam, cacheParam, processorsParam,
         Param<Bool>("fromMemory", "Remove it from memory.", default: true, true),
         Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
-        Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false)
-    ) { invocation, key, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
+        Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false),
+        recipeParam
+    ) { invocation, key, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
+        let entry = try processors.cacheKey(key, options)
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
@@ -77,29 +99,32 @@ extension Method {
         } later: {
             RemoveReply(
                 removed: try cache.remove(
-                    CacheKey(key.text), fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
+                    entry, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
         }
     }
 
     private static let isCached = Method(
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
-        processorsParam
-    ) { invocation, key, cacheName, _ -> Outcome<IsCachedReply> in
+        processorsParam, recipeParam
+    ) { invocation, key, cacheName, processors, options -> Outcome<IsCachedReply> in
         let cache = try invocation.server.cache(cacheName)
+        let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+            try cache.cacheType(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
                 .map { IsCachedReply(cacheType: $0) }
         }
     }
 
     private static let cachePath = Method(
-        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam
-    ) { invocation, key, cacheName, _ -> Outcome<CachePathReply> in
+        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
+        recipeParam
+    ) { invocation, key, cacheName, processors, options -> Outcome<CachePathReply> in
         let cache = try invocation.server.cache(cacheName)
+        let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+            try cache.path(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
                 .map { CachePathReply(path: $0.path, exists: $0.exists) }
         }
     }
@@ -147,7 +172,10 @@ extension Invocation {
         let server = server
         let given = server.asking(given)
         let options = given ?? ImageOptions()
-        let filling = KeyOrder.Filling(url: ExactText(url.text), options: given?.sharedByCallers)
+        // What is made of it is the engine's to share.
+        var filled = given?.sharedByCallers
+        filled?.recipe = ImageRecipe()
+        let filling = KeyOrder.Filling(url: ExactText(url.text), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),

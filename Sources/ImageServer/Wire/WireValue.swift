@@ -136,23 +136,6 @@ extension NamedValue {
     }
 }
 
-/// The processors to apply. This server has no codec worker, so the list must be empty.
-struct ProcessorList: WireValue {
-    static var schema: JSONLiteral { ["type": "array", "items": ["type": "object"], "maxItems": 0] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
-        guard view.kind == .array else { throw .expected("a list", view) }
-        guard view.count == 0 else {
-            throw Mismatch(
-                path: "",
-                message:
-                    "must be empty: this server has no codec worker (capability processors), so nothing can be processed",
-                expected: "an empty list", received: "\(view.count) processors")
-        }
-        return ProcessorList()
-    }
-}
-
 /// Any value; it is not looked at.
 struct AnyValue: WireValue {
     static var schema: JSONLiteral { true }
