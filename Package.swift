@@ -61,7 +61,8 @@ let package = Package(
         .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"],
+            path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(
@@ -69,7 +70,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecTests",
-            dependencies: ["CCrypto", "ImageCodec", "ImageRecipes", "Platform", "TestSupport", "halcyon-codec"],
+            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests",

@@ -6,16 +6,19 @@ import Testing
 @Suite struct AnimationTests {
     private func small() throws -> [ImageProcessor] { [.downsample(try PixelSize(width: 32, height: 32))] }
 
-    @Test("An animation keeps its frames, delays and loop count through processors and formats", arguments: ["gif", "webp", "png"])
+    @Test(
+        "An animation keeps its frames, delays and loop count through processors and formats",
+        arguments: ["gif", "webp", "png"])
     func formats(format: String) async throws {
         let bench = try await CodecBench()
         let target = try #require(EncodedFormat(rawValue: format))
         for (name, delays, loop) in [
             ("gif-animated.gif", [50, 100, 150, 200], 0), ("png-animated.png", [80, 120, 200], 0),
             ("misnamed/gif-named.webp", [100, 100], 1), ("webp-animated-lossless.webp", [80, 80, 100, 500], 0),
-        ] {
+        ] as [(String, [Int], Int)] {
             let made = try await bench.encode(name, try small(), .format(target, Encoding(quality: 95)))
-            #expect(made.image.delays == delays && made.image.loopCount == loop && made.image.frameCount == delays.count)
+            #expect(
+                made.image.delays == delays && made.image.loopCount == loop && made.image.frameCount == delays.count)
             #expect(made.image.width == 32 && made.image.height == 24)
             // What was written says the same when it is read.
             let (outcome, bytes) = try await bench.make(made.path, format, rule: .pixels)
@@ -25,7 +28,9 @@ import Testing
             let pixels = Pixels(width: 32, height: 24, frames: delays.count, bytes: bytes)
             let direct = try await bench.pixels(name, try small())
             for frame in 0..<delays.count {
-                #expect(pixels.frame(frame).likeness(direct.frame(frame)) > (target == .png ? 90 : 22), "\(name) \(format) \(frame)")
+                #expect(
+                    pixels.frame(frame).likeness(direct.frame(frame)) > (target == .png ? 90 : 22),
+                    "\(name) \(format) \(frame)")
             }
         }
     }
@@ -38,13 +43,17 @@ import Testing
             [.blur(try Blur(radius: 4))], [.crop(try Crop(size: size, anchorX: 1, anchorY: 1))],
             [.rotate(try .byDegrees(90))], [.roundCorner(try RoundCorner(radius: .pixels(8)))], try small(),
         ]
-        for name in ["gif-animated.gif", "gif-animated-optimised.gif", "webp-animated-lossless.webp", "png-animated.png"] {
+        for name in [
+            "gif-animated.gif", "gif-animated-optimised.gif", "webp-animated-lossless.webp", "png-animated.png",
+        ] {
             for chain in chains {
                 let all = try await bench.pixels(name, chain)
                 #expect(all.frames > 1)
                 for number in 0..<all.frames {
                     let one = try await bench.pixels(name, chain, frames: .number(number))
-                    #expect(one.frames == 1 && one.normalised == all.frame(number).normalised, "\(name) \(number) \(chain.identifier)")
+                    #expect(
+                        one.frames == 1 && one.normalised == all.frame(number).normalised,
+                        "\(name) \(number) \(chain.identifier)")
                 }
                 let first = try await bench.pixels(name, chain, frames: .first)
                 #expect(first.normalised == all.frame(0).normalised)
@@ -52,7 +61,9 @@ import Testing
         }
     }
 
-    @Test("One request gives the animation, its first frame and another one; a frame that is not there fails alone (E2 46)")
+    @Test(
+        "One request gives the animation, its first frame and another one; a frame that is not there fails alone (E2 46)"
+    )
     func choices() async throws {
         let bench = try await CodecBench()
         let outputs = [RenderOutput.Frames.all, .first, .number(3), .number(4), .number(-1)].map {

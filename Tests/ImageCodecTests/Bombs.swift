@@ -24,7 +24,8 @@ enum Bombs {
     /// An APNG whose canvas and frames have that size.
     static func animatedPNG(_ width: Int, _ height: Int, frames: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-        bytes += chunk("IHDR", big32(width) + big32(height) + [8, 6, 0, 0, 0]) + chunk("acTL", big32(frames) + big32(0))
+        bytes +=
+            chunk("IHDR", big32(width) + big32(height) + [8, 6, 0, 0, 0]) + chunk("acTL", big32(frames) + big32(0))
         for index in 0..<frames {
             let size = big32(width) + big32(height) + big32(0) + big32(0)
             bytes += chunk("fcTL", big32(index * 2) + size + [0, 1, 0, 10, 0, 0])
@@ -34,11 +35,12 @@ enum Bombs {
         return bytes + chunk("IEND", [])
     }
 
-    /// A GIF of that size with so many pictures of one pixel.
+    /// A GIF of that size with so many pictures of it, of which hardly a pixel is there.
     static func gif(_ width: Int, _ height: Int, frames: Int) -> [UInt8] {
         var bytes = Array("GIF89a".utf8) + little16(width) + little16(height) + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]
         for _ in 0..<frames {
-            bytes += [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+            bytes += [0x21, 0xF9, 4, 0, 1, 0, 0, 0, 0x2C, 0, 0, 0, 0]
+            bytes += little16(width) + little16(height) + [0, 2, 2, 0x44, 1, 0]
         }
         return bytes + [0x3B]
     }
@@ -90,23 +92,28 @@ enum Bombs {
 
     /// A drawing whose groups use each other ten times, eight levels deep.
     static let uses: [UInt8] = {
-        var text = "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"10\" height=\"10\"><defs>"
+        var text =
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"10\" height=\"10\"><defs>"
         text += "<g id=\"a0\"><rect width=\"1\" height=\"1\"/></g>"
         for level in 1...8 {
-            text += "<g id=\"a\(level)\">" + String(repeating: "<use xlink:href=\"#a\(level - 1)\"/>", count: 10) + "</g>"
+            text +=
+                "<g id=\"a\(level)\">" + String(repeating: "<use xlink:href=\"#a\(level - 1)\"/>", count: 10) + "</g>"
         }
         return Array((text + "</defs><use xlink:href=\"#a8\"/></svg>").utf8)
     }()
 
     /// A drawing that takes minutes: noise over millions of pixels, again and again.
     static let slow: [UInt8] = {
-        var text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4000\" height=\"4000\"><filter id=\"f\" x=\"0\" y=\"0\" width=\"1\" height=\"1\">"
+        var text =
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4000\" height=\"4000\"><filter id=\"f\" x=\"0\" y=\"0\" width=\"1\" height=\"1\">"
         for index in 0..<40 { text += "<feTurbulence baseFrequency=\"0.0\(index + 1)\" numOctaves=\"20\"/>" }
         return Array((text + "</filter><rect width=\"4000\" height=\"4000\" filter=\"url(#f)\"/></svg>").utf8)
     }()
 
     /// A drawing of that size.
     static func drawing(_ width: Int, _ height: Int) -> [UInt8] {
-        Array("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\"><rect width=\"9\" height=\"9\"/></svg>".utf8)
+        Array(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\"><rect width=\"9\" height=\"9\"/></svg>"
+                .utf8)
     }
 }

@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 import ImageRecipes
 import TestSupport
@@ -112,9 +113,7 @@ struct Pixels: Equatable {
     /// The same with clear pixels black.
     var normalised: Pixels {
         var copy = self
-        for place in stride(from: 0, to: bytes.count, by: 4) where bytes[place + 3] == 0 {
-            for band in 0..<3 { copy.bytes[place + band] = 0 }
-        }
+        hl_blacken_clear(&copy.bytes, copy.bytes.count)
         return copy
     }
 
@@ -123,10 +122,7 @@ struct Pixels: Equatable {
         guard width == other.width, height == other.height, bytes.count == other.bytes.count, !bytes.isEmpty else {
             return 0
         }
-        let sum = zip(bytes, other.bytes).reduce(0.0) { sum, pair in
-            let difference = Double(pair.0) - Double(pair.1)
-            return sum + difference * difference
-        }
+        let sum = hl_squared_differences(bytes, other.bytes, bytes.count)
         return sum == 0 ? 99 : 10 * log10(65_025 * Double(bytes.count) / sum)
     }
 }

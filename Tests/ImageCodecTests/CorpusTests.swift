@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    @Test("Pictures without loss have the very pixels that another decoder finds; those with loss look the same (E2 83)")
+    @Test(
+        "Pictures without loss have the very pixels that another decoder finds; those with loss look the same (E2 83)")
     func references() async throws {
         let bench = try await CodecBench()
         #expect(Reference.all.count > 60)
@@ -76,14 +77,18 @@ import Testing
     @Test("A picture that is cut off anywhere is refused or made whole, and never ends the worker")
     func cuts() async throws {
         let bench = try await CodecBench()
-        for name in ["png-rgb.png", "jpeg-progressive.jpg", "gif-animated.gif", "webp-lossy-alpha.webp", "bmp-palette.bmp",
-            "ico-sizes.ico", "tiff-big-endian.tiff", "avif-alpha.avif", "png-animated.png", "svg-sized.svg"] {
+        for name in [
+            "png-rgb.png", "jpeg-progressive.jpg", "gif-animated.gif", "webp-lossy-alpha.webp", "bmp-palette.bmp",
+            "ico-sizes.ico", "tiff-big-endian.tiff", "avif-alpha.avif", "png-animated.png", "svg-sized.svg",
+        ] {
             let fixture = try #require(Fixtures.all.first { $0.file == name })
             let bytes = try fixture.bytes
             for count in stride(from: 1, to: bytes.count, by: max(1, bytes.count / 24)) {
                 let made = try await bench.make(
                     try bench.file(Array(bytes[..<count])), try #require(fixture.format), rule: .pixels)
-                if let failure = made.outcome.failure { #expect(failure.kind == .badData, "\(name) \(count) \(failure)") }
+                if let failure = made.outcome.failure {
+                    #expect(failure.kind == .badData, "\(name) \(count) \(failure)")
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ import Testing
         for (width, height, expected) in [
             (200.0, 200.0, Extent(width: 200, height: 150)), (100, 30, Extent(width: 40, height: 30)),
             (4000, 4000, size), (1, 1, Extent(width: 1, height: 1)), (400, 1, Extent(width: 1, height: 1)),
-        ] {
+        ] as [(Double, Double, Extent)] {
             #expect(Geometry.downsampled(size, to: try PixelSize(width: width, height: height)) == expected)
         }
     }
@@ -21,7 +21,8 @@ import Testing
             (100, 100, .none, false, 100, 100), (800, 100, .none, false, 400, 100), (800, 100, .none, true, 800, 100),
             (100, 100, .aspectFit, false, 100, 75), (100, 100, .aspectFill, false, 133, 100),
             (800, 800, .aspectFit, false, 400, 300), (800, 800, .aspectFit, true, 800, 600),
-            (800, 800, .aspectFill, true, 1067, 800), (nil, 150, .none, false, 200, 150), (200, nil, .none, false, 200, 150),
+            (800, 800, .aspectFill, true, 1067, 800), (nil, 150, .none, false, 200, 150),
+            (200, nil, .none, false, 200, 150),
             (nil, 600, .none, true, 800, 600),
         ]
         for (width, height, mode, upscale, expectedWidth, expectedHeight) in cases {
@@ -36,7 +37,8 @@ import Testing
         let blur = ImageProcessor.blur(try Blur(radius: 2))
         let png = ImageProcessor.format(try FormatChange(to: .png))
         let plan = RenderPlan([
-            (0, [small, blur]), (1, [small, .rotate(.auto), .blackWhite]), (2, [blur]), (3, [png]), (4, [small, blur, png]),
+            (0, [small, blur]), (1, [small, .rotate(.auto), .blackWhite]), (2, [blur]), (3, [png]),
+            (4, [small, blur, png]),
             (5, [blur, small]),
         ])
         #expect(plan.nodes.map(\.step) == [small, blur, .blackWhite, blur, small])
@@ -57,7 +59,7 @@ import Testing
         for (width, height, frames, name) in [
             (50_001, 1000, 1, "maxPixels"), (.max, .max, 1, "maxPixels"), (10, 10, 2001, "maxFrames"),
             (1000, 1000, 251, "maxAnimationPixels"), (7000, 7000, .max, "maxFrames"),
-        ] {
+        ] as [(Int, Int, Int, String)] {
             let failure = #expect(throws: RenderFailure.self) {
                 try limits.judge(width: width, height: height, frames: frames)
             }

@@ -26,10 +26,19 @@ import Testing
             (.colorControls(try ColorControls(inputEV: 1)), [255, 97, 74, 255]),
             // 99 is 0.1248 of the light, times 2^0.7 0.2027, which is 124.
             (.blackWhite, [124, 124, 124, 255]),
-            (.blend(try Blend(mode: .multiply, background: RecipeColor(red: 128, green: 128, blue: 128))), [107, 35, 26, 255]),
-            (.blend(try Blend(mode: .screen, background: RecipeColor(red: 128, green: 128, blue: 128))), [235, 162, 154, 255]),
+            (
+                .blend(try Blend(mode: .multiply, background: RecipeColor(red: 128, green: 128, blue: 128))),
+                [107, 35, 26, 255]
+            ),
+            (
+                .blend(try Blend(mode: .screen, background: RecipeColor(red: 128, green: 128, blue: 128))),
+                [235, 162, 154, 255]
+            ),
             (.blend(try Blend(mode: .normal, alpha: 0.5, background: Self.black)), [107, 35, 26, 255]),
-            (.blend(try Blend(mode: .difference, background: RecipeColor(red: 255, green: 0, blue: 52))), [41, 69, 0, 255]),
+            (
+                .blend(try Blend(mode: .difference, background: RecipeColor(red: 255, green: 0, blue: 52))),
+                [41, 69, 0, 255]
+            ),
             (.blend(try Blend(mode: .multiply)), [214, 69, 52, 255]),
             (.compositing(try Compositing(operation: .clear, background: Self.blue)), [0, 0, 0, 0]),
             (.compositing(try Compositing(operation: .copy, background: Self.blue)), [214, 69, 52, 255]),
@@ -97,7 +106,9 @@ import Testing
         let bench = try await CodecBench()
         let whole = try await bench.pixels("png-rgb.png")
         let result = try await bench.pixels("png-rgb.png", [.border(try Border(color: Self.blue, width: 4))])
-        for place in [(0, 0), (3, 20), (60, 36), (30, 3), (57, 18)] { #expect(result[place.0, place.1] == [10, 20, 250, 255]) }
+        for place in [(0, 0), (3, 20), (60, 36), (30, 3), (57, 18)] {
+            #expect(result[place.0, place.1] == [10, 20, 250, 255])
+        }
         for place in [(4, 4), (30, 18), (56, 32)] { #expect(result[place.0, place.1] == whole[place.0, place.1]) }
     }
 
@@ -135,12 +146,16 @@ import Testing
         let all: [ImageProcessor] = [
             .downsample(size), .resize(try Resize(width: 10, height: 30, upscale: true)), .crop(try Crop(size: size)),
             .roundCorner(try RoundCorner(radius: .pixels(5))), .blur(try Blur(radius: 2)),
-            .overlay(try Overlay(color: Self.blue)), .tint(Self.blue), .colorControls(try ColorControls(contrast: 1.5, saturation: 2)),
-            .blackWhite, .border(try Border(color: Self.blue, width: 2)), .blend(try Blend(mode: .overlay, background: Self.blue)),
+            .overlay(try Overlay(color: Self.blue)), .tint(Self.blue),
+            .colorControls(try ColorControls(contrast: 1.5, saturation: 2)),
+            .blackWhite, .border(try Border(color: Self.blue, width: 2)),
+            .blend(try Blend(mode: .overlay, background: Self.blue)),
             .compositing(try Compositing(operation: .sourceOver, background: Self.blue)), .rotate(try .byDegrees(30)),
         ]
-        for name in ["png-gray.png", "png-gray-alpha.png", "png-rgb-16bit.png", "png-gray-16bit.png", "png-palette-trns.png",
-            "png-rgba.png", "jpeg-cmyk.jpg", "jpeg-gray.jpg", "png-icc-exif.png", "avif-10bit.avif", "gif-animated.gif"] {
+        for name in [
+            "png-gray.png", "png-gray-alpha.png", "png-rgb-16bit.png", "png-gray-16bit.png", "png-palette-trns.png",
+            "png-rgba.png", "jpeg-cmyk.jpg", "jpeg-gray.jpg", "png-icc-exif.png", "avif-10bit.avif", "gif-animated.gif",
+        ] {
             for processor in all {
                 let pixels = try await bench.pixels(name, [processor])
                 #expect(!pixels.bytes.isEmpty, "\(name) \(processor.identifier)")

@@ -36,8 +36,10 @@ public final class CodecChild: Sendable {
                 open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600), open("/dev/null", O_WRONLY | O_CLOEXEC), theirs,
             ])
         socket = ends[0]
-        var reader = RenderMessageReader()
-        let message = try await Self.onThread { [socket] in try Self.receive(socket, &reader) }
+        let message = try await Self.onThread { [socket] in
+            var reader = RenderMessageReader()
+            return try Self.receive(socket, &reader)
+        }
         guard case .hello(let facts) = message.message else {
             throw PatienceExhausted(description: "the worker did not say hello")
         }
@@ -63,7 +65,7 @@ public final class CodecChild: Sendable {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes {
-                    Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+                    Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { throw PatienceExhausted(description: "the worker takes no more") }
                 rest = rest.dropFirst(count)
