@@ -74,11 +74,16 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests",
-            dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport", "CTestSupport"],
+            dependencies: [
+                "ImageEngine", "ImageRecipes", "CSQLite", "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",
-            dependencies: ["ImageServer", "ImageEngine", "JSONRPC", "Platform", "TestSupport", "halcyon"],
+            dependencies: [
+                "ImageServer", "ImageEngine", "ImageRecipes", "JSONRPC", "Platform", "TestSupport", "halcyon",
+                "halcyon-codec",
+            ],
             swiftSettings: testSettings),
     ]
 )

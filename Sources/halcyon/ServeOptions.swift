@@ -107,7 +107,8 @@ struct ServeOptions: ParsableArguments {
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
             (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
-            (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec), (.logLevel, logLevel), (.logFile, logFile),
+            (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec), (.logLevel, logLevel),
+            (.logFile, logFile),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)

@@ -21,6 +21,8 @@ extension ImageManager {
         let mark: String
         let recipe: ImageRecipe
         let limits: RenderLimits
+        /// Whether it makes pixels, and no image.
+        var isRaw = false
     }
 
     /// An original, ready to be worked on.
@@ -125,11 +127,12 @@ extension ImageManager {
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
             for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, joined: caller.joined
-        ) { [self] _ in
+        ) { [self] effort in
             // Somebody else may have made it since it was looked for.
             if let found = try await made(resource, in: cache, options, from: original) { return found }
             return try await keep(
-                try await rendered(original, key, resource.url, in: cache, wish.options, needs: needs))
+                try await rendered(
+                    original, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
         }
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await loadingBytes(of: result, in: cache, options: keeping)
@@ -140,10 +143,12 @@ extension ImageManager {
     /// Has the worker make the image, and says how it is to be stored.
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
-        needs: ImageNeeds
+        needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
     ) async throws -> Storing {
         let wish = RenderWish(mark: original.mark, recipe: options.recipe, limits: options.limits)
-        let file = try await renders.value(for: wish) { [self] _ in try await render(original, wish, source) }
+        let file = try await renders.value(for: wish, priority: priority) { [self] _ in
+            try await render(original, wish, source)
+        }
         let record = original.result.record
         return try await pool.run {
             var keeping = options
@@ -155,13 +160,14 @@ extension ImageManager {
     }
 
     /// Has the worker make the image: a file that goes with the last who holds it.
-    private func render(_ original: Original, _ wish: RenderWish, _ source: String) async throws -> ScratchFile {
+    func render(_ original: Original, _ wish: RenderWish, _ source: String) async throws -> RenderedFile {
         let header = original.result.record.header
         try wish.limits.check(header, source: source)
         let file = ScratchFile(try await pool.run { [spool] in try Self.partialPath(in: spool) })
+        var output = wish.recipe.output(of: header, to: file.path)
+        if wish.isRaw { output.rule = .pixels }
         let request = RenderRequest(
-            source: original.path, format: header.format.rawValue,
-            outputs: [wish.recipe.output(of: header, to: file.path)], limits: wish.limits)
+            source: original.path, format: header.format.rawValue, outputs: [output], limits: wish.limits)
         let reply: RenderReply
         do {
             reply = try await codec.render(request, cost: Self.cost(of: header))
@@ -170,13 +176,13 @@ extension ImageManager {
         }
         switch reply.outcomes.first {
         case .finished(let image):
-            guard image.format != "rgba" else {
-                throw CodecFailure.garbled(reason: "pixels, not an image").imageError(source)
+            guard (image.format == "rgba") == wish.isRaw else {
+                throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
             }
+            return RenderedFile(file, image)
         case .failed(let failure): throw failure.imageError(source)
         case nil: throw CodecFailure.garbled(reason: "no outcome").imageError(source)
         }
-        return file
     }
 
     /// Bytes of pixels that the worker will hold, by estimate.
@@ -192,7 +198,7 @@ extension ImageManager {
     }
 
     /// What the worker has written: its bytes when they are few, else the file, which goes with the content.
-    private static func content(of file: ScratchFile) throws(ImageError) -> DiskStorage.Content {
+    private static func content(of file: RenderedFile) throws(ImageError) -> DiskStorage.Content {
         guard let stamp = FileStamp(path: file.path) else {
             throw .storageFailed(reason: "The codec worker has left no file.", hint: "Try again.")
         }
@@ -209,7 +215,7 @@ extension ImageManager {
     // MARK: Originals
 
     /// The original: from the cache, else from its source, whence it is cached if the options want that.
-    private func original(
+    func original(
         of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Original {
         let home = originals(for: cache, options)
@@ -242,7 +248,8 @@ extension ImageManager {
         _ result: ImageResult, in home: ImageCache, _ options: ImageOptions, mark: String?
     ) throws -> Original {
         let record = result.record
-        if let path = record.path ?? result.entry?.record.path, let mark = mark ?? record.checksum.map(VariantSource.mark)
+        if let path = record.path ?? result.entry?.record.path,
+            let mark = mark ?? record.checksum.map(VariantSource.mark)
         {
             return Original(result: result, path: path, scratch: nil, mark: mark)
         }

@@ -63,7 +63,8 @@ extension ImageManager {
             content = .file(path)
         }
         var result = try Storing(
-            content: content, key: cacheKey, cache: home, source: key, origin: ImageOrigin(), options: loading, needs: []
+            content: content, key: cacheKey, cache: home, source: key, origin: ImageOrigin(), options: loading,
+            needs: []
         ).withoutFile()
         result.content = content
         return try original(result, in: home, loading, mark: nil)

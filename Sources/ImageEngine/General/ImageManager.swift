@@ -56,7 +56,7 @@ public final class ImageManager: Sendable {
     /// The workers that make pictures of others.
     public let codec: CodecPool
     let variants = Coalescer<VariantWish, ImageResult>()
-    let renders = Coalescer<RenderWish, ScratchFile>()
+    let renders = Coalescer<RenderWish, RenderedFile>()
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
@@ -235,7 +235,7 @@ public final class ImageManager: Sendable {
     }
 
     /// The options with the settings of the cache and the downloader where they say nothing.
-    private func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
+    func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
         var options = cache.completed(options)
         options.timeout = options.timeout ?? downloader.timeout
         return options
@@ -516,7 +516,8 @@ public final class ImageManager: Sendable {
         let caches = caches.withLock { Array($0.opened.values) }
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
-            misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
+            misses: misses.load(ordering: .relaxed),
+            merged: wishes.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
             runningDownloads: load.running,

@@ -112,7 +112,8 @@ public struct ImageRecipe: Hashable, Sendable {
     }
 
     private func isLarge(_ header: ImageHeader) -> Bool {
-        header.format != .svg && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
+        header.format != .svg
+            && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
     }
 
     /// What the worker is to do.

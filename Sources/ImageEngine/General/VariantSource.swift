@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ImageRecipes
 
 /// What a processed image was made from, as its entry remembers it: the mark of the original's bytes.
 ///
@@ -40,4 +41,16 @@ final class ScratchFile: Sendable {
     init(_ path: String) { self.path = path }
 
     deinit { unlink(path) }
+}
+
+/// A file that the worker has made, with what it says of it.
+final class RenderedFile: Sendable {
+    private let scratch: ScratchFile
+    let image: RenderedImage
+    var path: String { scratch.path }
+
+    init(_ scratch: ScratchFile, _ image: RenderedImage) {
+        self.scratch = scratch
+        self.image = image
+    }
 }

@@ -72,7 +72,8 @@ extension RenderFailure {
         switch kind {
         case .badData: .badData(reason: reason, source: source)
         case .limit(let name): .limitExceeded(limit: name, reason: Self.clause(reason), source: source)
-        case .unsupported, .processingFailed: .processingFailed(reason: "\(source.excerpt) cannot be processed: \(reason)")
+        case .unsupported, .processingFailed:
+            .processingFailed(reason: "\(source.excerpt) cannot be processed: \(reason)")
         case .outOfMemory:
             .processingFailed(reason: "\(source.excerpt) cannot be processed: there was not enough memory. \(reason)")
         case .fileFailed:

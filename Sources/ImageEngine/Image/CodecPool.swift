@@ -70,6 +70,9 @@ public final class CodecPool: Sendable {
     /// How many workers there are.
     public var workerCount: Int { state.withLock { $0.schedule.workerCount } }
 
+    /// How much work waits for a worker.
+    public var waitingCount: Int { state.withLock { $0.schedule.waitingCount } }
+
     /// Has pictures made. A cancelled caller leaves at once, and its work is given up.
     ///
     /// - Parameter cost: Bytes of pixels that it takes, by estimate.
@@ -149,8 +152,8 @@ public final class CodecPool: Sendable {
                 ]
                 _ = poll(&places, 2, Int32(clamping: min(nanoseconds / 1_000_000 + 1, 3_600_000)))
                 if places[0].revents != 0 { wake.clear() }
-                // It ended without being asked, or speaks without being asked.
-                if places[1].revents != 0 { process = nil }
+                // It ended, or speaks without being asked.
+                if process?.isSilent == false { process = nil }
             case .end:
                 state.withLock { state in
                     state.wakes[number] = nil
@@ -195,6 +198,8 @@ public final class CodecPool: Sendable {
     private func attempt(
         _ request: RenderRequest, _ attention: CodecProcess.Attention, _ process: inout CodecProcess?
     ) throws(CodecFailure) -> RenderReply {
+        // One that has ended meanwhile fails nobody.
+        if process?.isSilent == false { process = nil }
         if process == nil {
             guard let path = configuration.executable else { throw .missing(path: nil) }
             var started = try CodecProcess(path)

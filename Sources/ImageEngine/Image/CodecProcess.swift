@@ -70,6 +70,12 @@ struct CodecProcess: ~Copyable {
     /// The descriptor that becomes readable when the process says something, or ends.
     var descriptor: Int32 { socket }
 
+    /// Whether it says nothing and has not ended.
+    var isSilent: Bool {
+        var place = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&place, 1, 0) == 0
+    }
+
     /// Reads what the process says first.
     ///
     /// - Parameter deadline: By the machine's clock, in nanoseconds.

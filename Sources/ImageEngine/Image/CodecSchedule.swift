@@ -103,7 +103,9 @@ struct CodecSchedule: Sendable {
             var taken = [first]
             waiting.removeFirst()
             if let group = first.group {
-                for job in waiting where job.group == group && taken.count < Self.together { taken.append(job) }
+                for job in waiting where job.group == group && job.cost <= first.cost && taken.count < Self.together {
+                    taken.append(job)
+                }
                 let ids = Set(taken.map(\.id))
                 waiting.removeAll { ids.contains($0.id) }
             }

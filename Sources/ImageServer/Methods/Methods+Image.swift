@@ -7,7 +7,8 @@ private let cacheParam = Param<String?>("cache", "The name of the cache.", defau
 private let processorsParam = Param<ProcessorList?>(
     "processors", "What is done to the original, in order.", default: nil, [])
 private let recipeParam = Param<ImageOptions?>(
-    "options", "What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
+    "options",
+    "What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
     default: nil)
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
@@ -182,6 +183,7 @@ extension Invocation {
             isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         let previous = options.slot.flatMap { server.openRequests.vacate($0) }
         return .ordered(access) {
+            if form == .pixels { return nil }
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
@@ -206,13 +208,16 @@ extension Invocation {
                 defer { reporter?.end() }
                 var report: (@Sendable (DownloadProgress) -> Void)?
                 if let reporter { report = { reporter.report($0) } }
+                let caller = ImageCaller(
+                    priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived)
+                if form == .pixels {
+                    let made = try await manager.pixels(of: resource, in: cache, options: options, caller: caller)
+                    return ImageReply(image: made.original, form: form, pixels: made.pixels)
+                }
                 var isLastTry = false
                 while true {
                     let image = try await manager.image(
-                        resource, in: cache, options: options, needs: form.needs,
-                        caller: ImageCaller(
-                            priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived
-                        ))
+                        resource, in: cache, options: options, needs: form.needs, caller: caller)
                     let reply = try ImageReply(image: image, form: form).checked()
                     guard form.needsBytes else { return reply }
                     try await server.inlineGate.enter(image.record.byteCount, for: call)

@@ -105,7 +105,10 @@ struct OptionField: Sendable {
         flag("onlyLoadFirstFrame", "Take the first frame of an animation, as a still.") {
             if $1 { $0.recipe.frames = .first }
         },
-        integer("frame", "Take one frame of an animation, by its number from 0, as a still.", default: nil, from: 0, to: 1_000_000) {
+        integer(
+            "frame", "Take one frame of an animation, by its number from 0, as a still.", default: nil, from: 0,
+            to: 1_000_000
+        ) {
             $0.recipe.frames = $1 == 0 ? .first : .number($1)
         },
         flag(

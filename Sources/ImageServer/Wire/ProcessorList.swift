@@ -14,7 +14,9 @@ struct ProcessorList: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
-        guard view.kind == .array else { throw .expected("a list of processors such as [{\"blur\": {\"radius\": 3}}]", view) }
+        guard view.kind == .array else {
+            throw .expected("a list of processors such as [{\"blur\": {\"radius\": 3}}]", view)
+        }
         guard view.count <= limit else {
             throw Mismatch(
                 path: "", message: "has \(view.count) processors, over \(limit)",

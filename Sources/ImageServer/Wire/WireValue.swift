@@ -107,16 +107,16 @@ struct Base64Bytes: WireValue {
 
 /// What a result should hold of the image.
 enum ResultForm: String, NamedValue {
-    case path, data, both, none
+    case path, data, both, none, dataUrl, pixels
 
-    var needsBytes: Bool { self == .data || self == .both }
+    var needsBytes: Bool { self == .data || self == .both || self == .dataUrl }
 
     var needs: ImageNeeds {
         switch self {
         case .path: [.file]
-        case .data: [.bytes]
+        case .data, .dataUrl: [.bytes]
         case .both: [.file, .bytes]
-        case .none: []
+        case .none, .pixels: []
         }
     }
 }
