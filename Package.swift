@@ -62,13 +62,18 @@ let package = Package(
         .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"],
+            path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "JSONRPC"], swiftSettings: testSettings),
+        .testTarget(
+            name: "ImageCodecTests",
+            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests",
             dependencies: [

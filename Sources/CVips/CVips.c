@@ -75,6 +75,7 @@ static int64_t now(void) {
 
 void hv_set_deadline(int64_t nanoseconds) {
     deadline = nanoseconds;
+    vips_error_clear();
     was_killed = 0;
 }
 

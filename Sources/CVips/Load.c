@@ -27,7 +27,10 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
     case hv_jxl: failed = vips_jxlload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
     }
     g_object_unref(source);
-    return failed ? NULL : out;
+    if (failed) return NULL;
+    // What it complained of and got over must not be taken for the reason of a later failure.
+    vips_error_clear();
+    return out;
 }
 
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands) {
@@ -88,6 +91,7 @@ VipsImage *hv_materialise(VipsImage *image) {
         memory = NULL;
     }
     g_object_unref(copy);
+    if (memory) vips_error_clear();
     return memory;
 }
 

@@ -43,7 +43,7 @@ VipsImage *hv_flip(VipsImage *image, int vertical) {
 }
 
 VipsImage *hv_blur(VipsImage *image, double sigma) {
-    MADE(vips_gaussblur(image, &out, sigma, "precision", VIPS_PRECISION_INTEGER, NULL));
+    MADE(vips_gaussblur(image, &out, sigma, "precision", VIPS_PRECISION_FLOAT, NULL));
 }
 
 static double most(int depth) { return depth == 16 ? 65535 : 255; }
@@ -190,6 +190,24 @@ VipsImage *hv_strip(VipsImage *image, int keep_profile) {
     gchar **names = vips_image_get_fields(copy);
     for (gchar **name = names; name && *name; name++)
         if (!keep_profile || strcmp(*name, VIPS_META_ICC_NAME)) vips_image_remove(copy, *name);
+    g_strfreev(names);
+    return copy;
+}
+
+VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    static const char *kept[] = {VIPS_META_ICC_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME, VIPS_META_ORIENTATION,
+        VIPS_META_PHOTOSHOP_NAME, "jpeg-multiscan"};
+    gchar **names = vips_image_get_fields(from);
+    for (gchar **name = names; name && *name; name++) {
+        int copied = g_str_has_prefix(*name, "exif-");
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) copied = copied || !strcmp(*name, kept[i]);
+        GValue value = G_VALUE_INIT;
+        if (!copied || vips_image_get(from, *name, &value)) continue;
+        vips_image_set(copy, *name, &value);
+        g_value_unset(&value);
+    }
     g_strfreev(names);
     return copy;
 }

@@ -12,13 +12,21 @@ static void *bytes_of(VipsTarget *target, size_t *count) {
     return copy;
 }
 
+static int has_metadata(VipsImage *image) {
+    static const char *names[] = {VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME, VIPS_META_ICC_NAME};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (vips_image_get_typeof(image, names[i])) return 1;
+    return 0;
+}
+
 void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t *count) {
     VipsImage *copy;
     if (vips_copy(image, &copy, NULL)) return NULL;
     hv_watch(copy);
     VipsTarget *target = vips_target_new_to_memory();
     int failed = !target;
-    gboolean strip = how->strip;
+    // Without this an image that has no metadata gets some.
+    gboolean strip = how->strip || !has_metadata(copy);
     if (target) switch (format) {
     case hv_jpeg:
         failed = vips_jpegsave_target(copy, target, "Q", how->quality, "interlace", how->progressive, "optimize_coding",

@@ -132,7 +132,7 @@ extension RenderFailure {
         }
         if hv_was_killed() != 0 { return .tookTooLong }
         let first = text.split(separator: "\n").first.map(String.init) ?? "the library gives no reason"
-        if text.contains("out of memory") || text.contains("unable to allocate") || text.contains("alloc") {
+        if text.contains("out of memory") || text.contains("unable to allocate") {
             return RenderFailure(.outOfMemory, "There is not enough memory for the picture (\(first)).")
         }
         switch kind {

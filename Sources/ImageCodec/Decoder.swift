@@ -92,8 +92,10 @@ final class Decoder {
         let factor = min(across, down)
         switch format {
         case .jpeg:
-            if factor >= 8, let scan = ProgressiveJPEG.firstScan(of: bytes) {
-                return try Decoder.open(scan, .jpeg, shrink: 8)
+            if factor >= 8, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
+                let (size, bands) = (eighth.size, eighth.bands)
+                let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
+                return try plain.made(with: opened) { hv_with_metadata($0, $1) }
             }
             return try Decoder.open(bytes, .jpeg, shrink: factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1)
         case .webp where pageCount == 1 && factor > 1:

@@ -73,7 +73,8 @@ struct RoundedShape {
         let corner: Corners = fromY < 0 ? (fromX < 0 ? .topLeft : .topRight) : (fromX < 0 ? .bottomLeft : .bottomRight)
         let radius = corners.contains(corner) ? radius : 0
         let (beyondX, beyondY) = (abs(fromX) - (middleX - inset - radius), abs(fromY) - (middleY - inset - radius))
-        let outside = hypot(max(beyondX, 0), max(beyondY, 0))
+        // A sharp corner stays sharp at any distance; a round one stays round.
+        let outside = radius > 0 ? hypot(max(beyondX, 0), max(beyondY, 0)) : max(beyondX, beyondY, 0)
         return outside + min(max(beyondX, beyondY), 0) - radius
     }
 

@@ -107,6 +107,8 @@ int hv_means(VipsImage *image, double *means, int count);
 int hv_is_opaque(VipsImage *image, int depth);
 /// Drops everything but pixels, and the profile if `keep_profile`. Returns a copy.
 VipsImage *hv_strip(VipsImage *image, int keep_profile);
+/// The pixels of one image with the metadata of another. Returns a copy.
+VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from);
 /// Drops what says that the image is one of several, or has a preview. Returns a copy.
 VipsImage *hv_still(VipsImage *image);
 /// Gives a strip of frames its page height, delays in milliseconds and loop count (0 for ever).
