@@ -16,6 +16,7 @@ let package = Package(
     name: "halcyon",
     products: [
         .executable(name: "halcyon", targets: ["halcyon"]),
+        .executable(name: "halcyon-codec", targets: ["halcyon-codec"]),
         .library(name: "ImageEngine", targets: ["ImageEngine"]),
     ],
     dependencies: [
@@ -26,17 +27,27 @@ let package = Package(
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // The headers of libvips need GLib's; naming its package instead of vips' own leaves out flags that SwiftPM refuses.
+        .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
+        .target(name: "CVips", dependencies: ["CVipsLibrary"], linkerSettings: [.linkedLibrary("vips")]),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
         .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "ImageRecipes", swiftSettings: settings),
         .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),
         .target(
             name: "ImageEngine",
-            dependencies: ["CSQLite", "CCrypto", "CCurl", "Platform", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "CSQLite", "CCrypto", "CCurl", "ImageRecipes", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .target(
             name: "ImageServer",
-            dependencies: ["JSONRPC", "ImageEngine", "Platform", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "JSONRPC", "ImageEngine", "ImageRecipes", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         .target(name: "Terminal", dependencies: ["JSONRPC", "Platform"], swiftSettings: settings),
         .executableTarget(
@@ -47,21 +58,34 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .target(name: "ImageCodec", dependencies: ["CVips", "ImageRecipes"], swiftSettings: settings),
+        .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "JSONRPC", "Platform"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"],
+            path: "Tests/TestSupport",
             swiftSettings: testSettings),
+        .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
         .testTarget(name: "TerminalTests", dependencies: ["Terminal", "JSONRPC"], swiftSettings: testSettings),
         .testTarget(
+            name: "ImageCodecTests",
+            dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],
+            swiftSettings: testSettings),
+        .testTarget(
             name: "ImageEngineTests",
-            dependencies: ["ImageEngine", "CSQLite", "Platform", "TestSupport", "CTestSupport"],
+            dependencies: [
+                "ImageEngine", "ImageRecipes", "CSQLite", "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "ImageServerTests",
-            dependencies: ["ImageServer", "ImageEngine", "JSONRPC", "Platform", "TestSupport", "halcyon"],
+            dependencies: [
+                "ImageServer", "ImageEngine", "ImageRecipes", "JSONRPC", "Platform", "TestSupport", "halcyon",
+                "halcyon-codec",
+            ],
             swiftSettings: testSettings),
     ]
 )

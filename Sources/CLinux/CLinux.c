@@ -16,6 +16,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, from);
+}
+
 int hl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }

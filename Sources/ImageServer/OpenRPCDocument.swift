@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import ImageRecipes
 internal import JSONRPC
 
 /// The description of the protocol in OpenRPC 1.3.2, made from the table of methods.
@@ -68,6 +69,7 @@ public enum OpenRPCDocument {
     private static var schemas: [(String, JSONLiteral)] {
         [
             ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
+            ("Processor", ImageProcessor.definition),
             (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
             (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
             (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),
@@ -99,6 +101,10 @@ public enum OpenRPCDocument {
         ("notModified", ["code": 10001, "message": "A 304 came to a request that carried no validator."]),
         ("invalidStatusCode", ["code": 10002, "message": "The server answered with a status that is not accepted."]),
         ("notCached", ["code": 10003, "message": "Only the cache was to be asked, and it has nothing."]),
+        (
+            "processingFailed",
+            ["code": 10004, "message": "A processor could not do its work, or there is no codec worker."]
+        ),
         ("limitExceeded", ["code": 10005, "message": "A limit was passed; data.limit names it."]),
         ("invalidURL", ["code": 20000, "message": "The text is no URL that may be loaded."]),
         ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),

@@ -96,6 +96,9 @@ struct ServeOptions: ParsableArguments {
     @Flag(help: "Load nothing from the network, and answer whatever is stored, also when its time is over.")
     var offline = false
 
+    @Option(help: "The codec worker, which processes images. Default: halcyon-codec beside halcyon.")
+    var codec: String?
+
     @Option(help: "What is logged to stderr: trace, debug, info, notice, warning (the default), error or critical.")
     var logLevel: String?
 
@@ -124,8 +127,8 @@ struct ServeOptions: ParsableArguments {
             (.allowedHosts, allowedHosts), (.allowedSchemes, allowedSchemes), (.networkPolicy, networkPolicy),
             (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
-            (.cookieFile, cookieFile), (.netrc, netrc), (.offline, offline ? "true" : nil), (.logLevel, logLevel),
-            (.logFile, logFile), (.mirror, mirror), (.replay, replay),
+            (.cookieFile, cookieFile), (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec),
+            (.logLevel, logLevel), (.logFile, logFile), (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(

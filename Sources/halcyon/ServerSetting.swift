@@ -9,7 +9,7 @@ enum ServerSetting: String, CaseIterable {
         downloadOrder, downloadsPerSecond, downloadsPerSecondPerHost, downloadBurst, timeout, activationDelay,
         completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, allowedSchemes, networkPolicy, proxy, caFile, clientCertificate,
-        clientKey, trustedHosts, cookieFile, netrc, offline, logLevel, logFile, mirror, replay
+        clientKey, trustedHosts, cookieFile, netrc, offline, codec, logLevel, logFile, mirror, replay
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -42,6 +42,7 @@ enum ServerSetting: String, CaseIterable {
         case .cookieFile: "cookie-file"
         case .netrc: "netrc"
         case .offline: "offline"
+        case .codec: "codec"
         case .logLevel: "log-level"
         case .logFile: "log-file"
         case .mirror: "mirror"
@@ -106,7 +107,8 @@ enum ServerSetting: String, CaseIterable {
             return "must be some of http, https, file and data with commas between them, not \"\(text)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror, .replay:
+        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror,
+            .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }

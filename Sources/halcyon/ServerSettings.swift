@@ -77,7 +77,18 @@ struct ServerSettings {
         engine.downloader.cookieFile = path(.cookieFile)
         engine.downloader.netrc = path(.netrc)
         engine.offline = values[.offline]?.text == "true"
+        engine.codec = CodecPool.Configuration(executable: path(.codec) ?? Self.codecBeside)
         return engine
+    }
+
+    /// The codec worker beside this program.
+    private static var codecBeside: String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { readlink("/proc/self/exe", $0, bytes.count) } ?? -1
+        }
+        guard count > 0, let slash = buffer[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: buffer[..<slash], as: UTF8.self) + "/halcyon-codec"
     }
 
     private func list(_ setting: ServerSetting) -> [String] {
@@ -108,7 +119,7 @@ struct ServerSettings {
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
             (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)),
             (.cookieFile, text(path(.cookieFile))), (.netrc, text(path(.netrc))),
-            (.offline, .flag(engine.offline)),
+            (.offline, .flag(engine.offline)), (.codec, text(engine.codec.executable)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
             (.mirror, text(mirror)), (.replay, text(replay)),
         ]

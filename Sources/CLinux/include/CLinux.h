@@ -3,10 +3,13 @@
 #define HALCYON_CLINUX_H
 
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/// Has a process that is spawned close every descriptor from that one on.
+int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
 /// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
 int hl_eventfd(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.

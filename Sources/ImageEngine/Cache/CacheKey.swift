@@ -6,6 +6,8 @@ public struct CacheKey: Hashable, Sendable {
     public let key: String
     /// The identifier of the processors applied; empty for the original.
     public let identifier: String
+    /// The extension that the file is likely to get, when that is not to be told by the key; no part of the name.
+    var expectedExtension: String?
 
     /// A key for the original, or for what processors with `identifier` make of it.
     public init(_ key: String, identifier: String = "") {
@@ -31,7 +33,7 @@ public struct CacheKey: Hashable, Sendable {
     var indexed: String { key.utf8.count <= 2048 ? key : "sha256:" + Digest(of: key).hex }
 
     /// The picture format that the key's extension foretells, before the bytes are known.
-    var foretoldExtension: String { ImageFormat(fileExtension: rawExtension)?.fileExtension ?? "" }
+    var foretoldExtension: String { expectedExtension ?? ImageFormat(fileExtension: rawExtension)?.fileExtension ?? "" }
 
     /// The extension that the key itself has: 1…16 letters and digits; empty for none or anything else.
     var ownExtension: String {

@@ -23,6 +23,8 @@ public final class ImageManager: Sendable {
         public var downloader = ImageDownloader.Configuration()
         /// Seconds from one cleaning of the caches to the next, when nothing else is to do; 120 by default, 0 for never.
         public var cleanInterval = 120.0
+        /// The workers that make pictures of others.
+        public var codec = CodecPool.Configuration()
         /// The clocks.
         public var clock = EngineClock.system
         /// Whether this machine has a network; another answer in tests.
@@ -54,12 +56,16 @@ public final class ImageManager: Sendable {
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     private let wishes = Coalescer<Wish, ImageResult>()
+    /// The workers that make pictures of others.
+    public let codec: CodecPool
+    let variants = Coalescer<VariantWish, ImageResult>()
+    let renders = Coalescer<RenderWish, RenderedFile>()
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
     private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
-    private let spool: StorageFolder
+    let spool: StorageFolder
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
@@ -78,6 +84,7 @@ public final class ImageManager: Sendable {
         let spool = StorageFolder(
             path: settings.disk.folder.isEmpty ? root + "/" + Self.defaultCacheName : settings.disk.folder)
         self.spool = spool
+        codec = CodecPool(configuration.codec, now: configuration.clock.monotonic)
         downloader = ImageDownloader(
             configuration.downloader, now: configuration.clock.monotonic,
             activity: { [activity] in activity.report($0) },
@@ -155,19 +162,24 @@ public final class ImageManager: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> ImageResult? {
         if options.forceRefresh { return nil }
-        let key = CacheKey(resource.cacheKey)
+        let isMade = !options.recipe.isEmpty
+        let key = isMade ? options.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = cache.revalidation(options)
-        if mode == .always, resource.isOnNetwork { return nil }
+        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return nil }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return nil }
         guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
         // What memory held was of a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return nil }
         if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return nil }
-        if !Self.allows(hit, options, mayWait: false) { return nil }
+        if isMade {
+            if !isCurrent(hit.record, of: resource, for: cache, options) { return nil }
+        } else if !Self.allows(hit, options, mayWait: false) {
+            return nil
+        }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
-        if mode == .http, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) { return nil }
+        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) { return nil }
         count(hit.cacheType)
         return result(hit, in: cache, options)
     }
@@ -201,6 +213,7 @@ public final class ImageManager: Sendable {
         let options = completed(options, for: cache)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
+            if !options.recipe.isEmpty { return try await variant(resource, in: cache, options, needs, caller) }
             if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
             var outgoing = OutgoingRequest(url: resource.url, options: options)
             var lookup = try await cached(resource, in: cache, options, as: outgoing)
@@ -432,7 +445,7 @@ public final class ImageManager: Sendable {
     }
 
     /// The result, unless neither tier nor the caller has the image.
-    private static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
+    static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
         guard result.record.path == nil, let admission = result.admission, admission != .occupied,
             let setting = admission.setting,
             let reason = admission.reason
@@ -455,6 +468,7 @@ public final class ImageManager: Sendable {
         options.onlyFromCache = false
         options.alternativeSources = []
         options.integrity = nil
+        options.recipe = ImageRecipe()
         do {
             var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
             result.isPlaceholder = true
@@ -514,7 +528,8 @@ public final class ImageManager: Sendable {
         let caches = caches.withLock { Array($0.opened.values) }
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
-            misses: misses.load(ordering: .relaxed), merged: wishes.mergedCount + counts.merged,
+            misses: misses.load(ordering: .relaxed),
+            merged: wishes.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
             runningDownloads: load.running, stalledDownloads: load.stalled,

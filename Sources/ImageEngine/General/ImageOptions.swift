@@ -1,3 +1,5 @@
+public import ImageRecipes
+
 /// How one image is looked up, loaded and kept. Every default is that of Kingfisher where it has one.
 public struct ImageOptions: Hashable, Sendable {
     /// Ignore the caches for reading; still write them.
@@ -21,7 +23,22 @@ public struct ImageOptions: Hashable, Sendable {
     public var diskCacheAccessExtendingExpiration: ExpirationExtension?
     /// Whether memory keeps the image. Otherwise it is only answered, and memory stays as it is.
     public var keepsInMemory = true
-    /// The name of another cache that is looked into before anything is loaded; what it has is stored here too.
+    /// What is made of the image; the original itself when it is empty.
+    public var recipe = ImageRecipe()
+    /// Whether the original of what is made is kept too, so that more can be made of it.
+    public var cacheOriginalImage = true
+    /// What the lengths of processors are multiplied by.
+    public var scaleFactor = 1.0
+    /// Accepted, and without effect here: all frames are always kept.
+    public var preloadAllAnimationData = false
+    /// Accepted, and without effect here: pictures are never decoded where anybody waits.
+    public var backgroundDecode = false
+    /// Whether the answer is to hold a placeholder of the image: a ThumbHash and its dominant colour.
+    public var wantsPreview = false
+    /// What the making of it may cost.
+    public var limits = RenderLimits()
+    /// The name of another cache that is looked into before anything is loaded; what it has is stored here too. The
+    /// originals of what is made are looked for and kept there instead.
     public var originalCache: String?
     /// For how many seconds the path that is handed out stays valid, whatever is evicted or expires; 60 when nil.
     public var lease: Double?
@@ -94,6 +111,9 @@ public struct ImageOptions: Hashable, Sendable {
         shared.downloadPriority = 0.5
         shared.onLastCancel = .abort
         shared.deadline = nil
+        shared.preloadAllAnimationData = false
+        shared.backgroundDecode = false
+        shared.wantsPreview = false
         return shared
     }
 

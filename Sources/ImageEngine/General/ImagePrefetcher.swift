@@ -215,9 +215,10 @@ public final class ImagePrefetcher: Sendable {
     /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
     private func isCached(_ resource: Resource) async throws -> Bool {
         try await manager.blocking { [manager, cache, options] in
-            let key = CacheKey(resource.cacheKey)
+            let key = options.recipe.cacheKey(resource.cacheKey)
             guard let record = try cache.knownRecord(for: key),
-                manager.mayAnswer(record, to: resource.url, options)
+                manager.mayAnswer(record, to: resource.url, options),
+                options.recipe.isEmpty || manager.isCurrent(record, of: resource, for: cache, options)
             else { return false }
             guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
                 let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)

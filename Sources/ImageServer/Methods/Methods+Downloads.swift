@@ -55,11 +55,13 @@ extension Method {
         "prefetch", "Loads images into a cache before somebody wants them, behind all other downloads.",
         Param<TextList>("urls", "Where the images are; each is loaded once, however often it is named."),
         Param<String?>("cache", "The name of the cache.", default: nil, "default"), optionsParam,
-        Param<Concurrency>("maxConcurrent", "How many are loaded at once.", default: Concurrency(count: 5), 5)
-    ) { invocation, urls, cacheName, options, concurrency -> Outcome<PrefetchReply> in
+        Param<Concurrency>("maxConcurrent", "How many are loaded at once.", default: Concurrency(count: 5), 5),
+        Param<ProcessorList?>("processors", "What is done to the originals, in order.", default: nil, [])
+    ) { invocation, urls, cacheName, given, concurrency, processors -> Outcome<PrefetchReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)
         let tokens = invocation.progress
+        let options = try processors.options(given)
         let prefetcher = ImagePrefetcher(
             urls.texts, manager: server.manager, cache: cache, options: server.asking(options) ?? ImageOptions(),
             concurrency: concurrency.count)

@@ -6,6 +6,10 @@ private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
 private let processorsParam = Param<ProcessorList?>(
     "processors", "What is done to the original, in order.", default: nil, [])
+private let recipeParam = Param<ImageOptions?>(
+    "options",
+    "What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.",
+    default: nil)
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
 extension Method {
@@ -18,8 +22,9 @@ extension Method {
         Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
-    ) { invocation, url, key, cacheName, _, options, form -> Outcome<ImageReply> in
-        try invocation.retrieve(url, key: key, cache: cacheName, options: options, form)
+    ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
+        try invocation.retrieve(
+            url, key: key, cache: cacheName, options: try processors.options(options), form)
     }
 
     private static let store = Method(
@@ -29,7 +34,7 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
-    ) { invocation, given, data, path, cacheName, _, options, overwrites, metadata -> Outcome<StoreReply> in
+    ) { invocation, given, data, path, cacheName, processors, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
         guard (data == nil) != (path == nil) else {
@@ -38,9 +43,25 @@ extension Method {
                 param: data == nil ? "path" : "data", expected: "one of data and path",
                 received: data == nil ? "neither" : "both")
         }
-        let options = options ?? ImageOptions()
+        let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
+        if !options.recipe.isEmpty {
+            return .ordered(access) {
+                nil
+            } later: { _ in
+                Deferred { _ in
+                    do {
+                        let image = try await manager.storeVariant(
+                            of: data.map { .bytes($0.bytes) } ?? .file(path?.text ?? ""), for: key.text, in: cache,
+                            options: options, overwrites: overwrites, metadata: metadata?.text)
+                        return StoreReply(reply: ImageReply(image: image, form: .path))
+                    } catch let error as ImageError {
+                        throw error.rpcError(key: key.text)
+                    }
+                }
+            }
+        }
         return .onDisk(access) {
             nil
         } later: {
@@ -67,10 +88,12 @@ extension Method {
         "remove", "Removes an image from the cache.", keyParam, cacheParam, processorsParam,
         Param<Bool>("fromMemory", "Remove it from memory.", default: true, true),
         Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
-        Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false)
-    ) { invocation, given, cacheName, _, fromMemory, fromDisk, allVariants -> Outcome<RemoveReply> in
+        Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false),
+        recipeParam
+    ) { invocation, given, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
+        let entry = try processors.cacheKey(key, options)
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
@@ -79,31 +102,34 @@ extension Method {
         } later: {
             RemoveReply(
                 removed: try cache.remove(
-                    CacheKey(key.text), fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
+                    entry, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
         }
     }
 
     private static let isCached = Method(
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
-        processorsParam
-    ) { invocation, given, cacheName, _ -> Outcome<IsCachedReply> in
+        processorsParam, recipeParam
+    ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
+        let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            try cache.cacheType(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+            try cache.cacheType(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
                 .map { IsCachedReply(cacheType: $0) }
         }
     }
 
     private static let cachePath = Method(
-        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam
-    ) { invocation, given, cacheName, _ -> Outcome<CachePathReply> in
+        "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
+        recipeParam
+    ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
+        let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
-            try cache.path(for: CacheKey(key.text), burst: $0 ? burst : 0, mayWait: !$0)
+            try cache.path(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
                 .map { CachePathReply(path: $0.path, exists: $0.exists) }
         }
     }
@@ -151,17 +177,24 @@ extension Invocation {
         let server = server
         let given = server.asking(given)
         let options = given ?? ImageOptions()
-        let filling = KeyOrder.Filling(url: ExactText(url.text), options: given?.sharedByCallers)
+        // What is made of it is the engine's to share.
+        var filled = given?.sharedByCallers
+        filled?.recipe = ImageRecipe()
+        let filling = KeyOrder.Filling(url: ExactText(url.text), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.onlyFromCache ? .look : .fill(filling),
             isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         let previous = options.slot.flatMap { server.openRequests.vacate($0) }
         return .ordered(access) {
+            if form == .pixels { return nil }
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
-            ).map { try ImageReply(image: $0, form: form).checked() }
+            ).flatMap { image -> ImageReply? in
+                if options.wantsPreview, image.record.preview == nil { return nil }
+                return try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            }
             if found != nil { previous?.stop() }
             return found
         } later: { call in
@@ -182,19 +215,25 @@ extension Invocation {
                 defer { reporter?.end() }
                 var report: (@Sendable (DownloadProgress) -> Void)?
                 if let reporter { report = { reporter.report($0) } }
+                let caller = ImageCaller(
+                    priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived)
+                if form == .pixels {
+                    let made = try await manager.pixels(of: resource, in: cache, options: options, caller: caller)
+                    return ImageReply(image: made.original, form: form, pixels: made.pixels)
+                }
                 var isLastTry = false
                 while true {
-                    let image = try await manager.image(
-                        resource, in: cache, options: options, needs: form.needs,
-                        caller: ImageCaller(
-                            priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived
-                        ))
-                    let reply = try ImageReply(image: image, form: form).checked()
+                    var image = try await manager.image(
+                        resource, in: cache, options: options, needs: form.needs, caller: caller)
+                    if options.wantsPreview {
+                        image = try await manager.addingPreview(to: image, in: cache, options: options)
+                    }
+                    let reply = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
                     guard form.needsBytes else { return reply }
                     try await server.inlineGate.enter(image.record.byteCount, for: call)
                     do {
                         let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                        return ImageReply(image: loaded, form: form)
+                        return ImageReply(image: loaded, form: form, showsPreview: options.wantsPreview)
                     } catch ImageError.notCached where !isLastTry {
                         // The file was changed behind our back, and has been taken out: load it anew, once.
                         isLastTry = true

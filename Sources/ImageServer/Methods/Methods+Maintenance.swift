@@ -11,15 +11,18 @@ extension Method {
 
     private static let inspect = Method(
         "inspect", "Tells everything that is known of a cached image, without loading or prolonging it.", keyParam,
-        cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, [])
-    ) { invocation, given, cacheName, _ -> Outcome<EntryReply> in
+        cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, []),
+        Param<ImageOptions?>(
+            "options", "What else was said when the image was made: cacheSerializer and the like.", default: nil)
+    ) { invocation, given, cacheName, processors, options -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
+        let made = try processors.cacheKey(key, options)
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
         return .onDisk(access) {
             nil
         } later: {
-            guard let entry = try cache.inspect(CacheKey(key.text)) else {
+            guard let entry = try cache.inspect(made) else {
                 throw ImageError.notCached(key: key.text).rpcError(key: key.text)
             }
             return EntryReply(entry: entry)

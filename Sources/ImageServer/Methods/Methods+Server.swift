@@ -1,3 +1,5 @@
+internal import ImageEngine
+internal import ImageRecipes
 internal import JSONRPC
 
 extension Method {
@@ -27,7 +29,9 @@ extension Method {
         ) { invocation, process, options, capabilities in
             try invocation.server.initialize(
                 watching: process?.number, settings: options?.layer, asking: capabilities?.questions ?? [])
-            return .now(InitializeReply(limits: invocation.server.limits))
+            return .now(
+                InitializeReply(
+                    limits: invocation.server.limits, hasCodec: invocation.server.manager.codec.isAvailable))
         },
         notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
         Method("shutdown", "Ends the session: after it only exit may follow.", isLenient: true) { invocation in
@@ -63,6 +67,8 @@ extension Method {
 /// The server's introduction.
 struct InitializeReply: WireObject {
     let limits: ConnectionLimits
+    /// Whether pictures can be processed.
+    let hasCodec: Bool
 
     static let name = "InitializeResult"
 
@@ -73,6 +79,12 @@ struct InitializeReply: WireObject {
             + Event.all.map(\.capability) + Delegation.all.map(\.capability)
             + ["framing.lines", "framing.content-length", "progress", "cancellation"]
     }
+
+    /// What clients may test for besides, when there is a codec worker.
+    static let codecCapabilities =
+        ["processors"] + ImageProcessor.names.map { "processor.\($0)" }
+        + CodecFormats.decoded.map { "format.\($0.rawValue).decode" }
+        + CodecFormats.encoded.map { "format.\($0.rawValue).encode" }
 
     static let fields: [WireField<InitializeReply>] = [
         WireField(
@@ -94,10 +106,10 @@ struct InitializeReply: WireObject {
             "capabilities", "What the server can do, by name; test for the names, not for versions.",
             ["type": "object", "additionalProperties": true]
         ) {
-            _ = $0
+            let names = capabilities + ($0.hasCodec ? codecCapabilities : [])
             $1.key("capabilities")
             $1.object { writer in
-                for name in capabilities {
+                for name in names {
                     writer.key(name)
                     writer.write(true)
                 }

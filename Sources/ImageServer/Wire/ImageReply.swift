@@ -1,10 +1,15 @@
 internal import ImageEngine
+internal import ImageRecipes
 internal import JSONRPC
 
 /// An image as a method answers with it.
 struct ImageReply: WireObject {
     let image: ImageResult
     let form: ResultForm
+    /// The raw pixels, when they were asked for.
+    var pixels: PixelFile?
+    /// Whether the placeholder was asked for.
+    var showsPreview = false
 
     static let name = "ImageResult"
 
@@ -44,7 +49,7 @@ struct ImageReply: WireObject {
             $1.field("byteCount", $0.image.record.byteCount)
         },
         WireField("data", "The bytes, when asked for.", Base64Bytes.schema, isOptional: true, isVolatile: true) {
-            guard $0.form.needsBytes, let bytes = $0.image.bytes else { return }
+            guard $0.form.needsBytes, $0.form != .dataUrl, let bytes = $0.image.bytes else { return }
             $1.key("data")
             $1.writeUnescaped(count: Base64.encodedCount(bytes.count)) { text in
                 bytes.withUnsafeBytes { Base64.encode($0, into: text) }
@@ -67,6 +72,60 @@ struct ImageReply: WireObject {
 
     /// What hardly any result has.
     private static let rareFields: [WireField<ImageReply>] = [
+        WireField(
+            "dataUrl", "The image as a data URL, when asked for.", ["type": "string", "format": "uri"],
+            isOptional: true, isVolatile: true
+        ) {
+            guard $0.form == .dataUrl, let bytes = $0.image.bytes else { return }
+            let start = "data:\($0.image.record.header.format.mimeType);base64,"
+            $1.key("dataUrl")
+            $1.writeUnescaped(count: start.utf8.count + Base64.encodedCount(bytes.count)) { text in
+                text.copyBytes(from: start.utf8)
+                bytes.withUnsafeBytes {
+                    Base64.encode($0, into: UnsafeMutableRawBufferPointer(rebasing: text[start.utf8.count...]))
+                }
+            }
+        },
+        WireField(
+            "thumbHash", "A ThumbHash of the image, when asked for and there is a codec worker.", Base64Bytes.schema,
+            isOptional: true, isVolatile: true
+        ) {
+            guard $0.showsPreview, let bytes = $0.image.record.preview?.thumbHash else { return }
+            $1.key("thumbHash")
+            $1.writeUnescaped(count: Base64.encodedCount(bytes.count)) { text in
+                bytes.withUnsafeBytes { Base64.encode($0, into: text) }
+            }
+        },
+        WireField(
+            "dominantColor", "The colour that most of the image has, with the ThumbHash.",
+            ["type": "string", "pattern": "^#[0-9a-f]{6}([0-9a-f]{2})?$"], isOptional: true, isVolatile: true
+        ) {
+            if $0.showsPreview, let preview = $0.image.record.preview {
+                $1.field("dominantColor", preview.dominantColor.text)
+            }
+        },
+        WireField(
+            "pixels",
+            "A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.",
+            pixelSchema, isOptional: true, isVolatile: true
+        ) {
+            guard let pixels = $0.pixels else { return }
+            $1.key("pixels")
+            $1.object { writer in
+                writer.field("path", pixels.path)
+                writer.field("uri", FileURL.text(pixels.path))
+                writer.field("width", pixels.width)
+                writer.field("height", pixels.height)
+                writer.field("stride", pixels.stride)
+                writer.field("frameCount", pixels.frameCount)
+                writer.field("byteCount", pixels.byteCount)
+                writer.field("loopCount", pixels.loopCount)
+                writer.key("delays")
+                writer.array { writer in
+                    for delay in pixels.delays { writer.write(delay) }
+                }
+            }
+        },
         WireField(
             "stale",
             "True when its time is over, or its server was not asked although the request wanted that.", flagSchema,
@@ -102,7 +161,8 @@ struct ImageReply: WireObject {
 
     /// Whether none of the rare fields is written.
     private var isPlain: Bool {
-        !image.isPlaceholder && !image.isStale && !image.isRevalidated
+        form != .dataUrl && pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
+            && !image.isRevalidated
             && (image.admission == nil || image.admission == .kept)
     }
 
@@ -128,6 +188,15 @@ struct ImageReply: WireObject {
         }
     }
 }
+
+private let pixelSchema: JSONLiteral = [
+    "type": "object",
+    "properties": [
+        "path": textSchema, "uri": textSchema, "width": countSchema, "height": countSchema, "stride": countSchema,
+        "frameCount": countSchema, "byteCount": countSchema, "loopCount": countSchema,
+        "delays": ["type": "array", "items": countSchema],
+    ], "required": ["path", "uri", "width", "height", "stride", "frameCount", "byteCount", "loopCount", "delays"],
+]
 
 /// An image as `store` answers with it.
 struct StoreReply: WireObject {

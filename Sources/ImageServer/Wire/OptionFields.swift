@@ -37,13 +37,13 @@ struct OptionField: Sendable {
     }
 
     private static func integer(
-        _ name: String, _ summary: String, default fallback: Int, from low: Int, to high: Int,
+        _ name: String, _ summary: String, default fallback: Int?, from low: Int, to high: Int,
         _ set: @escaping @Sendable (inout ImageOptions, Int) -> Void
     ) -> OptionField {
         OptionField(
             name: name, summary: summary,
             schema: ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)],
-            fallback: .integer(fallback)
+            fallback: fallback.map { .integer($0) } ?? .null
         ) { (view, options) throws(Mismatch) in
             set(&options, try wholeNumber(view, from: low, to: high))
         }
@@ -94,6 +94,55 @@ struct OptionField: Sendable {
             "originalCache", "Another cache to look into before loading; what it has is stored here too.",
             CacheName.self
         ) { $0.originalCache = $1.text },
+        flag(
+            "cacheOriginalImage", "Keep the original of a processed image too, so that more can be made of it.",
+            default: true
+        ) { $0.cacheOriginalImage = $1 },
+        value(
+            "cacheSerializer", "How a processed image is written; as the result asks for by default.",
+            CacheSerializer.self
+        ) { $0.recipe.serializer = $1 },
+        flag("onlyLoadFirstFrame", "Take the first frame of an animation, as a still.") {
+            if $1 { $0.recipe.frames = .first }
+        },
+        integer(
+            "frame", "Take one frame of an animation, by its number from 0, as a still.", default: nil, from: 0,
+            to: 1_000_000
+        ) {
+            $0.recipe.frames = $1 == 0 ? .first : .number($1)
+        },
+        flag(
+            "scaleDownLargeImages", "Make an image of more than 15728640 pixels smaller, until it has so many."
+        ) { $0.recipe.scalesDown = $1 },
+        number(
+            "scaleFactor", "What the lengths of processors are multiplied by: they are then in points, not pixels.",
+            default: 1, from: 0, to: 100, isOpen: true
+        ) { $0.scaleFactor = $1 },
+        flag(
+            "preloadAllAnimationData", "Accepted for clients of other libraries: all frames are always kept."
+        ) { $0.preloadAllAnimationData = $1 },
+        flag(
+            "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
+        ) { $0.backgroundDecode = $1 },
+        flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
+            $0.wantsPreview = $1
+        },
+        integer(
+            "maxPixels", "The most pixels that a frame of an image to be processed may have.", default: 50_000_000,
+            from: 1, to: 4_294_836_225
+        ) { $0.limits.maxPixels = $1 },
+        integer(
+            "maxFrames", "The most frames that an image to be processed may have.", default: 2000, from: 1,
+            to: 1_000_000
+        ) { $0.limits.maxFrames = $1 },
+        integer(
+            "maxAnimationPixels", "The most pixels that all frames of it may have together.", default: 250_000_000,
+            from: 1, to: 1 << 40
+        ) { $0.limits.maxAnimationPixels = $1 },
+        number(
+            "decodeSeconds", "The most seconds that its processing may take.", default: 20, from: 0, to: 3600,
+            isOpen: true
+        ) { $0.limits.decodeSeconds = $1 },
         number(
             "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
         ) { $0.lease = $1 },

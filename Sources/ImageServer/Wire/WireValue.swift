@@ -119,16 +119,16 @@ struct Base64Bytes: WireValue {
 
 /// What a result should hold of the image.
 enum ResultForm: String, NamedValue {
-    case path, data, both, none
+    case path, data, both, none, dataUrl, pixels
 
-    var needsBytes: Bool { self == .data || self == .both }
+    var needsBytes: Bool { self == .data || self == .both || self == .dataUrl }
 
     var needs: ImageNeeds {
         switch self {
         case .path: [.file]
-        case .data: [.bytes]
+        case .data, .dataUrl: [.bytes]
         case .both: [.file, .bytes]
-        case .none: []
+        case .none, .pixels: []
         }
     }
 }
@@ -142,23 +142,6 @@ extension NamedValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> Self {
         if let value = view.string.flatMap(Self.init(rawValue:)) { return value }
         throw .noneOf(allCases.map(\.rawValue), view)
-    }
-}
-
-/// The processors to apply. This server has no codec worker, so the list must be empty.
-struct ProcessorList: WireValue {
-    static var schema: JSONLiteral { ["type": "array", "items": ["type": "object"], "maxItems": 0] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
-        guard view.kind == .array else { throw .expected("a list", view) }
-        guard view.count == 0 else {
-            throw Mismatch(
-                path: "",
-                message:
-                    "must be empty: this server has no codec worker (capability processors), so nothing can be processed",
-                expected: "an empty list", received: "\(view.count) processors")
-        }
-        return ProcessorList()
     }
 }
 

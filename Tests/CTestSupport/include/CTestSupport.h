@@ -6,6 +6,7 @@
 
 #include "held_resolver.h"
 #include "jansson_blocks.h"
+#include "samples.h"
 
 /// A pipe whose ends no other child inherits: 0 reads, 1 writes.
 int hl_pipe(int ends[2]);

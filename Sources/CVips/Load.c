@@ -1,0 +1,105 @@
+#include "CVipsInternal.h"
+#include <string.h>
+
+VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,
+    int sequential, int strictness) {
+    VipsSource *source = vips_source_new_from_memory(bytes, count);
+    if (!source) return NULL;
+    VipsImage *out = NULL;
+    VipsAccess access = sequential ? VIPS_ACCESS_SEQUENTIAL : VIPS_ACCESS_RANDOM;
+    VipsFailOn fail = strictness >= 2 ? VIPS_FAIL_ON_ERROR : strictness == 1 ? VIPS_FAIL_ON_TRUNCATED : VIPS_FAIL_ON_NONE;
+    int failed = -1;
+    switch (loader) {
+    case hv_jpeg:
+        failed = vips_jpegload_source(source, &out, "access", access, "fail_on", fail, "shrink", shrink, NULL);
+        break;
+    case hv_png: failed = vips_pngload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    case hv_gif:
+        failed = vips_gifload_source(source, &out, "access", access, "fail_on", fail, "page", page, "n", pages, NULL);
+        break;
+    case hv_webp:
+        failed = vips_webpload_source(
+            source, &out, "access", access, "fail_on", fail, "page", page, "n", pages, "scale", scale, NULL);
+        break;
+    case hv_tiff: failed = vips_tiffload_source(source, &out, "access", access, "fail_on", fail, "page", page, NULL); break;
+    case hv_heif: failed = vips_heifload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    case hv_svg: failed = vips_svgload_source(source, &out, "access", access, "fail_on", fail, "scale", scale, NULL); break;
+    case hv_jxl: failed = vips_jxlload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    }
+    g_object_unref(source);
+    if (failed) return NULL;
+    // What it complained of and got over must not be taken for the reason of a later failure.
+    vips_error_clear();
+    return out;
+}
+
+VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands) {
+    VipsImage *image =
+        vips_image_new_from_memory_copy(pixels, (size_t)width * height * bands, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (image) image->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    return image;
+}
+
+static int number(VipsImage *image, const char *name, int otherwise) {
+    int value;
+    if (!vips_image_get_typeof(image, name) || vips_image_get_int(image, name, &value)) return otherwise;
+    return value;
+}
+
+void hv_describe(VipsImage *image, hv_info *info) {
+    memset(info, 0, sizeof *info);
+    info->width = vips_image_get_width(image);
+    info->height = vips_image_get_height(image);
+    info->bands = vips_image_get_bands(image);
+    info->page_height = vips_image_get_page_height(image);
+    info->pages = number(image, VIPS_META_N_PAGES, 1);
+    info->orientation = vips_image_get_orientation(image);
+    info->loop = number(image, "loop", 1);
+    switch (vips_image_get_format(image)) {
+    case VIPS_FORMAT_UCHAR: info->depth = 8; break;
+    case VIPS_FORMAT_USHORT: info->depth = 16; break;
+    default: info->depth = 32;
+    }
+    switch (vips_image_get_interpretation(image)) {
+    case VIPS_INTERPRETATION_B_W:
+    case VIPS_INTERPRETATION_GREY16: info->colours = 1; break;
+    case VIPS_INTERPRETATION_sRGB:
+    case VIPS_INTERPRETATION_RGB:
+    case VIPS_INTERPRETATION_RGB16: info->colours = 3; break;
+    case VIPS_INTERPRETATION_CMYK: info->colours = 4; break;
+    default: info->colours = 0;
+    }
+    info->has_alpha = vips_image_hasalpha(image);
+    info->has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0;
+}
+
+int hv_delays(VipsImage *image, int *delays, int count) {
+    int *values, there;
+    if (!vips_image_get_typeof(image, "delay") || vips_image_get_array_int(image, "delay", &values, &there)) return 0;
+    for (int i = 0; i < there && i < count; i++) delays[i] = values[i];
+    return there;
+}
+
+VipsImage *hv_materialise(VipsImage *image) {
+    // A copy, so that what is watched is ours alone.
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    hv_watch(copy);
+    VipsImage *memory = vips_image_new_memory();
+    if (vips_image_write(copy, memory)) {
+        g_object_unref(memory);
+        memory = NULL;
+    }
+    g_object_unref(copy);
+    if (memory) vips_error_clear();
+    return memory;
+}
+
+void *hv_pixels(VipsImage *image, size_t *count) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    hv_watch(copy);
+    void *bytes = vips_image_write_to_memory(copy, count);
+    g_object_unref(copy);
+    return bytes;
+}

@@ -1,0 +1,232 @@
+#include "CVipsInternal.h"
+#include <math.h>
+#include <string.h>
+
+/// What an operation made, or NULL if it failed.
+#define MADE(call)                         \
+    do {                                   \
+        VipsImage *out = NULL;             \
+        return (call) ? NULL : out;        \
+    } while (0)
+
+static VipsBandFormat format_of(int depth) { return depth == 16 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR; }
+
+VipsImage *hv_autorotate(VipsImage *image) { MADE(vips_autorot(image, &out, NULL)); }
+
+VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height) {
+    MADE(vips_extract_area(image, &out, left, top, width, height, NULL));
+}
+
+VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical) {
+    MADE(vips_resize(image, &out, horizontal, "vscale", vertical, NULL));
+}
+
+VipsImage *hv_fit(VipsImage *image, int width, int height) {
+    MADE(vips_embed(image, &out, 0, 0, width, height, "extend", VIPS_EXTEND_COPY, NULL));
+}
+
+VipsImage *hv_turn(VipsImage *image, int degrees) {
+    VipsAngle angle = degrees == 90 ? VIPS_ANGLE_D90 : degrees == 180 ? VIPS_ANGLE_D180 : VIPS_ANGLE_D270;
+    MADE(vips_rot(image, &out, angle, NULL));
+}
+
+VipsImage *hv_rotate(VipsImage *image, double degrees) {
+    VipsInterpolate *bicubic = vips_interpolate_new("bicubic");
+    VipsImage *out = NULL;
+    int failed = !bicubic || vips_similarity(image, &out, "angle", degrees, "interpolate", bicubic, NULL);
+    if (bicubic) g_object_unref(bicubic);
+    return failed ? NULL : out;
+}
+
+VipsImage *hv_flip(VipsImage *image, int vertical) {
+    MADE(vips_flip(image, &out, vertical ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL));
+}
+
+VipsImage *hv_blur(VipsImage *image, double sigma) {
+    MADE(vips_gaussblur(image, &out, sigma, "precision", VIPS_PRECISION_FLOAT, NULL));
+}
+
+static double most(int depth) { return depth == 16 ? 65535 : 255; }
+
+VipsImage *hv_premultiply(VipsImage *image, int depth) {
+    MADE(vips_premultiply(image, &out, "max_alpha", most(depth), NULL));
+}
+
+VipsImage *hv_unpremultiply(VipsImage *image, int depth) {
+    VipsImage *straight;
+    if (vips_unpremultiply(image, &straight, "max_alpha", most(depth), NULL)) return NULL;
+    VipsImage *out = hv_cast(straight, depth);
+    g_object_unref(straight);
+    return out;
+}
+
+VipsImage *hv_cast(VipsImage *image, int depth) {
+    // Casting cuts fractions off, so half is added first.
+    VipsImage *rounded = NULL, *out = NULL;
+    if (vips_image_get_format(image) == VIPS_FORMAT_FLOAT || vips_image_get_format(image) == VIPS_FORMAT_DOUBLE) {
+        if (vips_rint(image, &rounded, NULL)) return NULL;
+    } else {
+        rounded = image;
+        g_object_ref(rounded);
+    }
+    int failed = vips_cast(rounded, &out, format_of(depth), NULL);
+    g_object_unref(rounded);
+    return failed ? NULL : out;
+}
+
+VipsImage *hv_to_rgb(VipsImage *image, int depth) {
+    MADE(vips_colourspace(image, &out, depth == 16 ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB, NULL));
+}
+
+VipsImage *hv_to_gray(VipsImage *image, int depth) {
+    MADE(vips_colourspace(image, &out, depth == 16 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W, NULL));
+}
+
+VipsImage *hv_to_srgb_profile(VipsImage *image, int depth) {
+    const char *fallback = vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK ? "cmyk" : "srgb";
+    VipsImage *out = NULL;
+    if (vips_icc_transform(image, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
+            VIPS_INTENT_RELATIVE, "depth", depth == 16 ? 16 : 8, NULL))
+        return NULL;
+    VipsImage *bare;
+    if (vips_copy(out, &bare, NULL)) {
+        g_object_unref(out);
+        return NULL;
+    }
+    vips_image_remove(bare, VIPS_META_ICC_NAME);
+    g_object_unref(out);
+    return bare;
+}
+
+VipsImage *hv_add_alpha(VipsImage *image) { MADE(vips_addalpha(image, &out, NULL)); }
+
+VipsImage *hv_flatten(VipsImage *image, const double *colour, int count) {
+    VipsArrayDouble *ground = vips_array_double_new(colour, count);
+    VipsImage *out = NULL;
+    int failed = vips_flatten(image, &out, "background", ground, "max_alpha",
+        vips_image_get_format(image) == VIPS_FORMAT_USHORT ? 65535.0 : 255.0, NULL);
+    vips_area_unref(VIPS_AREA(ground));
+    return failed ? NULL : out;
+}
+
+VipsImage *hv_linear(VipsImage *image, const double *scale, const double *offset, int count, int depth) {
+    VipsImage *line;
+    if (vips_linear(image, &line, scale, offset, count, NULL)) return NULL;
+    VipsImage *out = hv_cast(line, depth);
+    g_object_unref(line);
+    return out;
+}
+
+VipsImage *hv_recombine(VipsImage *image, const double *matrix, int bands) {
+    VipsImage *weights = vips_image_new_matrix_from_array(bands, bands, matrix, bands * bands);
+    if (!weights) return NULL;
+    VipsImage *out = NULL;
+    int failed = vips_recomb(image, &out, weights, NULL);
+    g_object_unref(weights);
+    return failed ? NULL : out;
+}
+
+VipsImage *hv_map(VipsImage *image, const void *table, int count, int depth) {
+    VipsImage *lut = vips_image_new_from_memory_copy(table, (size_t)count * (depth / 8), count, 1, 1, format_of(depth));
+    if (!lut) return NULL;
+    VipsImage *out = NULL;
+    int failed = vips_maplut(image, &out, lut, NULL);
+    g_object_unref(lut);
+    return failed ? NULL : out;
+}
+
+VipsImage *hv_extract_bands(VipsImage *image, int first, int count) {
+    MADE(vips_extract_band(image, &out, first, "n", count, NULL));
+}
+
+VipsImage *hv_join_bands(VipsImage *image, VipsImage *more) { MADE(vips_bandjoin2(image, more, &out, NULL)); }
+
+VipsImage *hv_fill(VipsImage *like, const double *colour, int count) {
+    return vips_image_new_from_image(like, colour, count);
+}
+
+VipsImage *hv_composite(VipsImage *base, VipsImage *over, const char *mode) {
+    int value = vips_enum_from_nick("hv_composite", VIPS_TYPE_BLEND_MODE, mode);
+    if (value < 0) return NULL;
+    VipsImage *out = NULL;
+    if (vips_composite2(base, over, &out, value, NULL)) return NULL;
+    return out;
+}
+
+VipsImage *hv_multiply_alpha(VipsImage *alpha, VipsImage *mask, int depth) {
+    VipsImage *product;
+    if (vips_multiply(alpha, mask, &product, NULL)) return NULL;
+    double scale = 1 / 255.0, offset = 0;
+    VipsImage *out = hv_linear(product, &scale, &offset, 1, depth);
+    g_object_unref(product);
+    return out;
+}
+
+VipsImage *hv_stack(VipsImage **images, int count) { MADE(vips_arrayjoin(images, &out, count, "across", 1, NULL)); }
+
+int hv_means(VipsImage *image, double *means, int count) {
+    VipsImage *table;
+    if (vips_stats(image, &table, NULL)) return -1;
+    int bands = vips_image_get_bands(image);
+    for (int band = 0; band < count; band++)
+        means[band] = band < bands ? *VIPS_MATRIX(table, 4, band + 1) : 0;
+    g_object_unref(table);
+    return 0;
+}
+
+int hv_is_opaque(VipsImage *image, int depth) {
+    VipsImage *alpha;
+    if (vips_extract_band(image, &alpha, vips_image_get_bands(image) - 1, NULL)) return -1;
+    hv_watch(alpha);
+    double least = 0;
+    int failed = vips_min(alpha, &least, NULL);
+    g_object_unref(alpha);
+    return failed ? -1 : least >= most(depth);
+}
+
+VipsImage *hv_strip(VipsImage *image, int keep_profile) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    gchar **names = vips_image_get_fields(copy);
+    for (gchar **name = names; name && *name; name++)
+        if (!keep_profile || strcmp(*name, VIPS_META_ICC_NAME)) vips_image_remove(copy, *name);
+    g_strfreev(names);
+    return copy;
+}
+
+VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    static const char *kept[] = {VIPS_META_ICC_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME, VIPS_META_ORIENTATION,
+        VIPS_META_PHOTOSHOP_NAME, "jpeg-multiscan"};
+    gchar **names = vips_image_get_fields(from);
+    for (gchar **name = names; name && *name; name++) {
+        int copied = g_str_has_prefix(*name, "exif-");
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) copied = copied || !strcmp(*name, kept[i]);
+        GValue value = G_VALUE_INIT;
+        if (!copied || vips_image_get(from, *name, &value)) continue;
+        vips_image_set(copy, *name, &value);
+        g_value_unset(&value);
+    }
+    g_strfreev(names);
+    return copy;
+}
+
+VipsImage *hv_still(VipsImage *image) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    static const char *names[] = {VIPS_META_PAGE_HEIGHT, VIPS_META_N_PAGES, "delay", "loop", "gif-delay", "gif-loop",
+        "gif-palette", "background", "jpeg-thumbnail-data", "heif-primary"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) vips_image_remove(copy, names[i]);
+    return copy;
+}
+
+VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int count, int loop) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    vips_image_set_int(copy, VIPS_META_PAGE_HEIGHT, page_height);
+    vips_image_set_int(copy, VIPS_META_N_PAGES, vips_image_get_height(copy) / page_height);
+    vips_image_set_array_int(copy, "delay", delays, count);
+    vips_image_set_int(copy, "loop", loop);
+    return copy;
+}

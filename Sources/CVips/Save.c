@@ -1,0 +1,63 @@
+#include "CVipsInternal.h"
+
+/// Gives the image's bytes away and lets the target go.
+static void *bytes_of(VipsTarget *target, size_t *count) {
+    VipsBlob *blob;
+    g_object_get(target, "blob", &blob, NULL);
+    size_t length = 0;
+    const void *bytes = blob ? vips_blob_get(blob, &length) : NULL;
+    void *copy = bytes ? g_memdup2(bytes, length) : NULL;
+    if (blob) vips_area_unref(VIPS_AREA(blob));
+    *count = length;
+    return copy;
+}
+
+static int has_metadata(VipsImage *image) {
+    static const char *names[] = {VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME, VIPS_META_ICC_NAME};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (vips_image_get_typeof(image, names[i])) return 1;
+    return 0;
+}
+
+void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t *count) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    hv_watch(copy);
+    VipsTarget *target = vips_target_new_to_memory();
+    int failed = !target;
+    // Without this an image that has no metadata gets some.
+    gboolean strip = how->strip || !has_metadata(copy);
+    if (target) switch (format) {
+    case hv_jpeg:
+        failed = vips_jpegsave_target(copy, target, "Q", how->quality, "interlace", how->progressive, "optimize_coding",
+            TRUE, "strip", strip, NULL);
+        break;
+    case hv_png:
+        failed = vips_pngsave_target(copy, target, "compression", how->effort, "interlace", how->progressive, "filter",
+            VIPS_FOREIGN_PNG_FILTER_ALL, "strip", strip, NULL);
+        break;
+    case hv_gif: failed = vips_gifsave_target(copy, target, "effort", how->effort, "strip", strip, NULL); break;
+    case hv_webp:
+        failed = vips_webpsave_target(copy, target, "Q", how->quality, "lossless", how->lossless, "effort", how->effort,
+            "strip", strip, NULL);
+        break;
+    case hv_tiff:
+        failed = vips_tiffsave_target(copy, target, "compression", VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, "predictor",
+            VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, "strip", strip, NULL);
+        break;
+    case hv_heif:
+        failed = vips_heifsave_target(copy, target, "Q", how->quality, "lossless", how->lossless, "effort", how->effort,
+            "bitdepth", vips_image_get_format(copy) == VIPS_FORMAT_USHORT ? 12 : 8, "compression",
+            how->hevc ? VIPS_FOREIGN_HEIF_COMPRESSION_HEVC : VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "strip", strip, NULL);
+        break;
+    case hv_jxl:
+        failed = vips_jxlsave_target(copy, target, "Q", how->quality, "lossless", how->lossless, "effort", how->effort,
+            "strip", strip, NULL);
+        break;
+    case hv_svg: failed = 1; break;
+    }
+    void *bytes = failed ? NULL : bytes_of(target, count);
+    if (target) g_object_unref(target);
+    g_object_unref(copy);
+    return bytes;
+}

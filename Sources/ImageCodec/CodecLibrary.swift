@@ -1,0 +1,38 @@
+internal import CVips
+internal import Glibc
+internal import ImageRecipes
+
+/// libvips in this process: started once, its plug-ins opened when a picture needs them.
+struct CodecLibrary {
+    private var opened: [String: Bool] = [:]
+
+    /// Starts the library; nil where it does not start.
+    init?() {
+        guard hv_start() == 0 else { return nil }
+    }
+
+    /// Whether the format can be read, its plug-in opened if need be.
+    mutating func canRead(_ format: SourceFormat) -> Bool {
+        guard let plugin = format.plugin else { return true }
+        if let known = opened[plugin] { return known }
+        let works = hv_open_plugin(plugin) == 0 && hv_has("\(plugin)load_source") != 0
+        opened[plugin] = works
+        return works
+    }
+
+    /// Whether the format can be written, its plug-in opened if need be.
+    mutating func canWrite(_ format: EncodedFormat) -> Bool {
+        guard let plugin = SourceFormat(rawValue: format.rawValue)?.plugin else { return true }
+        _ = canRead(format == .jxl ? .jxl : .avif)
+        return hv_has("\(plugin)save_target") != 0
+    }
+
+    /// What this machine's library can do, judged without opening a plug-in: only whether its file is there.
+    var facts: CodecFacts {
+        let reads = SourceFormat.allCases.filter { $0.plugin.map { hv_has_plugin($0) != 0 } ?? true }
+        let writes = EncodedFormat.allCases.filter { format in
+            SourceFormat(rawValue: format.rawValue)?.plugin.map { hv_has_plugin($0) != 0 } ?? true
+        }
+        return CodecFacts(decodes: reads.map(\.rawValue), encodes: writes.map(\.rawValue))
+    }
+}

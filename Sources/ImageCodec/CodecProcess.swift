@@ -1,0 +1,84 @@
+internal import CVips
+internal import Glibc
+internal import ImageRecipes
+
+/// The worker as a process: what it may use, and its conversation with the server.
+public struct CodecProcess {
+    /// What the process may use, whatever a request says.
+    public struct Bounds: Sendable {
+        /// Address space, in bytes; the libraries take some 400 MB of it.
+        public var memory = 2 << 30
+        /// The largest file that can be written, in bytes.
+        public var fileSize = 1 << 30
+        /// Open files.
+        public var files = 64
+
+        /// The defaults.
+        public init() {}
+    }
+
+    private let descriptor: Int32
+    private var worker: CodecWorker
+    private var reader = RenderMessageReader()
+
+    /// Confines the process and says hello to the server at the other end of a socket.
+    ///
+    /// - Returns: nil where the codec library does not start.
+    public init?(descriptor: Int32, bounds: Bounds = Bounds()) {
+        self.descriptor = descriptor
+        hv_tune_memory()
+        hv_bound(UInt64(bounds.memory), UInt64(bounds.fileSize), UInt64(bounds.files))
+        guard let worker = CodecWorker() else { return nil }
+        self.worker = worker
+        hv_confine()
+    }
+
+    /// Answers requests until the server closes its end.
+    ///
+    /// - Returns: The process's exit code: 0 after the end, 65 (EX_DATAERR) when what came is no message.
+    public mutating func run() -> Int32 {
+        guard send(.hello(worker.facts)) else { return 0 }
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            do {
+                while let message = try reader.next() {
+                    guard case .request(let request) = message else { return 65 }
+                    guard answer(request) else { return 0 }
+                }
+            } catch {
+                return 65
+            }
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return 0 }
+            reader.append(buffer[..<count])
+        }
+    }
+
+    private mutating func answer(_ request: RenderRequest) -> Bool {
+        // A decoder that does not look at the clock is ended by a signal, with this answer.
+        let late = RenderMessage.reply(
+            RenderReply(outcomes: request.outputs.map { _ in .failed(.tookTooLong) })
+        ).frame
+        let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
+        hv_bound_processor(seconds + 5)
+        hv_arm(descriptor, late, late.count, seconds + 0.5)
+        let reply = worker.render(request)
+        hv_disarm()
+        let isSent = send(.reply(reply))
+        hv_trim_memory()
+        return isSent
+    }
+
+    private func send(_ message: RenderMessage) -> Bool {
+        let frame = message.frame
+        var sent = 0
+        while sent < frame.count {
+            let count = frame.withUnsafeBytes { write(descriptor, $0.baseAddress! + sent, frame.count - sent) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+}

@@ -1,0 +1,66 @@
+internal import CVips
+internal import Glibc
+public import ImageRecipes
+
+/// Does what requests say, one after another.
+public struct CodecWorker {
+    private var library: CodecLibrary
+
+    /// A worker, or nil where the library does not start.
+    public init?() {
+        guard let library = CodecLibrary() else { return nil }
+        self.library = library
+    }
+
+    /// What it can do.
+    public var facts: CodecFacts { library.facts }
+
+    /// Makes the files of a request.
+    ///
+    /// A failure of one output leaves the others; one of the source is that of every output.
+    public mutating func render(_ request: RenderRequest) -> RenderReply {
+        let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
+        hv_set_deadline(monotonicNanoseconds() + Int64(seconds * 1e9))
+        defer { hv_set_deadline(0) }
+        do throws(RenderFailure) {
+            return try rendered(request)
+        } catch {
+            return RenderReply(outcomes: request.outputs.map { _ in .failed(error) })
+        }
+    }
+
+    private mutating func rendered(_ request: RenderRequest) throws(RenderFailure) -> RenderReply {
+        guard let format = SourceFormat(rawValue: request.format), library.canRead(format) else {
+            throw RenderFailure(
+                .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
+        }
+        let decoder = try Decoder(path: request.source, format: format, limits: request.limits)
+        var wanted = request
+        if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }
+        var renderer = Renderer(wanted, decoder)
+        try renderer.run()
+        var outcomes: [RenderOutcome] = []
+        for (number, output) in request.outputs.enumerated() {
+            do throws(RenderFailure) {
+                var encoder = Encoder(decoder: decoder, output: output, library: library)
+                outcomes.append(.finished(try encoder.write(try renderer.results[number].get())))
+                library = encoder.library
+            } catch {
+                outcomes.append(.failed(error))
+            }
+        }
+        var placeholder: RenderPlaceholder?
+        if request.wantsPlaceholder, case .success(let frames) = renderer.results[request.outputs.count],
+            let small = frames.first
+        {
+            placeholder = try? Placeholder.of(small)
+        }
+        return RenderReply(outcomes: outcomes, placeholder: placeholder)
+    }
+}
+
+func monotonicNanoseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

@@ -1,0 +1,131 @@
+internal import CVips
+internal import ImageRecipes
+
+/// Opens a source file: its header first, then as few of its pixels as are needed.
+final class Decoder {
+    let format: SourceFormat
+    let limits: RenderLimits
+    let bytes: SourceBytes
+
+    /// The size as coded: orientation is not applied.
+    let coded: Extent
+    /// EXIF orientation, 1…8.
+    let orientation: Int
+    /// How many frames an animation has; 1 for stills, also for files of several pages.
+    let frameCount: Int
+    /// How many frames or pages can be asked for by number.
+    let pageCount: Int
+    /// How long each frame is shown, in milliseconds; empty for stills.
+    let delays: [Int]
+    /// How often the animation is played; 0 for ever.
+    let loopCount: Int
+
+    private let animation: AnimatedPNG?
+    private let own: CodecImage?
+    private let opened: CodecImage?
+
+    /// The size with the orientation applied.
+    var upright: Extent { orientation >= 5 ? coded.turned : coded }
+
+    /// Reads the header and judges it.
+    init(path: String, format: SourceFormat, limits: RenderLimits) throws(RenderFailure) {
+        let file = try SourceBytes(path: path)
+        self.limits = limits
+        if format == .svg { try SVGGuard.judge(file, limits) }
+        var animation: AnimatedPNG?
+        var own: CodecImage?
+        var opened: CodecImage?
+        switch format {
+        case .bmp:
+            own = try BMPDecoder.decode(file, limits)
+        case .ico:
+            switch try ICODecoder.largest(of: file, limits) {
+            case .bitmap(let image): own = image
+            case .png(let part): opened = try Decoder.open(part, .png)
+            }
+        case .png:
+            animation = try AnimatedPNG(file)
+            opened = try Decoder.open(file, .png)
+        default: opened = try Decoder.open(file, format)
+        }
+        guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
+        self.format = format
+        self.animation = animation
+        self.own = own
+        self.opened = opened
+        bytes = file
+        orientation = header.orientation
+        coded = Extent(width: header.width, height: header.height)
+        pageCount = animation?.frames.count ?? (format == .ico ? 1 : header.pages)
+        frameCount = format == .tiff ? 1 : pageCount
+        loopCount = animation?.loopCount ?? header.loopCount
+        let told = animation?.frames.map(\.delay) ?? header.delays
+        delays = frameCount > 1 ? (0..<frameCount).map { FrameDelay.shown($0 < told.count ? told[$0] : 0) } : []
+        // A drawing takes no room before it is drawn, and then what is asked for counts.
+        if format != .svg { try limits.judge(width: coded.width, height: coded.height) }
+    }
+
+    private static func open(
+        _ bytes: SourceBytes, _ format: SourceFormat, shrink: Int = 1, scale: Double = 1, page: Int = 0, pages: Int = 1
+    ) throws(RenderFailure) -> CodecImage {
+        guard let loader = format.loader else {
+            throw RenderFailure(.unsupported, "There is no decoder for \(format).")
+        }
+        guard
+            let handle = hv_load(
+                loader, bytes.bytes.baseAddress, bytes.count, Int32(shrink), scale, Int32(page), Int32(pages), 1, 2)
+        else { throw .ofLibrary(.badData) }
+        return CodecImage(handle, source: bytes)
+    }
+
+    /// A still: frame `page`, at least as large as `target` where that is given (as coded), and no larger than it need be.
+    ///
+    /// Its pixels may be read once, from top to bottom. JPEG is shrunk by 2, 4 or 8 while it is decoded, always leaving a
+    /// factor of two to the resampling that follows, as vipsthumbnail does; WebP is scaled by its decoder; drawings are drawn
+    /// at the size; of a progressive JPEG that is to be eight times smaller only the first scan is read.
+    func still(page: Int = 0, target: Extent? = nil) throws(RenderFailure) -> CodecImage {
+        if let own { return own }
+        if let animation { return try animation.frame(page, limits) }
+        let target = target ?? coded
+        let across = Double(coded.width) / Double(target.width)
+        let down = Double(coded.height) / Double(target.height)
+        let factor = min(across, down)
+        switch format {
+        case .jpeg:
+            if factor >= 8, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
+                let (size, bands) = (eighth.size, eighth.bands)
+                let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
+                return try plain.made(with: opened) { hv_with_metadata($0, $1) }
+            }
+            return try Decoder.open(bytes, .jpeg, shrink: factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1)
+        case .webp where pageCount == 1 && factor > 1:
+            return try Decoder.open(bytes, .webp, scale: 1 / factor)
+        case .svg:
+            try limits.judge(width: target.width, height: target.height)
+            return try Decoder.open(bytes, .svg, scale: 1 / factor)
+        case .gif, .webp, .tiff:
+            return try Decoder.open(bytes, format, page: page)
+        default:
+            if let opened { return opened }
+            return try Decoder.open(bytes, format)
+        }
+    }
+
+    /// All frames one by one, in order, each in memory.
+    func eachFrame(_ body: (Int, CodecImage) throws(RenderFailure) -> Void) throws(RenderFailure) {
+        if let animation { return try animation.eachFrame(limits, body) }
+        let strip = try Decoder.open(bytes, format, pages: -1)
+        for index in 0..<frameCount {
+            let frame = try strip.made {
+                hv_crop($0, 0, Int32(index * self.coded.height), Int32(self.coded.width), Int32(self.coded.height))
+            }
+            try body(index, try frame.inMemory())
+        }
+    }
+}
+
+/// How long a frame is really shown.
+enum FrameDelay {
+    /// Delays up to 11 ms mean 100 ms, as browsers and Kingfisher have it.
+    static func shown(_ milliseconds: Int) -> Int { milliseconds <= 11 ? 100 : milliseconds }
+}

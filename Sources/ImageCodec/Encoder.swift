@@ -1,0 +1,240 @@
+internal import CVips
+internal import Glibc
+internal import ImageRecipes
+
+/// Writes the frames of an output as a file.
+struct Encoder {
+    let decoder: Decoder
+    let output: RenderOutput
+    var library: CodecLibrary
+
+    /// The file's facts, after it was written whole; on failure there is no file.
+    mutating func write(_ frames: [CodecImage]) throws(RenderFailure) -> RenderedImage {
+        guard !frames.isEmpty else { throw RenderFailure(.processingFailed, "The picture has no such frame.") }
+        var (image, bytes) = try output.rule == .pixels ? pixels(frames) : encoded(frames)
+        try decoder.limits.judge(byteCount: bytes.count)
+        image.byteCount = bytes.count
+        try OutputFile.write(bytes, to: output.path)
+        return image
+    }
+
+    private var delays: [Int] { decoder.delays }
+
+    private func facts(_ format: String, _ frames: [CodecImage], hasAlpha: Bool) -> RenderedImage {
+        let isAnimated = frames.count > 1
+        return RenderedImage(
+            format: format, width: frames[0].width, height: frames[0].height, frameCount: frames.count, byteCount: 0,
+            hasAlpha: hasAlpha, delays: isAnimated ? delays : [], loopCount: isAnimated ? decoder.loopCount : 0)
+    }
+
+    /// RGBA of eight bits in sRGB, row by row without gaps, the frames one after another.
+    private func pixels(_ frames: [CodecImage]) throws(RenderFailure) -> (RenderedImage, [UInt8]) {
+        var bytes: [UInt8] = []
+        var hasAlpha = false
+        for frame in frames {
+            if !hasAlpha { hasAlpha = try !frame.isOpaque() }
+            bytes += try frame.inSRGB().eightBit().inRGB().withAlpha().samples()
+        }
+        var image = facts("rgba", frames, hasAlpha: hasAlpha)
+        image.stride = image.width * 4
+        return (image, bytes)
+    }
+
+    private mutating func encoded(_ frames: [CodecImage]) throws(RenderFailure) -> (RenderedImage, [UInt8]) {
+        var isOpaque = true
+        for frame in frames where isOpaque { isOpaque = try frame.isOpaque() }
+        let (format, encoding) = chosen(isAnimated: frames.count > 1, isOpaque: isOpaque)
+        guard library.canWrite(format) else {
+            throw RenderFailure(
+                .unsupported, "\(format.rawValue) cannot be written by the codec library of this machine.")
+        }
+        let kept = format.isAnimated ? frames : Array(frames.prefix(1))
+        var ready: [CodecImage] = []
+        for frame in kept { ready.append(try prepared(frame, format, encoding, isOpaque: isOpaque)) }
+        let hasAlpha = !isOpaque && format.hasAlpha && encoding.background?.alpha != 255
+        let bytes = try limited(ready, format, encoding)
+        return (facts(format.rawValue, kept, hasAlpha: hasAlpha), bytes)
+    }
+
+    /// The format by the rule: that of the request, or what suits the result (A-099, A-188, C-12).
+    private func chosen(isAnimated: Bool, isOpaque: Bool) -> (EncodedFormat, Encoding) {
+        switch output.rule {
+        case .format(let format, let encoding): return (format, encoding)
+        case .pixels: return (.png, Encoding())
+        case .automatic(let encoding):
+            if isAnimated {
+                let same = EncodedFormat(rawValue: decoder.format.rawValue)
+                return (same?.isAnimated == true ? same ?? .gif : .gif, encoding)
+            }
+            let becomesOpaque = isOpaque || encoding.background?.alpha == 255
+            return (becomesOpaque && !decoder.format.isLossless ? .jpeg : .png, encoding)
+        }
+    }
+
+    /// A frame as the format can hold it.
+    private func prepared(
+        _ frame: CodecImage, _ format: EncodedFormat, _ encoding: Encoding, isOpaque: Bool
+    ) throws(RenderFailure) -> CodecImage {
+        var image = frame
+        if encoding.profile == .sRGB || !format.hasProfile { image = try image.inSRGB() }
+        if image.depth == 16, !format.hasSixteenBits { image = try image.eightBit() }
+        if image.hasAlpha {
+            if isOpaque {
+                let colours = Int32(image.bands - 1)
+                image = try image.made { hv_extract_bands($0, 0, colours) }
+            } else if let ground = encoding.background, ground.alpha < 255, format.hasAlpha {
+                image = try Processing.laid(image, alpha: 1, on: ground, by: "over")
+            } else if encoding.background != nil || !format.hasAlpha {
+                image = try flattened(image, encoding.background ?? RecipeColor(red: 255, green: 255, blue: 255))
+            }
+        }
+        if format == .gif || format == .webp { image = try image.inRGB() }
+        let keepsProfile = encoding.profile == .keep && format.hasProfile
+        return try image.made { encoding.stripMetadata ? hv_strip($0, keepsProfile ? 1 : 0) : hv_still($0) }
+    }
+
+    private func flattened(_ image: CodecImage, _ ground: RecipeColor) throws(RenderFailure) -> CodecImage {
+        let isGray = ground.red == ground.green && ground.green == ground.blue
+        let image = isGray ? image : try image.inRGB()
+        let colour = ground.channels(depth: image.depth)
+        let count = Int32(image.bands - 1)
+        return try image.made { hv_flatten($0, colour, count) }
+    }
+
+    /// The file, with its quality lowered until it is no larger than asked.
+    ///
+    /// - Complexity: At most eight encodings: the quality is found by halving.
+    private func limited(
+        _ frames: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding
+    ) throws(RenderFailure) -> [UInt8] {
+        let first = try bytes(frames, format, encoding, quality: encoding.quality ?? format.quality)
+        guard let most = encoding.maxBytes, first.count > most else { return first }
+        var best: [UInt8]?
+        if format.isLossy, !encoding.lossless {
+            var (low, high) = (1, (encoding.quality ?? format.quality) - 1)
+            while low <= high {
+                let middle = (low + high) / 2
+                let tried = try bytes(frames, format, encoding, quality: middle)
+                if tried.count <= most {
+                    best = tried
+                    low = middle + 1
+                } else {
+                    high = middle - 1
+                }
+            }
+        }
+        guard let best else {
+            throw RenderFailure(
+                .limit("maxOutputBytes"),
+                "The \(format.rawValue) cannot be made smaller than \(most) bytes; allow more, ask for a smaller picture or for another format."
+            )
+        }
+        return best
+    }
+
+    private func bytes(
+        _ frames: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding, quality: Int
+    ) throws(RenderFailure) -> [UInt8] {
+        let how = hv_encoding(
+            quality: Int32(quality), lossless: encoding.lossless ? 1 : 0, progressive: encoding.progressive ? 1 : 0,
+            strip: 0, effort: Int32(format.effort), hevc: format == .heic ? 1 : 0)
+        guard frames.count > 1 else { return try frames[0].encoded(format.library, how) }
+        if format == .png {
+            var stills: [[UInt8]] = []
+            for frame in frames { stills.append(try frame.encoded(hv_png, how)) }
+            return try AnimatedPNG.assembled(stills, delays: delays, loopCount: decoder.loopCount)
+        }
+        let height = Int32(frames[0].height)
+        let delays = delays.map { Int32($0) }
+        let strip = try CodecImage.stacked(frames).made {
+            hv_animate($0, height, delays, Int32(delays.count), Int32(decoder.loopCount))
+        }
+        return try strip.encoded(format.library, how)
+    }
+}
+
+extension EncodedFormat {
+    /// Whether the format holds animations, and we write them.
+    var isAnimated: Bool { self == .gif || self == .webp || self == .png }
+
+    var isLossy: Bool {
+        switch self {
+        case .jpeg, .webp, .avif, .heic, .jxl: true
+        case .png, .gif, .tiff: false
+        }
+    }
+
+    var hasProfile: Bool { self != .gif }
+
+    var hasSixteenBits: Bool {
+        switch self {
+        case .png, .tiff, .avif, .heic, .jxl: true
+        case .jpeg, .gif, .webp: false
+        }
+    }
+
+    /// The quality when none is asked for.
+    var quality: Int {
+        switch self {
+        case .jpeg, .jxl: 90
+        case .webp: 80
+        case .avif, .heic: 60
+        case .png, .gif, .tiff: 100
+        }
+    }
+
+    /// How hard the encoder tries, on its own scale.
+    var effort: Int {
+        switch self {
+        case .png: 6
+        case .gif: 4
+        case .webp, .avif, .heic: 4
+        case .jxl: 5
+        case .jpeg, .tiff: 0
+        }
+    }
+
+    var library: hv_loader {
+        switch self {
+        case .png: hv_png
+        case .jpeg: hv_jpeg
+        case .gif: hv_gif
+        case .webp: hv_webp
+        case .avif, .heic: hv_heif
+        case .tiff: hv_tiff
+        case .jxl: hv_jxl
+        }
+    }
+}
+
+/// Files that are made whole or not at all.
+enum OutputFile {
+    /// Writes a new file of mode 0600.
+    static func write(_ bytes: [UInt8], to path: String) throws(RenderFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let reason = failure()
+                close(descriptor)
+                unlink(path)
+                throw reason
+            }
+            written += count
+        }
+        guard close(descriptor) == 0 else {
+            let reason = failure()
+            unlink(path)
+            throw reason
+        }
+    }
+
+    private static func failure() -> RenderFailure {
+        RenderFailure(.fileFailed, "The result cannot be written: \(String(cString: strerror(errno))).")
+    }
+}

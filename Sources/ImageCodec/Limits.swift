@@ -1,0 +1,37 @@
+internal import ImageRecipes
+
+extension RenderLimits {
+    /// Judges the size of a picture before anything is allocated for it.
+    ///
+    /// - Throws: A failure that names the limit, its value and what was asked.
+    func judge(width: Int, height: Int, frames: Int = 1) throws(RenderFailure) {
+        let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+        guard !overflow, pixels <= maxPixels else {
+            throw RenderFailure(
+                .limit("maxPixels"),
+                "The picture has \(width) × \(height) pixels, more than the \(maxPixels) that maxPixels allows.")
+        }
+        guard frames > 1 else { return }
+        guard frames <= maxFrames else {
+            throw RenderFailure(
+                .limit("maxFrames"),
+                "The picture has \(frames) frames, more than the \(maxFrames) that maxFrames allows.")
+        }
+        let (total, tooMany) = pixels.multipliedReportingOverflow(by: frames)
+        guard !tooMany, total <= maxAnimationPixels else {
+            throw RenderFailure(
+                .limit("maxAnimationPixels"),
+                "The animation has \(frames) frames of \(width) × \(height) pixels, more than the \(maxAnimationPixels) pixels that maxAnimationPixels allows."
+            )
+        }
+    }
+
+    /// Judges the size of an encoded file.
+    func judge(byteCount: Int) throws(RenderFailure) {
+        guard byteCount <= maxBytes else {
+            throw RenderFailure(
+                .limit("maxBytes"),
+                "The file would have \(byteCount) bytes, more than the \(maxBytes) that maxBytes allows.")
+        }
+    }
+}

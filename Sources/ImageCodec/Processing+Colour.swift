@@ -1,0 +1,143 @@
+internal import CVips
+internal import Glibc
+internal import ImageRecipes
+
+extension Processing {
+    /// out = fraction × picture + (1 − fraction) × colour where the picture is; a translucent colour covers as much less.
+    ///
+    /// Kingfisher's OverlayImageProcessor: the colour with alpha 1 − fraction, drawn source-atop.
+    static func overlaid(_ image: CodecImage, _ overlay: Overlay) throws(RenderFailure) -> CodecImage {
+        let image = try image.inRGB()
+        let weight = (1 - overlay.fraction) * Double(overlay.color.alpha) / 255
+        let colour = overlay.color.channels(depth: image.depth)
+        return try linear(image, scale: Array(repeating: 1 - weight, count: 3), offset: colour.map { $0 * weight })
+    }
+
+    /// Every pixel gets the colour; alpha = picture's × colour's (Core Image's CISourceInCompositing of the colour with the picture).
+    static func tinted(_ image: CodecImage, _ color: RecipeColor) throws(RenderFailure) -> CodecImage {
+        let image = try image.inRGB()
+        let clear = color.alpha == 255 ? image : try image.withAlpha()
+        return try linear(
+            clear, scale: [0, 0, 0], offset: color.channels(depth: image.depth), alphaScale: Double(color.alpha) / 255)
+    }
+
+    /// Saturation, contrast and brightness, in the terms of CIColorControls, then exposure, in those of CIExposureAdjust.
+    ///
+    /// With sRGB values in 0…1 and Y = 0.2126 R + 0.7152 G + 0.0722 B (Rec. 709):
+    /// c₁ = Y + saturation × (c − Y); c₂ = (c₁ − ½) × contrast + ½ + brightness; out = encode(decode(c₂) × 2^inputEV),
+    /// where decode and encode are sRGB's transfer function (IEC 61966-2-1). Each value is clipped to 0…1.
+    static func controlled(
+        _ image: CodecImage, brightness: Double, contrast: Double, saturation: Double, exposure: Double
+    ) throws(RenderFailure) -> CodecImage {
+        let image = try image.inRGB()
+        let depth = image.depth
+        var result = try image.hasAlpha ? image.made { hv_extract_bands($0, 0, 3) } : image
+        if saturation != 1 {
+            let luma = [0.2126, 0.7152, 0.0722]
+            var matrix: [Double] = []
+            for row in 0..<3 {
+                for column in 0..<3 {
+                    matrix.append((1 - saturation) * luma[column] + (row == column ? saturation : 0))
+                }
+            }
+            result = try result.made { hv_recombine($0, matrix, 3) }.made { hv_cast($0, Int32(depth)) }
+        }
+        if brightness != 0 || contrast != 1 || exposure != 0 {
+            let most = depth == 16 ? 65_535.0 : 255.0
+            let gain = pow(2, exposure)
+            let table = (0...Int(most)).map { sample in
+                let value = (Double(sample) / most - 0.5) * contrast + 0.5 + brightness
+                let lit = SRGB.encoded(SRGB.decoded(min(1, max(0, value))) * gain)
+                return (min(1, max(0, exposure == 0 ? value : lit)) * most).rounded()
+            }
+            if depth == 16 {
+                let samples = table.map { UInt16($0) }
+                result = try result.made { hv_map($0, samples, Int32(samples.count), 16) }
+            } else {
+                let samples = table.map { UInt8($0) }
+                result = try result.made { hv_map($0, samples, Int32(samples.count), 8) }
+            }
+        }
+        guard image.hasAlpha else { return result }
+        return try result.made(with: try image.made { hv_extract_bands($0, 3, 1) }) { hv_join_bands($0, $1) }
+    }
+
+    /// The picture, at an alpha, drawn onto a ground of one colour, or onto nothing.
+    static func laid(
+        _ image: CodecImage, alpha: Double, on ground: RecipeColor?, by mode: String
+    ) throws(RenderFailure) -> CodecImage {
+        let image = try image.eightBit().inRGB().withAlpha()
+        let source = alpha == 1 ? image : try linear(image, scale: [1, 1, 1], offset: [0, 0, 0], alphaScale: alpha)
+        let colour = ground ?? RecipeColor(red: 0, green: 0, blue: 0, alpha: 0)
+        let base = try image.made { hv_fill($0, colour.channels(depth: 8) + [Double(colour.alpha)], 4) }
+        return try base.made(with: source) { hv_composite($0, $1, mode) }.made { hv_cast($0, 8) }
+    }
+
+    /// in × scale + offset for the colours of an RGB picture, and in × alphaScale for its alpha.
+    static func linear(
+        _ image: CodecImage, scale: [Double], offset: [Double], alphaScale: Double = 1
+    ) throws(RenderFailure) -> CodecImage {
+        let scale = image.hasAlpha ? scale + [alphaScale] : scale
+        let offset = image.hasAlpha ? offset + [0] : offset
+        return try image.made { hv_linear($0, scale, offset, Int32(scale.count), Int32(image.depth)) }
+    }
+}
+
+/// The transfer function of sRGB (IEC 61966-2-1).
+enum SRGB {
+    static func decoded(_ value: Double) -> Double {
+        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    static func encoded(_ value: Double) -> Double {
+        value <= 0.003_130_8 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+    }
+}
+
+extension RecipeColor {
+    /// Red, green and blue as samples of so many bits.
+    func channels(depth: Int) -> [Double] {
+        let factor = depth == 16 ? 257.0 : 1
+        return [red, green, blue].map { Double($0) * factor }
+    }
+}
+
+extension BlendMode {
+    /// What libvips calls it.
+    var libraryName: String {
+        switch self {
+        case .normal: "over"
+        case .multiply: "multiply"
+        case .screen: "screen"
+        case .overlay: "overlay"
+        case .darken: "darken"
+        case .lighten: "lighten"
+        case .colorDodge: "colour-dodge"
+        case .colorBurn: "colour-burn"
+        case .hardLight: "hard-light"
+        case .softLight: "soft-light"
+        case .difference: "difference"
+        case .exclusion: "exclusion"
+        }
+    }
+}
+
+extension CompositingOperation {
+    /// What libvips calls it.
+    var libraryName: String {
+        switch self {
+        case .clear: "clear"
+        case .copy: "source"
+        case .sourceOver: "over"
+        case .sourceIn: "in"
+        case .sourceOut: "out"
+        case .sourceAtop: "atop"
+        case .destinationOver: "dest-over"
+        case .destinationIn: "dest-in"
+        case .destinationOut: "dest-out"
+        case .destinationAtop: "dest-atop"
+        case .xor: "xor"
+        case .plusLighter: "add"
+        }
+    }
+}

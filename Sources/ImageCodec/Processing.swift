@@ -1,0 +1,128 @@
+internal import CVips
+internal import ImageRecipes
+
+/// What the processors do, by operations of libvips. Every picture is upright, in gray or RGB, with or without alpha.
+enum Processing {
+    /// The result of a step, judged before it is made.
+    static func apply(
+        _ step: ImageProcessor, _ image: CodecImage, _ limits: RenderLimits
+    ) throws(RenderFailure) -> CodecImage {
+        switch step {
+        case .downsample(let box): return try resized(image, to: Geometry.downsampled(image.extent, to: box), limits)
+        case .resize(let resize): return try resized(image, to: Geometry.resized(image.extent, by: resize), limits)
+        case .crop(let crop): return try cropped(image, crop)
+        case .roundCorner(let round): return try rounded(image, round, limits)
+        case .blur(let blur): return try blurred(image, sigma: blur.radius)
+        case .overlay(let overlay): return try overlaid(image, overlay)
+        case .tint(let color): return try tinted(image, color)
+        case .colorControls(let controls):
+            return try controlled(
+                image, brightness: controls.brightness, contrast: controls.contrast, saturation: controls.saturation,
+                exposure: controls.inputEV)
+        case .blackWhite:
+            // Kingfisher's BlackWhiteProcessor is ColorControlsProcessor(brightness: 0, contrast: 1, saturation: 0, inputEV: 0.7).
+            return try controlled(image, brightness: 0, contrast: 1, saturation: 0, exposure: 0.7)
+        case .border(let border): return try bordered(image, border)
+        case .blend(let blend):
+            return try laid(image, alpha: blend.alpha, on: blend.background, by: blend.mode.libraryName)
+        case .compositing(let compositing):
+            return try laid(
+                image, alpha: compositing.alpha, on: compositing.background, by: compositing.operation.libraryName)
+        case .rotate(.degrees(let degrees)): return try rotated(image, degrees, limits)
+        case .rotate(.auto), .format: return image
+        }
+    }
+
+    static func resized(
+        _ image: CodecImage, to size: Extent, _ limits: RenderLimits
+    ) throws(RenderFailure) -> CodecImage {
+        try limits.judge(width: size.width, height: size.height)
+        return try image.resized(to: size)
+    }
+
+    private static func cropped(_ image: CodecImage, _ crop: Crop) throws(RenderFailure) -> CodecImage {
+        let part = Geometry.part(of: image.extent, crop)
+        if part.size == image.extent { return image }
+        return try image.made {
+            hv_crop($0, Int32(part.left), Int32(part.top), Int32(part.size.width), Int32(part.size.height))
+        }
+    }
+
+    /// Quarter turns move pixels; other angles resample them (bicubic) onto a larger canvas that is clear elsewhere.
+    private static func rotated(
+        _ image: CodecImage, _ degrees: Double, _ limits: RenderLimits
+    ) throws(RenderFailure) -> CodecImage {
+        if degrees.truncatingRemainder(dividingBy: 90) == 0 {
+            return degrees == 0 ? image : try image.inMemory().made { hv_turn($0, Int32(degrees)) }
+        }
+        let most = image.width + image.height
+        try limits.judge(width: min(most, image.width + image.height), height: most / 2)
+        let clear = try image.withAlpha()
+        return try clear.premultiplied { (image) throws(RenderFailure) in try image.made { hv_rotate($0, degrees) } }
+    }
+
+    /// A Gaussian blur whose standard deviation is the radius (Kingfisher approximates the same by three box filters).
+    ///
+    /// Above 16 pixels the picture is blurred in a smaller form, in which the radius is 8: the details that this loses are blurred away.
+    private static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
+        guard sigma > 0 else { return image }
+        return try image.premultiplied { (image) throws(RenderFailure) in
+            guard sigma > 16 else { return try image.made { hv_blur($0, sigma) } }
+            let small = image.extent.scaled(by: 8 / sigma)
+            let shrunk = try image.plainlyResized(to: small).inMemory()
+            return try shrunk.made { hv_blur($0, 8) }.inMemory().plainlyResized(to: image.extent)
+        }
+    }
+}
+
+extension CodecImage {
+    var extent: Extent { Extent(width: width, height: height) }
+
+    /// The picture with an alpha channel, opaque if it had none.
+    func withAlpha() throws(RenderFailure) -> CodecImage { hasAlpha ? self : try made { hv_add_alpha($0) } }
+
+    /// The picture in 8 bits a sample.
+    func eightBit() throws(RenderFailure) -> CodecImage {
+        guard depth != 8 else { return self }
+        return colours == .gray ? try made { hv_to_gray($0, 8) } : try made { hv_to_rgb($0, 8) }
+    }
+
+    /// The picture in RGB. A gray profile means nothing for RGB, so it is applied.
+    func inRGB() throws(RenderFailure) -> CodecImage {
+        guard colours == .gray else { return self }
+        return try hasProfile ? inSRGB() : made { hv_to_rgb($0, Int32(depth)) }
+    }
+
+    /// The picture in sRGB, by its profile if it has one; gray stays gray without a profile.
+    func inSRGB() throws(RenderFailure) -> CodecImage {
+        guard hasProfile else { return self }
+        return try made { hv_to_srgb_profile($0, Int32(depth)) }
+    }
+
+    /// What an operation makes of the picture when clear pixels have no colour, so that they do not shine through.
+    func premultiplied(
+        _ operation: (CodecImage) throws(RenderFailure) -> CodecImage
+    ) throws(RenderFailure) -> CodecImage {
+        guard hasAlpha else {
+            let result = try operation(self)
+            return result.depth == depth ? result : try result.made { hv_cast($0, Int32(depth)) }
+        }
+        let result = try operation(try made { hv_premultiply($0, Int32(depth)) })
+        return try result.made { hv_unpremultiply($0, Int32(depth)) }
+    }
+
+    /// The picture resampled with a Lanczos kernel of three lobes.
+    func resized(to size: Extent) throws(RenderFailure) -> CodecImage {
+        guard size != extent else { return self }
+        return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size) }
+    }
+
+    func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
+        guard size != extent else { return self }
+        let result = try made {
+            hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
+        }
+        guard result.extent != size else { return result }
+        return try result.made { hv_fit($0, Int32(size.width), Int32(size.height)) }
+    }
+}

@@ -1,0 +1,182 @@
+internal import CVips
+internal import ImageRecipes
+
+/// Makes what a request asks for.
+struct Renderer {
+    let request: RenderRequest
+    let decoder: Decoder
+    /// What became of each output: its frames, or why there are none.
+    private(set) var results: [Result<[CodecImage], RenderFailure>]
+
+    init(_ request: RenderRequest, _ decoder: Decoder) {
+        self.request = request
+        self.decoder = decoder
+        results = Array(repeating: .success([]), count: request.outputs.count)
+    }
+
+    /// Evaluates every step once for each frame that is needed; the frames are in memory afterwards.
+    mutating func run() throws(RenderFailure) {
+        let whole = request.outputs.indices.filter { takesAnimation(request.outputs[$0]) }
+        if whole.isEmpty {
+            // Outputs of one page share its decoding.
+            for page in Set(request.outputs.indices.compactMap(page(of:))).sorted() {
+                let plan = plan(request.outputs.indices.filter { self.page(of: $0) == page })
+                run(plan, base: try base(page, plan), nominal: decoder.upright)
+            }
+        } else {
+            try decoder.limits.judge(
+                width: decoder.coded.width, height: decoder.coded.height, frames: decoder.frameCount)
+            try runFrames()
+        }
+    }
+
+    private mutating func runFrames() throws(RenderFailure) {
+        var done: [Result<[CodecImage], RenderFailure>] = results
+        let plans = (0..<decoder.frameCount).map { index in
+            plan(request.outputs.indices.filter { takesAnimation(request.outputs[$0]) || page(of: $0) == index })
+        }
+        for number in request.outputs.indices { _ = page(of: number, orFail: &done) }
+        results = done
+        var copy = self
+        let size = decoder.upright
+        try decoder.eachFrame { (index, frame) throws(RenderFailure) in
+            copy.run(plans[index], base: frame, nominal: size)
+        }
+        self = copy
+    }
+
+    private func plan(_ numbers: [Int]) -> RenderPlan {
+        RenderPlan(numbers.map { ($0, request.outputs[$0].steps) })
+    }
+
+    /// Whether an output holds all frames of an animation.
+    func takesAnimation(_ output: RenderOutput) -> Bool {
+        guard decoder.frameCount > 1, output.frames == .all else { return false }
+        if case .format(let format, _) = output.rule { return format.isAnimated }
+        return true
+    }
+
+    /// The page that an output of a still takes; nil for animations.
+    private func page(of number: Int) -> Int? {
+        let output = request.outputs[number]
+        if takesAnimation(output) { return nil }
+        if case .number(let page) = output.frames { return page < decoder.pageCount && page >= 0 ? page : nil }
+        return 0
+    }
+
+    private func page(of number: Int, orFail results: inout [Result<[CodecImage], RenderFailure>]) -> Int? {
+        let page = page(of: number)
+        if page == nil, !takesAnimation(request.outputs[number]) {
+            results[number] = .failure(
+                RenderFailure(.processingFailed, "The picture has \(decoder.pageCount) frames, counted from 0."))
+        }
+        return page
+    }
+
+    /// The pixels of a page, as coded, no more of them than the first steps need.
+    private func base(_ page: Int, _ plan: RenderPlan) throws(RenderFailure) -> CodecImage {
+        let targets = plan.roots.map { Geometry.target(of: plan.nodes[$0].step, decoder.upright) }
+        var target: Extent? = Extent(width: 1, height: 1)
+        if !plan.plain.isEmpty { target = nil }
+        for wanted in targets {
+            guard let wanted, let most = target else {
+                target = nil
+                break
+            }
+            target = Extent(width: max(most.width, wanted.width), height: max(most.height, wanted.height))
+        }
+        if let size = target, decoder.orientation >= 5 { target = size.turned }
+        return try decoder.still(page: page, target: target)
+    }
+
+    // MARK: - One frame
+
+    private mutating func run(_ plan: RenderPlan, base: CodecImage, nominal: Extent) {
+        do throws(RenderFailure) {
+            let shared = plan.hasSeveralReaders ? try base.inMemory() : base
+            if !plan.plain.isEmpty {
+                let image = try Upright.whole(shared)
+                for number in plan.plain { keep(image, number) }
+            }
+            for root in plan.roots {
+                do throws(RenderFailure) {
+                    run(plan, root, try first(plan.nodes[root].step, shared, nominal))
+                } catch {
+                    fail(plan.outputs(below: root), error)
+                }
+            }
+        } catch {
+            fail(plan.plain + plan.roots.flatMap(plan.outputs(below:)), error)
+        }
+    }
+
+    /// The first step, which may find the source smaller than it says because it was shrunk while it was decoded.
+    private func first(
+        _ step: ImageProcessor, _ base: CodecImage, _ nominal: Extent
+    ) throws(RenderFailure) -> CodecImage {
+        guard let target = Geometry.target(of: step, nominal) else {
+            return try Processing.apply(step, try Upright.whole(base), decoder.limits)
+        }
+        try decoder.limits.judge(width: target.width, height: target.height)
+        let sized = try Upright.sized(base, to: target)
+        if case .roundCorner = step { return try Processing.apply(step, sized, decoder.limits) }
+        return sized
+    }
+
+    private mutating func run(_ plan: RenderPlan, _ place: Int, _ image: CodecImage) {
+        let node = plan.nodes[place]
+        do throws(RenderFailure) {
+            let result = node.outputs.count + node.children.count > 1 ? try image.inMemory() : image
+            for number in node.outputs { keep(try result.inMemory(), number) }
+            for child in node.children {
+                do throws(RenderFailure) {
+                    run(plan, child, try Processing.apply(plan.nodes[child].step, result, decoder.limits))
+                } catch {
+                    fail(plan.outputs(below: child), error)
+                }
+            }
+        } catch {
+            fail(plan.outputs(below: place), error)
+        }
+    }
+
+    private mutating func keep(_ image: CodecImage, _ number: Int) {
+        guard case .success(var frames) = results[number] else { return }
+        results[number] = .success([])
+        frames.append(image)
+        results[number] = .success(frames)
+    }
+
+    private mutating func fail(_ numbers: [Int], _ failure: RenderFailure) {
+        for number in numbers { results[number] = .failure(failure) }
+    }
+}
+
+/// Pictures the right way up, in gray or RGB.
+enum Upright {
+    /// A picture as it is shown, in memory.
+    static func whole(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
+        let image = try image.inMemory()
+        return try plain(image.orientation > 1 ? try image.made { hv_autorotate($0) } : image)
+    }
+
+    /// A picture of that size, which is counted as it is shown, in memory. The source is read once, from top to bottom.
+    static func sized(_ image: CodecImage, to size: Extent) throws(RenderFailure) -> CodecImage {
+        let sized = try image.resized(to: image.orientation >= 5 ? size.turned : size).inMemory()
+        return try plain(sized.orientation > 1 ? try sized.made { hv_autorotate($0) } : sized)
+    }
+
+    /// A picture without inks, Lab, floating point or spare channels.
+    private static func plain(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
+        switch image.colours {
+        case .cmyk:
+            let inks = image.bands > 4 ? try image.made { hv_extract_bands($0, 0, 4) } : image
+            return try inks.made { hv_to_srgb_profile($0, 8) }.inMemory()
+        case .other: return try image.made { hv_to_rgb($0, 8) }.inMemory()
+        case .gray where image.bands > 2: return try image.made { hv_extract_bands($0, 0, 2) }
+        case .rgb where image.bands > 4: return try image.made { hv_extract_bands($0, 0, 4) }
+        case .gray, .rgb: break
+        }
+        return image.depth == 32 ? try image.made { hv_to_rgb($0, 8) }.inMemory() : image
+    }
+}

@@ -1,0 +1,82 @@
+internal import ImageRecipes
+
+/// Judges a drawing before it is parsed: what its entities expand to, and how much of it there is.
+///
+/// Outside references are not followed: the drawing is given to librsvg without an address.
+enum SVGGuard {
+    /// The most bytes that all entities may add.
+    static let mostExpansion = 1_000_000
+    /// The largest drawing, in bytes.
+    static let mostBytes = 32 << 20
+
+    /// Adds up what the entities that a document declares come to, each where it is used, also within each other.
+    static func judge(_ file: SourceBytes, _ limits: RenderLimits) throws(RenderFailure) {
+        guard file.count <= mostBytes else {
+            throw RenderFailure(
+                .unsupported, "The drawing has \(file.count) bytes; drawings of more than \(mostBytes) are not drawn.")
+        }
+        let document = Array(file.bytes)
+        guard let start = find("<!ENTITY", in: document, from: 0) else { return }
+        var entities: [[UInt8]: Int] = [:]
+        var place = start
+        var end = start
+        while let next = find("<!ENTITY", in: document, from: place) {
+            guard let (name, value, after) = declaration(document, next + 8) else {
+                throw RenderFailure(.unsupported, "The drawing declares entities in a way that is not followed.")
+            }
+            // The first declaration of a name counts, and a value may only use what stands before it.
+            if entities[name] == nil { entities[name] = try expansion(value, entities) }
+            place = after
+            end = after
+        }
+        _ = try expansion(document[end...], entities)
+    }
+
+    /// How many bytes a text has when the entities in it are put in.
+    private static func expansion(
+        _ text: ArraySlice<UInt8>, _ entities: [[UInt8]: Int]
+    ) throws(RenderFailure) -> Int {
+        var added = 0
+        var place = text.startIndex
+        while place < text.endIndex {
+            guard text[place] == UInt8(ascii: "&"),
+                let close = text[place...].prefix(200).firstIndex(of: UInt8(ascii: ";"))
+            else {
+                place += 1
+                continue
+            }
+            added += entities[Array(text[(place + 1)..<close])] ?? 1
+            guard added <= mostExpansion else {
+                throw RenderFailure(
+                    .limit("entities"),
+                    "The entities of the drawing expand to more than \(mostExpansion) bytes, which is never drawn.")
+            }
+            place = close + 1
+        }
+        return text.count + added
+    }
+
+    /// Name, value and the place behind a declaration in quotes; nil for anything else.
+    private static func declaration(_ text: [UInt8], _ start: Int) -> ([UInt8], ArraySlice<UInt8>, Int)? {
+        var place = start
+        func skipBlanks() { while place < text.count, text[place] <= 32 { place += 1 } }
+        skipBlanks()
+        let nameStart = place
+        while place < text.count, text[place] > 32 { place += 1 }
+        let name = Array(text[nameStart..<place])
+        skipBlanks()
+        guard !name.isEmpty, name != [UInt8(ascii: "%")], place < text.count,
+            text[place] == UInt8(ascii: "\"") || text[place] == UInt8(ascii: "'"),
+            let close = text[(place + 1)...].firstIndex(of: text[place])
+        else { return nil }
+        return (name, text[(place + 1)..<close], close + 1)
+    }
+
+    private static func find(_ needle: StaticString, in text: [UInt8], from start: Int) -> Int? {
+        let count = needle.utf8CodeUnitCount
+        guard text.count >= count + start else { return nil }
+        return (start...(text.count - count)).first { place in
+            (0..<count).allSatisfy { text[place + $0] == needle.utf8Start[$0] }
+        }
+    }
+}

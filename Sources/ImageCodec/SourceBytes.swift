@@ -1,0 +1,70 @@
+internal import Glibc
+internal import ImageRecipes
+
+/// The bytes of a source file, mapped into memory, or of a part of it.
+///
+/// Files of the cache are replaced and never changed, so the mapping stays what it was.
+final class SourceBytes {
+    let bytes: UnsafeRawBufferPointer
+    private let isMapped: Bool
+
+    /// Maps a file whole.
+    init(path: String) throws(RenderFailure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw RenderFailure(.fileFailed, "The source cannot be opened: \(String(cString: strerror(errno))).")
+        }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw RenderFailure(.fileFailed, "The source is no regular file.")
+        }
+        guard facts.st_size > 0 else { throw RenderFailure(.badData, "The source is empty.") }
+        let count = Int(facts.st_size)
+        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
+            throw RenderFailure(.outOfMemory, "The source cannot be mapped: \(String(cString: strerror(errno))).")
+        }
+        bytes = UnsafeRawBufferPointer(start: base, count: count)
+        isMapped = true
+    }
+
+    /// A copy of bytes that were put together.
+    init(copying array: [UInt8]) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, array.count), alignment: 16)
+        copy.copyBytes(from: array)
+        bytes = UnsafeRawBufferPointer(rebasing: copy[..<array.count])
+        isMapped = false
+    }
+
+    deinit {
+        if isMapped {
+            munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
+        } else {
+            bytes.deallocate()
+        }
+    }
+
+    var count: Int { bytes.count }
+
+    /// The byte at a place, or nil beyond the end.
+    func byte(_ place: Int) -> Int? { place >= 0 && place < bytes.count ? Int(bytes[place]) : nil }
+
+    func little16(_ place: Int) -> Int? { number(place, 2, bigEndian: false) }
+    func little32(_ place: Int) -> Int? { number(place, 4, bigEndian: false) }
+    func big16(_ place: Int) -> Int? { number(place, 2, bigEndian: true) }
+    func big32(_ place: Int) -> Int? { number(place, 4, bigEndian: true) }
+
+    private func number(_ place: Int, _ count: Int, bigEndian: Bool) -> Int? {
+        guard place >= 0, place <= bytes.count - count else { return nil }
+        var value = 0
+        for index in 0..<count {
+            value |= Int(bytes[place + index]) << (8 * (bigEndian ? count - 1 - index : index))
+        }
+        return value
+    }
+
+    func matches(_ text: StaticString, at place: Int) -> Bool {
+        guard place >= 0, place <= bytes.count - text.utf8CodeUnitCount else { return false }
+        return (0..<text.utf8CodeUnitCount).allSatisfy { bytes[place + $0] == text.utf8Start[$0] }
+    }
+}

@@ -1,0 +1,38 @@
+internal import CVips
+
+/// A format that sources are read in, by the name that the server's look at the signature gave it.
+enum SourceFormat: String, CaseIterable {
+    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg, jxl
+
+    /// The decoder of libvips; nil where the decoder is ours.
+    var loader: hv_loader? {
+        switch self {
+        case .png: hv_png
+        case .jpeg: hv_jpeg
+        case .gif: hv_gif
+        case .webp: hv_webp
+        case .avif, .heic: hv_heif
+        case .tiff: hv_tiff
+        case .svg: hv_svg
+        case .jxl: hv_jxl
+        case .bmp, .ico: nil
+        }
+    }
+
+    /// The plug-in that must be opened before the format can be read or written.
+    var plugin: String? {
+        switch self {
+        case .avif, .heic: "heif"
+        case .jxl: "jxl"
+        default: nil
+        }
+    }
+
+    /// Whether files of the format keep each pixel as it was, so that an opaque result stays without loss too.
+    var isLossless: Bool {
+        switch self {
+        case .png, .gif, .tiff, .bmp, .ico, .svg: true
+        case .jpeg, .webp, .avif, .heic, .jxl: false
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Glibc
+internal import ImageRecipes
+
+/// What a processed image was made from, as its entry remembers it: the mark of the original's bytes.
+///
+/// An entry whose original has become another one is out of date: a local file that was written to, an image that was
+/// stored or downloaded anew. The mark is a line among what is kept of the server's answer.
+enum VariantSource {
+    private static let letter = "m"
+
+    /// The mark of bytes with that digest.
+    static func mark(_ digest: Digest) -> String { String(digest.hex.prefix(32)) }
+
+    /// The mark of a file of the user's as it is now; nil when there is none.
+    static func mark(file path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return FileStamp(descriptor: descriptor).map { "\($0.inode).\($0.size).\($0.modified)" }
+    }
+
+    /// The origin of what is made from an image of that origin and mark.
+    static func origin(_ origin: ImageOrigin, mark: String) -> ImageOrigin {
+        var made = origin
+        made.http = (origin.http.map { $0 + "\n" } ?? "") + letter + mark
+        return made
+    }
+
+    /// The mark of what a processed image was made from; nil when it is not known.
+    static func mark(of record: ImageRecord) -> String? {
+        guard let text = record.origin.http else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix(letter) { return String(line.dropFirst()) }
+        return nil
+    }
+}
+
+/// A file that goes with whoever needs it last.
+final class ScratchFile: Sendable {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    deinit { unlink(path) }
+}
+
+/// A file that the worker has made, with what it says of it.
+final class RenderedFile: Sendable {
+    private let scratch: ScratchFile
+    let image: RenderedImage
+    var path: String { scratch.path }
+
+    init(_ scratch: ScratchFile, _ image: RenderedImage) {
+        self.scratch = scratch
+        self.image = image
+    }
+}

@@ -1,0 +1,188 @@
+internal import CLinux
+internal import Glibc
+internal import ImageRecipes
+internal import Platform
+
+/// One codec worker: a process, and the socket to it. Used by one thread.
+struct CodecProcess: ~Copyable {
+    private let process: pid_t
+    private let socket: Int32
+    private var reader = RenderMessageReader()
+
+    /// Starts the program with the socket as its descriptor 3 and nothing else of ours: no other descriptor, no
+    /// environment but what finds libraries.
+    init(_ path: String) throws(CodecFailure) {
+        guard access(path, X_OK) == 0 else { throw .missing(path: path) }
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw .notStarted(path: path, reason: Self.sentence(errno))
+        }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        // Onto itself too: that lets it live on through exec.
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
+        _ = hl_spawn_closing(&actions, 4)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
+        var variables: [UnsafeMutablePointer<CChar>?] = Self.environment.map { strdup($0) } + [nil]
+        defer {
+            for text in arguments + variables { free(text) }
+        }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, path, &actions, &attributes, &arguments, &variables)
+        guard code == 0 else {
+            close(ends[0])
+            throw .notStarted(path: path, reason: Self.sentence(code))
+        }
+        self.process = process
+        socket = ends[0]
+    }
+
+    /// Ends the process, if it has not ended, and waits until it is gone.
+    deinit {
+        kill(process, SIGKILL)
+        close(socket)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// What of our environment the process gets: no settings, no proxies, no secrets.
+    private static let environment: [String] = {
+        let names: [String] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIPSHOME"]
+        return names.compactMap { (name: String) -> String? in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+    }()
+
+    private static func sentence(_ code: Int32) -> String { "\(String(cString: strerror(code)))." }
+
+    /// The descriptor that becomes readable when the process says something, or ends.
+    var descriptor: Int32 { socket }
+
+    /// Whether it says nothing and has not ended.
+    var isSilent: Bool {
+        var place = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&place, 1, 0) == 0
+    }
+
+    /// Reads what the process says first.
+    ///
+    /// - Parameter deadline: By the machine's clock, in nanoseconds.
+    mutating func greeting(_ path: String, deadline: Int, _ attention: Attention) throws(CodecFailure) -> CodecFacts {
+        guard case .hello(let facts) = try receive(deadline: deadline, seconds: 10, attention) else {
+            throw .garbled(reason: "it did not introduce itself")
+        }
+        guard facts.version == RenderMessage.version else {
+            throw .otherVersion(path: path, version: facts.version)
+        }
+        return facts
+    }
+
+    /// Has a request done.
+    ///
+    /// - Parameter seconds: How long that may take.
+    mutating func reply(
+        to request: RenderRequest, within seconds: Double, _ attention: Attention
+    ) throws(CodecFailure) -> RenderReply {
+        let deadline = monotonicNanoseconds() + Int(min(seconds, 1e6) * 1e9)
+        try send(RenderMessage.request(request).frame, deadline: deadline, seconds: seconds, attention)
+        guard case .reply(let reply) = try receive(deadline: deadline, seconds: seconds, attention) else {
+            throw .garbled(reason: "it is no reply")
+        }
+        guard reply.outcomes.count == request.outputs.count else {
+            throw .garbled(reason: "\(reply.outcomes.count) outcomes for \(request.outputs.count) outputs")
+        }
+        return reply
+    }
+
+    /// What a wait attends to besides the process.
+    struct Attention {
+        /// Wakes the wait.
+        let event: WakeEvent
+        /// Whether to give up, now that it was woken.
+        let isAbandoned: () -> Bool
+    }
+
+    private func send(
+        _ bytes: [UInt8], deadline: Int, seconds: Double, _ attention: Attention
+    ) throws(CodecFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try wait(Int16(POLLOUT), deadline: deadline, seconds: seconds, attention)
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw .died(status: status()) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private mutating func receive(
+        deadline: Int, seconds: Double, _ attention: Attention
+    ) throws(CodecFailure) -> RenderMessage {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            do throws(FrameError) {
+                if let message = try reader.next() { return message }
+            } catch { throw .garbled(reason: error.reason) }
+            try wait(Int16(POLLIN), deadline: deadline, seconds: seconds, attention)
+            let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw .died(status: status()) }
+            reader.append(buffer.prefix(count))
+        }
+    }
+
+    /// Waits until the socket is ready.
+    private func wait(
+        _ events: Int16, deadline: Int, seconds: Double, _ attention: Attention
+    ) throws(CodecFailure) {
+        while true {
+            let rest = deadline - monotonicNanoseconds()
+            guard rest > 0 else { throw .hung(seconds: seconds) }
+            var places = [
+                pollfd(fd: socket, events: events, revents: 0),
+                pollfd(fd: attention.event.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = poll(&places, 2, Int32(min(rest / 1_000_000 + 1, 1_000_000)))
+            if count < 0, errno != EINTR { throw .garbled(reason: String(cString: strerror(errno))) }
+            if places[1].revents != 0 {
+                attention.event.clear()
+                if attention.isAbandoned() { throw .abandoned }
+            }
+            if places[0].revents != 0 { return }
+        }
+    }
+
+    /// How the process ended, which has let go of the socket: its exit code, or minus the signal.
+    private func status() -> Int32 {
+        // It may be about to end, or have only closed the socket: it is not waited for.
+        var info = siginfo_t()
+        for _ in 0..<50 {
+            if waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_pid_number == process {
+                return info.si_code == CLD_EXITED ? info.si_status_number : -info.si_status_number
+            }
+            usleep(2000)
+        }
+        return 0
+    }
+}
+
+extension siginfo_t {
+    /// The process that it tells of; 0 for none.
+    fileprivate var si_pid_number: pid_t { _sifields._sigchld.si_pid }
+    /// Its exit code, or the signal.
+    fileprivate var si_status_number: Int32 { _sifields._sigchld.si_status }
+}

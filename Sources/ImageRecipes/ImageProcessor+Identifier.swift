@@ -1,0 +1,65 @@
+extension ImageProcessor {
+    /// The version of what the processor makes of its parameters: raised when the pixels change, so that no cache serves old ones (D-16).
+    public var version: Int { 1 }
+
+    /// The canonical name of the processor and its parameters.
+    ///
+    /// It is a part of the names of cached files: the text of a version never changes, for that would orphan users' caches.
+    public var identifier: String {
+        let parameters = fields.map { "\($0)=\($1)" }.joined(separator: ",")
+        return "\(name).\(version)(\(parameters))"
+    }
+
+    /// The parameters in the order of the identifier; what is nil is left out.
+    private var fields: [(String, String)] {
+        func optional(_ name: String, _ text: String?) -> [(String, String)] { text.map { [(name, $0)] } ?? [] }
+        func number(_ value: Double) -> String { RecipeValue.text(value) }
+        switch self {
+        case .downsample(let size): return [("width", "\(size.width)"), ("height", "\(size.height)")]
+        case .resize(let resize):
+            return optional("width", resize.width?.description) + optional("height", resize.height?.description)
+                + [("mode", resize.mode.rawValue), ("upscale", "\(resize.upscale)")]
+        case .crop(let crop):
+            return [
+                ("width", "\(crop.size.width)"), ("height", "\(crop.size.height)"), ("x", number(crop.anchorX)),
+                ("y", number(crop.anchorY)),
+            ]
+        case .roundCorner(let round):
+            return [("radius", round.radius.text), ("corners", round.corners.text)]
+                + optional("target", round.targetSize.map { "\($0.width)x\($0.height)" })
+                + optional("background", round.background?.text)
+        case .blur(let blur): return [("radius", number(blur.radius))]
+        case .overlay(let overlay): return [("color", overlay.color.text), ("fraction", number(overlay.fraction))]
+        case .tint(let color): return [("color", color.text)]
+        case .colorControls(let controls):
+            return [
+                ("brightness", number(controls.brightness)), ("contrast", number(controls.contrast)),
+                ("saturation", number(controls.saturation)), ("inputEV", number(controls.inputEV)),
+            ]
+        case .blackWhite: return []
+        case .border(let border):
+            return [
+                ("color", border.color.text), ("width", number(border.width)), ("radius", border.radius.text),
+                ("corners", border.corners.text),
+            ]
+        case .blend(let blend):
+            return [("mode", blend.mode.rawValue), ("alpha", number(blend.alpha))]
+                + optional("background", blend.background?.text)
+        case .compositing(let compositing):
+            return [("mode", compositing.operation.rawValue), ("alpha", number(compositing.alpha))]
+                + optional("background", compositing.background?.text)
+        case .rotate(.auto): return [("degrees", "auto")]
+        case .rotate(.degrees(let degrees)): return [("degrees", number(degrees))]
+        case .format(let change):
+            return [("to", change.format.rawValue)] + optional("quality", change.quality?.description)
+        }
+    }
+}
+
+extension [ImageProcessor] {
+    /// The identifiers joined by `|>`; empty for an empty chain. The order counts.
+    public var identifier: String { map(\.identifier).joined(separator: "|>") }
+
+    /// The chain without steps that change nothing.
+    public var canonical: [ImageProcessor] { filter { !$0.isIdentity } }
+}

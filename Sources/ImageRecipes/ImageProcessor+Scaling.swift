@@ -1,0 +1,45 @@
+extension ImageProcessor {
+    /// The processor with every length that is given in pixels multiplied; fractions, angles and colours stay.
+    ///
+    /// - Parameter factor: Above 0.
+    /// - Throws: ``RecipeError`` when a length becomes longer than lengths may be.
+    public func scaled(by factor: Double) throws(RecipeError) -> ImageProcessor {
+        switch self {
+        case .downsample(let size): return .downsample(try size.scaled(by: factor))
+        case .resize(let resize):
+            return .resize(
+                try Resize(
+                    width: resize.width.map { Double($0) * factor }, height: resize.height.map { Double($0) * factor },
+                    mode: resize.mode, upscale: resize.upscale))
+        case .crop(let crop):
+            return .crop(
+                try Crop(size: try crop.size.scaled(by: factor), anchorX: crop.anchorX, anchorY: crop.anchorY))
+        case .roundCorner(let round):
+            var target = round.targetSize
+            if let size = target { target = try size.scaled(by: factor) }
+            return .roundCorner(
+                try RoundCorner(
+                    radius: round.radius.scaled(by: factor), corners: round.corners, targetSize: target,
+                    background: round.background))
+        case .blur(let blur): return .blur(try Blur(radius: blur.radius * factor))
+        case .border(let border):
+            return .border(
+                try Border(
+                    color: border.color, width: border.width * factor, radius: border.radius.scaled(by: factor),
+                    corners: border.corners))
+        case .overlay, .tint, .colorControls, .blackWhite, .blend, .compositing, .rotate, .format: return self
+        }
+    }
+}
+
+extension PixelSize {
+    fileprivate func scaled(by factor: Double) throws(RecipeError) -> PixelSize {
+        try PixelSize(width: Double(width) * factor, height: Double(height) * factor)
+    }
+}
+
+extension CornerRadius {
+    fileprivate func scaled(by factor: Double) -> CornerRadius {
+        if case .pixels(let value) = self { .pixels(value * factor) } else { self }
+    }
+}

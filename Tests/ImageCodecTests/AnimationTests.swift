@@ -1,0 +1,104 @@
+import Foundation
+import ImageRecipes
+import TestSupport
+import Testing
+
+@Suite struct AnimationTests {
+    private func small() throws -> [ImageProcessor] { [.downsample(try PixelSize(width: 32, height: 32))] }
+
+    @Test(
+        "An animation keeps its frames, delays and loop count through processors and formats",
+        arguments: ["gif", "webp", "png"])
+    func formats(format: String) async throws {
+        let bench = try await CodecBench()
+        let target = try #require(EncodedFormat(rawValue: format))
+        for (name, delays, loop) in [
+            ("gif-animated.gif", [50, 100, 150, 200], 0), ("png-animated.png", [80, 120, 200], 0),
+            ("misnamed/gif-named.webp", [100, 100], 1), ("webp-animated-lossless.webp", [80, 80, 100, 500], 0),
+        ] as [(String, [Int], Int)] {
+            let made = try await bench.encode(name, try small(), .format(target, Encoding(quality: 95)))
+            #expect(
+                made.image.delays == delays && made.image.loopCount == loop && made.image.frameCount == delays.count)
+            #expect(made.image.width == 32 && made.image.height == 24)
+            // What was written says the same when it is read.
+            let (outcome, bytes) = try await bench.make(made.path, format, rule: .pixels)
+            let again = try outcome.image
+            #expect(again.delays == delays, "\(name) as \(format)")
+            #expect(again.loopCount == loop, "\(name) as \(format)")
+            let pixels = Pixels(width: 32, height: 24, frames: delays.count, bytes: bytes)
+            let direct = try await bench.pixels(name, try small())
+            for frame in 0..<delays.count {
+                #expect(
+                    pixels.frame(frame).likeness(direct.frame(frame)) > (target == .png ? 90 : 22),
+                    "\(name) \(format) \(frame)")
+            }
+        }
+    }
+
+    @Test("Processors act on each frame as on a still: nothing bleeds from one frame into the next (B-095)")
+    func frames() async throws {
+        let bench = try await CodecBench()
+        let size = try PixelSize(width: 30, height: 20)
+        let chains: [[ImageProcessor]] = [
+            [.blur(try Blur(radius: 4))], [.crop(try Crop(size: size, anchorX: 1, anchorY: 1))],
+            [.rotate(try .byDegrees(90))], [.roundCorner(try RoundCorner(radius: .pixels(8)))], try small(),
+        ]
+        for name in [
+            "gif-animated.gif", "gif-animated-optimised.gif", "webp-animated-lossless.webp", "png-animated.png",
+        ] {
+            for chain in chains {
+                let all = try await bench.pixels(name, chain)
+                #expect(all.frames > 1)
+                for number in 0..<all.frames {
+                    let one = try await bench.pixels(name, chain, frames: .number(number))
+                    #expect(
+                        one.frames == 1 && one.normalised == all.frame(number).normalised,
+                        "\(name) \(number) \(chain.identifier)")
+                }
+                let first = try await bench.pixels(name, chain, frames: .first)
+                #expect(first.normalised == all.frame(0).normalised)
+            }
+        }
+    }
+
+    @Test(
+        "One request gives the animation, its first frame and another one; a frame that is not there fails alone (E2 46)"
+    )
+    func choices() async throws {
+        let bench = try await CodecBench()
+        let outputs = [RenderOutput.Frames.all, .first, .number(3), .number(4), .number(-1)].map {
+            RenderOutput(steps: [], frames: $0, path: bench.path())
+        }
+        let source = Fixtures.folder + "/gif-animated.gif"
+        let reply = try await bench.worker.render(RenderRequest(source: source, format: "gif", outputs: outputs))
+        let images = reply.outcomes.map { try? $0.image }
+        #expect(images.map { $0?.frameCount } == [4, 1, 1, nil, nil])
+        #expect(images.map { $0?.format } == ["gif", "png", "png", nil, nil])
+        #expect(reply.outcomes[3].failure?.reason.contains("4 frames") == true)
+    }
+
+    @Test("A format that holds one picture takes the first frame")
+    func stills() async throws {
+        let bench = try await CodecBench()
+        for format in [EncodedFormat.jpeg, .tiff] {
+            let made = try await bench.encode("gif-animated.gif", try small(), .format(format, Encoding()))
+            #expect(made.image.frameCount == 1 && made.image.delays.isEmpty && made.image.height == 24)
+        }
+    }
+
+    @Test("A page of a TIFF is taken by its number")
+    func pages() async throws {
+        let bench = try await CodecBench()
+        let pages = try await [0, 1].asyncMap { try await bench.pixels("tiff-two-pages.tiff", frames: .number($0)) }
+        #expect(pages.map(\.width) == [64, 61] && pages.map(\.height) == [48, 37])
+    }
+}
+
+extension Sequence {
+    /// `map` that waits.
+    func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

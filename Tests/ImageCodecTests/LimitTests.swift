@@ -1,0 +1,105 @@
+import Foundation
+import ImageRecipes
+import TestSupport
+import Testing
+
+@Suite struct LimitTests {
+    @Test(
+        "A picture that says it is giant is refused by its header, whatever its format, without the memory for it (D-14, E2 91)"
+    )
+    func giants() async throws {
+        let bench = try await CodecBench()
+        let before = try residentPeak(bench)
+        let bombs: [(String, [UInt8])] = [
+            ("png", Bombs.png(30_000, 30_000)), ("png", Bombs.png(1, 2_000_000_000)),
+            ("gif", Bombs.gif(65_535, 65_535, frames: 1)),
+            ("jpeg", Bombs.jpeg(65_500, 65_500)), ("jpeg", Bombs.jpeg(65_500, 65_500, isProgressive: true)),
+            ("webp", Bombs.webp(16_383, 16_383)), ("tiff", Bombs.tiff(60_000, 60_000)),
+            ("bmp", Bombs.bmp(60_000, 60_000)),
+            ("svg", Bombs.drawing(30_000, 30_000)), ("png", Bombs.animatedPNG(9000, 9000, frames: 3)),
+        ]
+        for (format, bytes) in bombs {
+            for steps in [[], [.blackWhite]] as [[ImageProcessor]] {
+                let made = try await bench.make(try bench.file(bytes), format, steps)
+                let kind = made.outcome.failure?.kind
+                // What even the format forbids is bad data.
+                #expect(
+                    kind == .limit("maxPixels") || (bytes == bombs[1].1 && kind == .badData),
+                    "\(format): \(made.outcome)")
+            }
+        }
+        #expect(try residentPeak(bench) - before < 50 << 20)
+    }
+
+    @Test("Too many frames, or too many pixels in all of them, are refused; the first frame alone is not (E2 91)")
+    func animations() async throws {
+        let bench = try await CodecBench()
+        let many = try bench.file(Bombs.gif(10, 10, frames: 90_000))
+        #expect(try await bench.make(many, "gif").outcome.failure?.kind == .limit("maxFrames"))
+        #expect(try await bench.make(many, "gif", frames: .first).outcome.image.frameCount == 1)
+        let wide = try bench.file(Bombs.gif(3000, 3000, frames: 100))
+        #expect(try await bench.make(wide, "gif").outcome.failure?.kind == .limit("maxAnimationPixels"))
+        let moving = try bench.file(Bombs.animatedPNG(3000, 3000, frames: 100))
+        #expect(try await bench.make(moving, "png").outcome.failure?.kind == .limit("maxAnimationPixels"))
+        let raised = RenderLimits(maxFrames: 3)
+        let four = Fixtures.folder + "/gif-animated.gif"
+        #expect(try await bench.make(four, "gif", limits: raised).outcome.failure?.kind == .limit("maxFrames"))
+        #expect(try await bench.make(four, "gif", limits: RenderLimits(maxFrames: 4)).outcome.image.frameCount == 4)
+    }
+
+    @Test("A drawing whose entities or references expand without end is refused in bounded time (E2 91)")
+    func drawings() async throws {
+        let bench = try await CodecBench()
+        let limits = RenderLimits(decodeSeconds: 2)
+        let laughs = try await bench.make(try bench.file(Bombs.laughs), "svg", limits: limits)
+        #expect(laughs.outcome.failure?.kind == .limit("entities"))
+        let uses = try await bench.make(try bench.file(Bombs.uses), "svg", limits: limits)
+        #expect(uses.outcome.failure != nil)
+        let outside =
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"8\" height=\"8\"><image width=\"8\" height=\"8\" xlink:href=\"file://\(Fixtures.folder)/png-rgb.png\"/></svg>"
+        let blank = try await bench.pixels(of: try bench.file(Array(outside.utf8)), "svg")
+        #expect(blank.bytes.allSatisfy { $0 == 0 })
+        let entity =
+            "<!DOCTYPE svg [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"8\" height=\"8\"><text>&x;</text></svg>"
+        #expect(try await bench.make(try bench.file(Array(entity.utf8)), "svg").outcome.failure?.kind == .unsupported)
+    }
+
+    @Test("Decoding that takes too long is ended, also where the decoder does not look at the clock, and says so (D8)")
+    func slowness() async throws {
+        let limits = RenderLimits(decodeSeconds: 0.05)
+        let patient = try await CodecBench()
+        let large = ImageProcessor.resize(try Resize(width: 6000, height: 6000, upscale: true))
+        let source = Fixtures.folder + "/jpeg-large.jpg"
+        let watched = try await patient.make(source, "jpeg", [large], limits: limits)
+        #expect(watched.outcome.failure?.kind == .limit("decodeSeconds"))
+        #expect(
+            try await patient.make(source, "jpeg", [.downsample(try PixelSize(width: 9, height: 9))]).outcome.failure
+                == nil)
+        let deaf = try await CodecBench()
+        let hung = try await deaf.make(try deaf.file(Bombs.slow), "svg", limits: limits)
+        #expect(hung.outcome.failure?.kind == .limit("decodeSeconds"))
+    }
+
+    @Test("A result larger than a picture may be is refused before it is made")
+    func results() async throws {
+        let bench = try await CodecBench()
+        let source = Fixtures.folder + "/png-rgb.png"
+        for step in [
+            ImageProcessor.resize(try Resize(width: 60_000, height: 60_000, upscale: true)),
+            .roundCorner(try RoundCorner(radius: .pixels(1), targetSize: try PixelSize(width: 60_000, height: 60_000))),
+        ] {
+            for chain in [[step], [.blackWhite, step]] {
+                #expect(try await bench.make(source, "png", chain).outcome.failure?.kind == .limit("maxPixels"))
+            }
+        }
+        let small = RenderLimits(maxBytes: 100)
+        #expect(try await bench.make(source, "png", limits: small).outcome.failure?.kind == .limit("maxBytes"))
+    }
+
+    /// The most memory that the worker held, in bytes.
+    private func residentPeak(_ bench: CodecBench) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(bench.worker.process)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(line.split(separator: " ").compactMap { Int($0) }.first) << 10
+    }
+}

@@ -1,0 +1,416 @@
+import Foundation
+import Glibc
+import ImageRecipes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Images that are made of others: looked for, made once, kept, and made anew when their original is another one.
+@Suite struct VariantTests {
+    private let standIn: CodecStandIn
+    private let engine: TestEngine
+    private let server: LocalServer
+    private let made = hollowPNG(width: 3)
+    private let picture = hollowPNG(width: 7)
+
+    init() throws {
+        let standIn = try CodecStandIn(making: made)
+        self.standIn = standIn
+        engine = try TestEngine { $0.codec.executable = standIn.path }
+        let picture = picture
+        server = try LocalServer { _ in .reply(200, [:], picture) }
+    }
+
+    private var url: String { server.url("/a.png") }
+    private func blur(_ radius: Double = 1) throws -> ImageProcessor { .blur(try Blur(radius: radius)) }
+
+    private func image(
+        _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageResult {
+        try await engine.image(url ?? self.url) {
+            $0.recipe.processors = steps
+            change(&$0)
+        }
+    }
+
+    private func failure(
+        _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageError? {
+        try await engine.failure(url ?? self.url) {
+            $0.recipe.processors = steps
+            change(&$0)
+        }
+    }
+
+    /// How often the worker made something.
+    private var passes: Int { standIn.requests.reduce(0) { $0 + $1.outputs.count } }
+
+    // MARK: Made once
+
+    @Test func oneURLWithDifferentProcessorsIsDownloadedOnceAndEachGetsItsOwn() async throws {  // E2-4, E2-7
+        let chains: [[ImageProcessor]] = try [[blur(1)], [blur(2)], [.blackWhite], []]
+        let results = try await withThrowingTaskGroup(of: ImageResult.self) { group in
+            for chain in chains { group.addTask { try await image(chain) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(server.requests.count == 1)
+        #expect(Set(results.map(\.record.key.identifier)) == Set(chains.map(\.identifier)))
+        #expect(Set(results.compactMap(\.record.path)).count == 4)
+        #expect(results.filter { $0.record.header.width == 3 }.count == 3)
+        #expect(passes == 3)
+    }
+
+    @Test func theSameProcessorForManyIsRunOnce() async throws {  // E2-5
+        try standIn.set(.wait)
+        try await withThrowingTaskGroup(of: ImageResult.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    try await engine.image(url, bytes: index % 2 == 0) { $0.recipe.processors = [.blackWhite] }
+                }
+            }
+            try await eventually { standIn.requests.count == 1 && engine.manager.statistics.merged >= 18 }
+            try standIn.open()
+            var paths: Set<String> = []
+            for try await result in group { paths.insert(result.record.path ?? "") }
+            #expect(paths.count == 1)
+        }
+        #expect(passes == 1 && server.requests.count == 1)
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        #expect(passes == 1)
+    }
+
+    @Test func theLastWhoLeavesEndsTheWorkAndNobodyElse() async throws {
+        try standIn.set(.hang)
+        let tasks = (0..<2).map { _ in Task { try await image([.blackWhite]) } }
+        try await eventually { standIn.requests.count == 1 && engine.manager.statistics.merged >= 1 }
+        let process = try #require(standIn.requests.first?.process)
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        #expect(Spawn.isRunning(process))
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        try await eventually { !Spawn.isRunning(process) }
+        try standIn.set(.make)
+        #expect(try await image([.blackWhite]).record.header.width == 3)
+    }
+
+    // MARK: From the cache
+
+    @Test func aCachedOriginalIsProcessedWithoutNetworkAlsoWhenOnlyTheCacheMayBeAsked() async throws {  // E2-64, A-128
+        _ = try await image([])
+        #expect(try await image([.blackWhite]) { $0.onlyFromCache = true }.record.header.width == 3)
+        #expect(server.requests.count == 1)
+        #expect(
+            try await failure([.blackWhite], url: server.url("/b")) { $0.onlyFromCache = true }
+                == .notCached(key: server.url("/b")))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aFailureToProcessIsAnErrorAndNoDownloadLoop() async throws {  // E2-64, A-129
+        try standIn.set(.refuse)
+        for _ in 0..<3 {
+            #expect(
+                try await failure([.blackWhite])
+                    == .processingFailed(reason: "\(url) cannot be processed: It does not want to."))
+        }
+        #expect(server.requests.count == 1)
+        #expect(try await image([]).cacheType != .none)
+        try standIn.set(.make)
+        #expect(try await image([.blackWhite]).record.header.width == 3)
+    }
+
+    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func exactlyWhatTheOptionsSayIsStored(keepsOriginal: Bool, isProcessed: Bool) async throws {  // E2-66, A-131
+        let result = try await image(isProcessed ? [.blackWhite] : []) { $0.cacheOriginalImage = keepsOriginal }
+        let original = try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true)
+        let variant = try engine.cache.cacheType(
+            for: CacheKey(url, identifier: "blackWhite.1()"), burst: 0, mayWait: true)
+        #expect((original != CacheType.none) == (keepsOriginal || !isProcessed))
+        #expect((variant != CacheType.none) == isProcessed)
+        #expect(engine.blobs.count == (keepsOriginal && isProcessed ? 2 : 1))
+        #expect(engine.partials.isEmpty)
+        #expect(result.record.header.width == (isProcessed ? 3 : 7))
+        // Both at once.
+        _ = try await image([.blackWhite])
+        #expect(engine.blobs.count == (isProcessed && !keepsOriginal ? 1 : 2))
+    }
+
+    @Test func aThumbnailNeverTakesThePlaceOfTheOriginal() async throws {  // E2-67
+        let small = ImageProcessor.downsample(try PixelSize(width: 1, height: 1))
+        for chain in [[small], [], [small], []] {
+            #expect(try await image(chain).record.header.width == (chain.isEmpty ? 7 : 3))
+        }
+        #expect(try engine.cache.remove(CacheKey(url, identifier: small.identifier)).disk)
+        #expect(try await image([]).cacheType == .memory)
+        _ = try await image([small])
+        #expect(try engine.cache.remove(CacheKey(url), allVariants: true).disk)
+        #expect(engine.blobs.isEmpty)
+    }
+
+    @Test func originalsMayHaveACacheOfTheirOwn() async throws {  // E2-65, A-131
+        let originals = try #require(engine.manager.cache("originals"))
+        let result = try await image([.blackWhite]) { $0.originalCache = "originals" }
+        #expect(result.cache == "default" && result.record.header.width == 3)
+        #expect(try originals.cacheType(for: CacheKey(url), burst: 0, mayWait: true) != CacheType.none)
+        #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
+        _ = try await image([blur()]) { $0.originalCache = "originals" }
+        #expect(server.requests.count == 1)
+        // It claims a file that is gone.
+        let path = try #require(try originals.path(for: CacheKey(url), burst: 0, mayWait: true)?.path)
+        unlink(path)
+        _ = try await image([blur(2)]) { $0.originalCache = "originals" }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func aCopyInMemoryOnlyIsWhatIsAskedFor() async throws {
+        let result = try await engine.image(url, bytes: true) {
+            $0.recipe.processors = [.blackWhite]
+            $0.cacheMemoryOnly = true
+        }
+        #expect(result.bytes == made && result.record.path == nil)
+        #expect(engine.blobs.isEmpty && engine.partials.isEmpty)
+        let again = try await engine.image(url, bytes: true) {
+            $0.recipe.processors = [.blackWhite]
+            $0.cacheMemoryOnly = true
+        }
+        #expect(again.cacheType == .memory && again.bytes == made && passes == 1)
+    }
+
+    // MARK: What lies here
+
+    @Test func localFilesAndDataAreNotCopiedButWhatIsMadeOfThemIs() async throws {  // E2-69
+        let path = engine.folder.path + "/mine.png"
+        try Data(picture).write(to: URL(fileURLWithPath: path))
+        let data = "data:image/png;base64," + Data(picture).base64EncodedString()
+        for source in ["file://" + path, data] {
+            let before = engine.blobs.count
+            #expect(try await image([.blackWhite], url: source).record.header.width == 3)
+            #expect(engine.blobs.count == before + 1)
+            let passes = passes
+            #expect(try await image([.blackWhite], url: source).cacheType != .none)
+            #expect(self.passes == passes)
+        }
+        #expect(engine.partials.isEmpty)
+    }
+
+    @Test func whatWasMadeOfAFileIsMadeAnewWhenTheFileHasChanged() async throws {
+        let path = engine.folder.path + "/mine.png"
+        try Data(picture).write(to: URL(fileURLWithPath: path))
+        _ = try await image([.blackWhite], url: "file://" + path)
+        try Data(hollowPNG(width: 9)).write(to: URL(fileURLWithPath: path))
+        #expect(try await image([.blackWhite], url: "file://" + path).cacheType == .none)
+        #expect(passes == 2)
+        unlink(path)
+        #expect(try await image([.blackWhite], url: "file://" + path).cacheType != .none)
+    }
+
+    @Test func whatWasMadeOfAnOriginalIsMadeAnewWhenThatIsReplaced() async throws {
+        _ = try await image([.blackWhite])
+        _ = try engine.manager.store(hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: ImageOptions())
+        #expect(try await image([.blackWhite]).cacheType == .none)
+        #expect(passes == 2 && server.requests.count == 1)
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        // When the original is gone, what was made of it still counts.
+        _ = try engine.cache.remove(CacheKey(url))
+        #expect(try await image([.blackWhite]).cacheType != .none)
+        #expect(passes == 2 && server.requests.count == 1)
+    }
+
+    @Test func aRefreshLoadsAndMakesAnew() async throws {
+        _ = try await image([.blackWhite])
+        #expect(try await image([.blackWhite]) { $0.forceRefresh = true }.cacheType == .none)
+        #expect(passes == 2 && server.requests.count == 2)
+    }
+
+    @Test func whatIsCheckedWithItsServerIsMadeAnewOnlyWhenThatHasSomethingElse() async throws {
+        let answers = AnswerBox(picture)
+        let server = try LocalServer { _ in .reply(200, ["ETag": "\"\(answers.bytes.count)\""], answers.bytes) }
+        let url = server.url("/c")
+        for (index, width) in [7, 7, 9].enumerated() {
+            answers.set(hollowPNG(width: width, count: 100 + width))
+            let result = try await image([.blackWhite], url: url) { $0.revalidate = .always }
+            #expect((result.cacheType == .none) == (index != 1), "\(index)")
+        }
+        #expect(passes == 2)
+    }
+
+    // MARK: Storing, prefetching, naming
+
+    @Test func whatIsStoredWithProcessorsIsMadeAndTheOriginalKept() async throws {  // E2-66
+        var options = ImageOptions()
+        options.recipe.processors = [.blackWhite]
+        let stored = try await engine.manager.storeVariant(
+            of: .bytes(picture), for: "k", in: engine.cache, options: options)
+        #expect(stored.record.header.width == 3 && stored.cacheType == .disk)
+        #expect(stored.record.key == CacheKey("k", identifier: "blackWhite.1()"))
+        #expect(engine.blobs.count == 2)
+        options.cacheOriginalImage = false
+        _ = try await engine.manager.storeVariant(of: .bytes(picture), for: "l", in: engine.cache, options: options)
+        #expect(try engine.cache.cacheType(for: CacheKey("l"), burst: 0, mayWait: true) == CacheType.none)
+        #expect(engine.partials.isEmpty)
+    }
+
+    @Test func prefetchingMakesWhatIsWantedAndSkipsWhatIsThere() async throws {
+        var options = ImageOptions()
+        options.recipe.processors = [.blackWhite]
+        let urls = [url, server.url("/b.png")]
+        _ = try await image([.blackWhite])
+        let report = try await ImagePrefetcher(urls, manager: engine.manager, cache: engine.cache, options: options)
+            .run()
+        #expect(report.completed == [urls[1]] && report.skipped == [urls[0]])
+        #expect(try await image([.blackWhite], url: urls[1]).cacheType != .none)
+        #expect(passes == 2)
+    }
+
+    @Test func thePathOfWhatWillBeMadeIsForetold() throws {
+        func ending(_ key: String, _ change: (inout ImageRecipe) throws -> Void) throws -> String {
+            var recipe = ImageRecipe()
+            try change(&recipe)
+            let path = try #require(try engine.cache.path(for: recipe.cacheKey(key), burst: 0, mayWait: true))
+            #expect(!path.exists)
+            return String(path.path.suffix(4))
+        }
+        #expect(try ending("http://a/b.jpg") { $0.processors = [.blackWhite] } == ".jpg")
+        #expect(try ending("http://a/b.webp") { $0.processors = [.blackWhite] } == ".jpg")
+        #expect(try ending("http://a/b.png") { $0.processors = [.blackWhite] } == ".png")
+        #expect(try ending("http://a/b.gif") { $0.processors = [.blackWhite] } == ".gif")
+        #expect(try ending("http://a/b.gif") { $0.frames = .first } == ".png")
+        #expect(
+            try ending("http://a/b.jpg") { $0.processors = [.roundCorner(try RoundCorner(radius: .pixels(1)))] }
+                == ".png")
+        #expect(
+            try ending("http://a/b.jpg") { $0.processors = [.format(try FormatChange(to: .gif))] } == ".gif")
+        #expect(try ending("http://a/b.jpg") { $0.serializer = CacheSerializer(format: .avif) } == "avif")
+    }
+
+    // MARK: Limits
+
+    @Test func whatIsTooLargeByItsHeaderIsRefusedBeforeAnyWorkerIsStarted() async throws {  // D-14, E2-91
+        for (limit, change): (String, @Sendable (inout ImageOptions) -> Void) in [
+            ("maxPixels", { $0.limits.maxPixels = 6 }), ("maxPixels", { $0.limits.maxPixels = 1 }),
+        ] {
+            let failure = try #require(try await failure([.blackWhite], change))
+            guard case .limitExceeded(limit, _, _) = failure else {
+                Issue.record("\(failure)")
+                continue
+            }
+            #expect("\(failure)".contains("raise \(limit)"))
+        }
+        #expect(engine.manager.codec.startedCount == 0)
+        #expect(try await image([.blackWhite]) { $0.limits.maxPixels = 7 }.record.header.width == 3)
+    }
+
+    @Test func everyLimitIsHeldAgainstTheHeader() throws {
+        let limits = RenderLimits(maxPixels: 100, maxFrames: 3, maxAnimationPixels: 250)
+        func violation(_ header: ImageHeader) -> String? {
+            do throws(ImageError) {
+                try limits.check(header, source: "a")
+                return nil
+            } catch {
+                guard case .limitExceeded(let limit, _, _) = error else { return "other" }
+                return limit
+            }
+        }
+        #expect(violation(try ImageHeader(.png, 10, 10)) == nil)
+        #expect(violation(try ImageHeader(.png, 101, 1)) == "maxPixels")
+        #expect(violation(try ImageHeader(.tiff, .max, .max)) == "maxPixels")
+        #expect(violation(try ImageHeader(.gif, 5, 10, frames: 3)) == nil)
+        #expect(violation(try ImageHeader(.gif, 1, 1, frames: 4)) == "maxFrames")
+        #expect(violation(try ImageHeader(.gif, 10, 10, frames: 3)) == "maxAnimationPixels")
+        #expect(violation(try ImageHeader(.svg, 1000, 1000)) == nil)
+    }
+
+    @Test func largeImagesAreScaledDownToTheLimitAndSmallOnesLeftAlone() throws {  // E2-79, A-172
+        var recipe = ImageRecipe()
+        recipe.scalesDown = true
+        #expect(recipe.isNothing(for: try ImageHeader(.jpeg, 3000, 4000)))
+        for (width, height) in [(8000, 6000), (6000, 8000), (60_000, 300)] {
+            let header = try ImageHeader(.jpeg, width, height)
+            #expect(!recipe.isNothing(for: header))
+            guard case .downsample(let size) = recipe.output(of: header, to: "/a").steps.first else {
+                Issue.record("nothing is done")
+                continue
+            }
+            let factor = Double(size.width) / Double(max(width, height))
+            let pixels = Double(width) * factor * Double(height) * factor
+            #expect(pixels <= Double(ImageRecipe.largePixels) && pixels > 0.99 * Double(ImageRecipe.largePixels))
+        }
+    }
+
+    @Test func theRuleForTheResultComesFromTheSerializerElseFromTheLastFormat() throws {
+        let header = try ImageHeader(.png, 10, 10)
+        var recipe = ImageRecipe()
+        recipe.processors = try [
+            .format(FormatChange(to: .gif)), .blackWhite, .format(FormatChange(to: .webp, quality: 70)),
+        ]
+        var output = recipe.output(of: header, to: "/a")
+        #expect(output.steps == [.blackWhite])
+        #expect(output.rule == .format(.webp, Encoding(quality: 70)))
+        recipe.serializer = CacheSerializer(encoding: Encoding(progressive: true))
+        output = recipe.output(of: header, to: "/a")
+        #expect(output.rule == .format(.webp, Encoding(quality: 70, progressive: true)))
+        recipe.serializer = CacheSerializer(format: .jpeg)
+        #expect(recipe.output(of: header, to: "/a").rule == .format(.jpeg, Encoding()))
+        #expect(ImageRecipe().output(of: header, to: "/a").rule == .automatic(Encoding()))
+    }
+
+    @Test func everythingThatChangesTheBytesIsInTheName() throws {  // E2-82
+        var names: Set<String> = []
+        var count = 0
+        func add(_ change: (inout ImageRecipe) throws -> Void) throws {
+            var recipe = ImageRecipe()
+            try change(&recipe)
+            #expect(!recipe.isEmpty)
+            names.insert(recipe.identifier)
+            count += 1
+        }
+        func serialize(_ encoding: Encoding) throws { try add { $0.serializer = CacheSerializer(encoding: encoding) } }
+        try add { $0.processors = [.blackWhite] }
+        try add { $0.frames = .first }
+        try add { $0.frames = .number(1) }
+        try add { $0.scalesDown = true }
+        for format in EncodedFormat.allCases { try add { $0.serializer = CacheSerializer(format: format) } }
+        try serialize(Encoding(quality: 80))
+        try serialize(Encoding(lossless: true))
+        try serialize(Encoding(progressive: true))
+        try serialize(Encoding(background: RecipeColor("#fff")))
+        try serialize(Encoding(maxBytes: 10))
+        try serialize(Encoding(stripMetadata: true))
+        try serialize(Encoding(profile: .sRGB))
+        #expect(names.count == count)
+        var nothing = ImageRecipe()
+        nothing.serializer = CacheSerializer()
+        #expect(nothing.isEmpty && nothing.identifier.isEmpty)
+    }
+
+    @Test func withoutAWorkerEverythingElseGoesOn() async throws {
+        let engine = try TestEngine { $0.codec.executable = "/nonexistent/halcyon-codec" }
+        #expect(try await engine.image(url).record.header.width == 7)
+        let failure = try #require(
+            try await engine.failure(url) { $0.recipe.processors = [.blackWhite] })
+        #expect(failure.name == "processingFailed" && "\(failure)".contains("--codec"))
+        // A still has one frame: nothing is to be made.
+        #expect(try await engine.image(url) { $0.recipe.frames = .first }.record.header.width == 7)
+    }
+
+    @Test func aStandInIsNotProcessedAndTheFailureOfAnOriginalIsTheAnswer() async throws {
+        try standIn.set(.refuse)
+        let other = engine.folder.path + "/standin.png"
+        try Data(hollowPNG(width: 5)).write(to: URL(fileURLWithPath: other))
+        let result = try await image([.blackWhite]) { $0.onFailureImage = other }
+        #expect(result.isPlaceholder && result.record.header.width == 5)
+        let missing = try LocalServer { _ in .reply(404, [:], []) }
+        #expect(
+            try await failure([.blackWhite], url: missing.url("/x")) == .invalidStatusCode(404, url: missing.url("/x")))
+    }
+}
+
+/// An answer that changes.
+private final class AnswerBox: Sendable {
+    private let box: Mutex<[UInt8]>
+    init(_ bytes: [UInt8]) { box = Mutex(bytes) }
+    var bytes: [UInt8] { box.withLock { $0 } }
+    func set(_ bytes: [UInt8]) { box.withLock { $0 = bytes } }
+}

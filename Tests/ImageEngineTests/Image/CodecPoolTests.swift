@@ -1,0 +1,175 @@
+import Foundation
+import Glibc
+import ImageRecipes
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Codec workers as processes: started late, replaced when they die, stopped when idle (D-12).
+@Suite(.serialized) struct CodecPoolTests {
+    private let clock = ManualClock()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func pool(_ standIn: CodecStandIn, _ change: (inout CodecPool.Configuration) -> Void = { _ in })
+        -> CodecPool
+    {
+        var configuration = CodecPool.Configuration(executable: standIn.path)
+        change(&configuration)
+        return CodecPool(configuration, now: { [clock] in clock.now })
+    }
+
+    private func request(_ source: String, _ steps: [ImageProcessor] = [.blackWhite], seconds: Double = 60)
+        -> RenderRequest
+    {
+        RenderRequest(
+            source: source, format: "png",
+            outputs: [RenderOutput(steps: steps, path: "\(folder.path)/\(source)-\(steps.count)")],
+            limits: RenderLimits(decodeSeconds: seconds))
+    }
+
+    private func failure(_ pool: CodecPool, _ request: RenderRequest) async throws -> CodecFailure? {
+        do {
+            _ = try await pool.render(request, cost: 1)
+            return nil
+        } catch let failure as CodecFailure {
+            return failure
+        }
+    }
+
+    @Test func oneIsStartedForTheFirstRequestAndAnotherWhileItIsBusy() async throws {
+        let standIn = try CodecStandIn(making: [1], .wait)
+        let pool = pool(standIn)
+        #expect(pool.startedCount == 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for source in ["a", "b", "c"] {
+                group.addTask { _ = try await pool.render(request(source), cost: 1) }
+            }
+            try await eventually { standIn.requests.count == 2 }
+            try standIn.open()
+            try await group.waitForAll()
+        }
+        #expect(standIn.requests.count == 3 && Set(standIn.requests.map(\.process)).count == 2)
+        #expect(pool.startedCount == 2)
+        for source in ["a", "b", "c"] { #expect(folder.files.contains("\(source)-1")) }
+    }
+
+    @Test func oneThatHasNothingToDoIsStopped() async throws {
+        let standIn = try CodecStandIn(making: [1])
+        let pool = pool(standIn) { $0.idleSeconds = 0.02 }
+        _ = try await pool.render(request("a"), cost: 1)
+        let process = try #require(standIn.requests.first?.process)
+        #expect(Spawn.isRunning(process))
+        clock.advance(seconds: 1)
+        try await eventually { pool.workerCount == 0 && !Spawn.isRunning(process) }
+        _ = try await pool.render(request("b"), cost: 1)
+        #expect(pool.startedCount == 2)
+    }
+
+    @Test(arguments: [CodecStandIn.Mode.die, .babble, .other])
+    func oneThatDiesOrBabblesFailsItsRequestAndIsReplaced(mode: CodecStandIn.Mode) async throws {
+        let standIn = try CodecStandIn(making: [1], mode)
+        let pool = pool(standIn)
+        switch try await failure(pool, request("a")) {
+        case .died(let status): #expect(mode == .die && status == -SIGKILL)
+        case .garbled: #expect(mode == .babble)
+        case .otherVersion(_, let version): #expect(mode == .other && version == 99)
+        case let other: Issue.record("\(mode): \(String(describing: other))")
+        }
+        try standIn.set(.make)
+        #expect(try await failure(pool, request("b")) == nil)
+        #expect(pool.startedCount == 2)
+    }
+
+    @Test func oneThatHangsIsKilledAfterItsTime() async throws {
+        let standIn = try CodecStandIn(making: [1], .hang)
+        let pool = pool(standIn) { $0.graceSeconds = 0.2 }
+        #expect(try await failure(pool, request("a", seconds: 0.3)) == .hung(seconds: 0.5))
+        let process = try #require(standIn.requests.first?.process)
+        try await eventually { !Spawn.isRunning(process) }
+        try standIn.set(.make)
+        #expect(try await failure(pool, request("b")) == nil)
+    }
+
+    @Test func oneThatEndsWhileItIsIdleIsReplacedAndNobodyNotices() async throws {
+        let standIn = try CodecStandIn(making: [1])
+        let pool = pool(standIn)
+        for source in ["a", "b", "c"] {
+            #expect(try await failure(pool, request(source)) == nil)
+            let process = try #require(standIn.requests.last?.process)
+            kill(process, SIGKILL)
+            // Reaped by its thread: the number is nobody's any more.
+            try await eventually { kill(process, 0) != 0 }
+        }
+        #expect(pool.startedCount == 3)
+    }
+
+    @Test func theLastCallerThatLeavesKillsItAndTheNextRequestGetsAnother() async throws {
+        let standIn = try CodecStandIn(making: [1], .hang)
+        let pool = pool(standIn)
+        let task = Task { try await pool.render(request("a"), cost: 1) }
+        try await eventually { standIn.requests.count == 1 }
+        let waiting = Task { try await pool.render(request("w"), cost: 1) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        try standIn.set(.make)
+        #expect(try await failure(pool, request("b")) == nil)
+        let process = try #require(standIn.requests.first?.process)
+        try await eventually { !Spawn.isRunning(process) }
+    }
+
+    @Test func requestsOnOneSourceThatWaitAreMadeInOnePass() async throws {
+        let standIn = try CodecStandIn(making: [1], .wait)
+        let pool = pool(standIn) { $0.maxWorkers = 1 }
+        async let first = pool.render(request("a"), cost: 1)
+        try await eventually { standIn.requests.count == 1 }
+        let steps: [[ImageProcessor]] = try [[.blackWhite], [.blackWhite, .blur(Blur(radius: 1))]]
+        let tasks = steps.map { steps in Task { try await pool.render(request("b", steps), cost: 1) } }
+        try await eventually { pool.waitingCount == 2 }
+        try standIn.open()
+        _ = try await first
+        for task in tasks { #expect(try await task.value.outcomes.count == 1) }
+        #expect(standIn.requests.count == 2)
+        #expect(Set(standIn.requests[1].outputs) == [["blackWhite"], ["blackWhite", "blur"]])
+    }
+
+    @Test func onePictureThatKillsItTakesNoneOfThoseMadeAlongWithIt() async throws {
+        let standIn = try CodecStandIn(making: [1], .wait)
+        let pool = pool(standIn) { $0.maxWorkers = 1 }
+        async let first = pool.render(request("a"), cost: 1)
+        try await eventually { standIn.requests.count == 1 }
+        try standIn.set(.dieTogether)
+        let steps: [[ImageProcessor]] = try [[.blackWhite], [.blur(Blur(radius: 1)), .blackWhite]]
+        let tasks = steps.map { steps in Task { try await pool.render(request("b", steps), cost: 1) } }
+        try await eventually { pool.waitingCount == 2 }
+        try standIn.open()
+        _ = try await first
+        for task in tasks { #expect(try await task.value.outcomes.count == 1) }
+        #expect(standIn.requests.map(\.outputs.count) == [1, 2, 1, 1])
+    }
+
+    @Test func withoutTheProgramTheErrorSaysHowToGetIt() async throws {
+        let pool = CodecPool(CodecPool.Configuration(executable: folder.path + "/none"), now: { 0 })
+        #expect(!pool.isAvailable)
+        let failure = try #require(try await failure(pool, request("a")))
+        let text = "\(failure.imageError("a"))"
+        #expect(text.contains("halcyon-codec") && text.contains("--codec") && text.contains("HALCYON_CODEC"))
+    }
+
+    @Test func itGetsNoDescriptorAndNoSettingOfOurs() async throws {
+        setenv("HALCYON_SECRET", "1", 1)
+        defer { unsetenv("HALCYON_SECRET") }
+        let standIn = try CodecStandIn(making: [1])
+        let pool = pool(standIn)
+        #expect(try await failure(pool, request("a")) == nil)
+        let process = try #require(standIn.requests.first?.process)
+        let environment = try #require(try? String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8))
+        #expect(!environment.contains("HALCYON"))
+        let descriptors = StorageFolder.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
+        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4"]), "\(descriptors)")
+    }
+}

@@ -1,0 +1,122 @@
+import ImageRecipes
+import Testing
+
+/// Identifiers are parts of names of cached files: a text that changes orphans users' caches (D-16, B-093, E2 82).
+@Suite struct IdentifierTests {
+    @Test func theTextOfEveryProcessorIsFrozen() throws {
+        let size = try PixelSize(width: 200, height: 100)
+        let half = try RecipeValues.half()
+        let frozen: [(ImageProcessor, String)] = [
+            (.downsample(size), "downsample.1(width=200,height=100)"),
+            (.resize(try Resize(width: 200, height: 100)), "resize.1(width=200,height=100,mode=none,upscale=false)"),
+            (
+                .resize(try Resize(width: 200, height: 100, mode: .aspectFill, upscale: true)),
+                "resize.1(width=200,height=100,mode=aspectFill,upscale=true)"
+            ),
+            (.resize(try Resize(width: 200, height: nil)), "resize.1(width=200,mode=aspectFit,upscale=false)"),
+            (.resize(try Resize(width: nil, height: 7)), "resize.1(height=7,mode=aspectFit,upscale=false)"),
+            (.crop(try Crop(size: size)), "crop.1(width=200,height=100,x=0.5,y=0.5)"),
+            (.crop(try Crop(size: size, anchorX: 0, anchorY: 1)), "crop.1(width=200,height=100,x=0,y=1)"),
+            (.roundCorner(try RoundCorner(radius: .pixels(20))), "roundCorner.1(radius=20,corners=all)"),
+            (
+                .roundCorner(
+                    try RoundCorner(
+                        radius: .fraction(0.5), corners: [.bottomRight, .topLeft], targetSize: size,
+                        background: RecipeColor("#ABC"))),
+                "roundCorner.1(radius=fraction:0.5,corners=topLeft+bottomRight,target=200x100,background=#aabbcc)"
+            ),
+            (.blur(try Blur(radius: 2.5)), "blur.1(radius=2.5)"),
+            (.overlay(try Overlay(color: half)), "overlay.1(color=#0a0b0c80,fraction=0.5)"),
+            (.tint(half), "tint.1(color=#0a0b0c80)"),
+            (
+                .colorControls(try ColorControls(brightness: -0.25, contrast: 1.1, saturation: 0, inputEV: 0.7)),
+                "colorControls.1(brightness=-0.25,contrast=1.1,saturation=0,inputEV=0.7)"
+            ),
+            (.blackWhite, "blackWhite.1()"),
+            (
+                .border(try Border(color: half, width: 4, radius: .pixels(3), corners: .topRight)),
+                "border.1(color=#0a0b0c80,width=4,radius=3,corners=topRight)"
+            ),
+            (.blend(try Blend(mode: .softLight)), "blend.1(mode=softLight,alpha=1)"),
+            (
+                .blend(try Blend(mode: .multiply, alpha: 0.3, background: half)),
+                "blend.1(mode=multiply,alpha=0.3,background=#0a0b0c80)"
+            ),
+            (
+                .compositing(try Compositing(operation: .destinationOver, background: half)),
+                "compositing.1(mode=destinationOver,alpha=1,background=#0a0b0c80)"
+            ),
+            (.rotate(.auto), "rotate.1(degrees=auto)"),
+            (.rotate(try .byDegrees(-90)), "rotate.1(degrees=270)"),
+            (.format(try FormatChange(to: .webp)), "format.1(to=webp)"),
+            (.format(try FormatChange(to: .jpeg, quality: 80)), "format.1(to=jpeg,quality=80)"),
+        ]
+        for (processor, text) in frozen { #expect(processor.identifier == text) }
+        #expect(Set(frozen.map(\.0.name)) == Set(ImageProcessor.names))
+        #expect(Set(frozen.map(\.1)).count == frozen.count)
+    }
+
+    @Test func aChainJoinsItsIdentifiersInOrder() throws {
+        let blur = ImageProcessor.blur(try Blur(radius: 1))
+        #expect([blur, .blackWhite].identifier == "blur.1(radius=1)|>blackWhite.1()")
+        #expect([.blackWhite, blur].identifier == "blackWhite.1()|>blur.1(radius=1)")
+        #expect([ImageProcessor]().identifier == "")
+    }
+
+    @Test func numbersAndColoursThatMeanTheSameHaveOneText() throws {
+        #expect(try Blur(radius: -0.0).radius.sign == .plus)
+        #expect(try Blur(radius: 2.000_01) == Blur(radius: 2))
+        #expect(try PixelSize(width: 199.7, height: 0.2) == PixelSize(width: 200, height: 1))
+        #expect(try Rotation.byDegrees(450) == .byDegrees(-270))
+        #expect(try Rotation.byDegrees(359.999_99) == .byDegrees(0))
+        #expect(try Resize(width: 5, height: nil, mode: .aspectFill) == Resize(width: 5, height: nil))
+        for text in ["#fff", "#FFFF", "#ffffff", "#FFFFFFff", "White"] {
+            #expect(RecipeColor(text) == RecipeColor(red: 255, green: 255, blue: 255))
+        }
+        #expect(RecipeColor("transparent")?.text == "#00000000")
+        for text in ["", "#", "fff", "#ff", "#fffff", "#ggg", "#fffffffff", "ｆ", "#１２３"] {
+            #expect(RecipeColor(text) == nil, "\(text)")
+        }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 0, 65_536, 1e300])
+    func noSizeIsMadeOfWhatIsNone(_ value: Double) {
+        #expect(throws: RecipeError.self) { try PixelSize(width: value, height: 1) }
+        #expect(throws: RecipeError.self) { try Resize(width: nil, height: value) }
+    }
+
+    @Test func whatIsOutOfRangeIsRefusedByName() throws {
+        let wanted = RecipeError(parameter: "fraction", expected: "a number from 0 to 1", received: "1.5")
+        #expect(throws: wanted) { try Overlay(color: try RecipeValues.half(), fraction: 1.5) }
+        #expect(throws: RecipeError.self) { try Blur(radius: .nan) }
+        #expect(throws: RecipeError.self) { try Rotation.byDegrees(.infinity) }
+        #expect(throws: RecipeError.self) { try RoundCorner(radius: .fraction(0.6)) }
+        #expect(throws: RecipeError.self) { try RoundCorner(radius: .pixels(1), corners: []) }
+        #expect(throws: RecipeError.self) { try ColorControls(contrast: -1) }
+        #expect(throws: RecipeError.self) { try Crop(size: try PixelSize(width: 1, height: 1), anchorX: 2) }
+        #expect(throws: RecipeError.self) { try FormatChange(to: .jpeg, quality: 0) }
+        #expect(throws: RecipeError.self) { try Resize(width: nil, height: nil) }
+    }
+
+    @Test func aBlurOfNothingIsLeftOutOfAChain() throws {
+        let nothing = ImageProcessor.blur(try Blur(radius: 0))
+        #expect([nothing, .blackWhite, nothing].canonical == [.blackWhite])
+    }
+
+    @Test func lengthsInPixelsGrowWithTheScaleAndNothingElseDoes() throws {
+        let twice = try RecipeValues.all().map { try $0.scaled(by: 2).identifier }
+        #expect(
+            twice == [
+                "downsample.1(width=400,height=200)", "resize.1(width=400,mode=aspectFit,upscale=true)",
+                "crop.1(width=400,height=200,x=0,y=0.25)",
+                "roundCorner.1(radius=6,corners=topLeft,target=400x200,background=#0a0b0c80)",
+                "roundCorner.1(radius=fraction:0.5,corners=all)", "blur.1(radius=5)",
+                "overlay.1(color=#0a0b0c80,fraction=0.25)", "tint.1(color=#0a0b0c80)",
+                "colorControls.1(brightness=0.1,contrast=1.5,saturation=0.5,inputEV=-1)", "blackWhite.1()",
+                "border.1(color=#0a0b0c80,width=3,radius=4,corners=bottomLeft)",
+                "blend.1(mode=overlay,alpha=0.5,background=#0a0b0c80)", "compositing.1(mode=xor,alpha=0.5)",
+                "rotate.1(degrees=auto)", "rotate.1(degrees=12.5)", "format.1(to=avif,quality=50)",
+            ])
+        #expect(throws: RecipeError.self) { try RecipeValues.all()[0].scaled(by: 1000) }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+/// A program that speaks as a codec worker does and makes what the test says: a script that notes every request.
+public final class CodecStandIn: Sendable {
+    /// What it does with a request.
+    public enum Mode: String, Sendable {
+        /// Makes every output: the bytes that were given.
+        case make
+        /// The same, once the test has opened its gate.
+        case wait
+        /// Refuses: a processor failed.
+        case refuse
+        /// Ends with signal 9.
+        case die
+        /// Does so when it is to make several outputs.
+        case dieTogether
+        /// Never answers.
+        case hang
+        /// Answers something else.
+        case babble
+        /// Is of another version.
+        case other
+    }
+
+    /// A request as it came.
+    public struct Request: Sendable, Equatable {
+        /// Who got it.
+        public let process: Int32
+        /// The file that is read.
+        public let source: String
+        /// What it was recognised as.
+        public let format: String
+        /// The names of the steps of each output.
+        public let outputs: [[String]]
+    }
+
+    private let folder: TemporaryFolder
+    /// The program.
+    public var path: String { folder.path + "/halcyon-codec" }
+
+    /// A program that makes `bytes`.
+    public init(making bytes: [UInt8], _ mode: Mode = .make) throws {
+        folder = try TemporaryFolder()
+        try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/made"))
+        try Data(Self.script.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try set(mode)
+    }
+
+    /// Changes what it does, from the next request on.
+    public func set(_ mode: Mode) throws {
+        try Data(mode.rawValue.utf8).write(to: URL(fileURLWithPath: folder.path + "/mode"), options: .atomic)
+    }
+
+    /// Lets those that wait go on.
+    public func open() throws { try Data().write(to: URL(fileURLWithPath: folder.path + "/go")) }
+
+    /// What it was asked so far.
+    public var requests: [Request] {
+        let text = (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            guard let note = try? JSON(String(line)) else { return nil }
+            return Request(
+                process: Int32(note["process"]?.integer ?? 0), source: note["source"]?.string ?? "",
+                format: note["format"]?.string ?? "",
+                outputs: (note["outputs"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) })
+        }
+    }
+
+    private static let script = #"""
+        #!/usr/bin/env python3
+        import json, os, signal, socket, struct, sys, time
+        here = os.path.dirname(os.path.abspath(sys.argv[0]))
+        line = socket.socket(fileno=3)
+        def mode(): return open(here + "/mode").read()
+        def number(value): return struct.pack("<q", value)
+        def text(value): return number(len(value.encode())) + value.encode()
+        def send(body): line.sendall(struct.pack("<I", len(body)) + body)
+        def receive(count):
+            data = b""
+            while len(data) < count:
+                part = line.recv(count - len(data))
+                if not part: os._exit(0)
+                data += part
+            return data
+        class Reader:
+            def __init__(self, data): self.data, self.place = data, 0
+            def take(self, count):
+                self.place += count
+                return self.data[self.place - count:self.place]
+            def byte(self): return self.take(1)[0]
+            def number(self): return struct.unpack("<q", self.take(8))[0]
+            def text(self): return self.take(self.number()).decode()
+        def step(reader):
+            name = reader.text()
+            reader.take({"blackWhite": 0, "blur": 8, "downsample": 16, "tint": 4, "crop": 32}[name])
+            return name
+        def encoding(reader):
+            if reader.byte(): reader.number()
+            reader.take(2)
+            if reader.byte(): reader.take(4)
+            if reader.byte(): reader.number()
+            reader.byte()
+            reader.text()
+        def output(reader):
+            steps = [step(reader) for _ in range(reader.number())]
+            if reader.byte() == 2: steps.append("frame %d" % reader.number())
+            rule = reader.byte()
+            if rule == 1: steps.append("format " + reader.text())
+            if rule < 2: encoding(reader)
+            return steps, reader.text()
+        send(b"\x01" + number(99 if mode() == "other" else 1) + number(0) + number(0))
+        while True:
+            reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
+            reader.byte()
+            source, form = reader.text(), reader.text()
+            outputs = [output(reader) for _ in range(reader.number())]
+            note = {"process": os.getpid(), "source": source, "format": form, "outputs": [steps for steps, _ in outputs]}
+            with open(here + "/log", "a") as log: log.write(json.dumps(note) + "\n")
+            now = mode()
+            if now == "wait":
+                while not os.path.exists(here + "/go"): time.sleep(0.002)
+            if now == "hang": time.sleep(3600)
+            if now == "die" or now == "dieTogether" and len(outputs) > 1: os.kill(os.getpid(), signal.SIGKILL)
+            if now == "babble":
+                send(b"\x07what?")
+                continue
+            made = open(here + "/made", "rb").read()
+            reply = b"\x03" + number(len(outputs))
+            for _, path in outputs:
+                if now == "refuse":
+                    reply += b"\x01\x03" + text("It does not want to.")
+                    continue
+                with open(path, "wb") as file: file.write(made)
+                reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
+                reply += number(0) + number(0) + number(0)
+            send(reply + b"\x00")
+        """#
+}
