@@ -90,7 +90,7 @@ extension ImageManager {
 
     private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> Probed {
         do throws(ImageHeader.Failure) {
-            let probe = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in
+            let probe = try bytes.withUnsafeBytes { (bytes) throws(ImageHeader.Failure) -> ImageProbe in
                 var source = MemoryBytes(buffer: bytes)
                 return try ImageProbe(whole: &source)
             }

@@ -1,5 +1,5 @@
 internal import Glibc
-public import ImageRecipes
+internal import ImageRecipes
 internal import Platform
 internal import Synchronization
 
