@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/futex.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -95,3 +98,26 @@ static int lock_byte(int descriptor, off_t offset, short type) {
 int hl_lock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_WRLCK); }
 
 int hl_unlock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_UNLCK); }
+
+static int leads_further(const struct sockaddr *address) {
+    if (address->sa_family == AF_INET) {
+        uint32_t number = ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+        return number >> 16 != 0xA9FE;  // 169.254.0.0/16
+    }
+    if (address->sa_family == AF_INET6)
+        return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+    return 0;
+}
+
+int hl_has_network(void) {
+    struct ifaddrs *list, *one;
+    // What cannot be told is not waited for.
+    if (getifaddrs(&list)) return 1;
+    int found = 0;
+    for (one = list; one && !found; one = one->ifa_next) {
+        unsigned int up = IFF_UP | IFF_RUNNING;
+        found = one->ifa_addr && (one->ifa_flags & up) == up && !(one->ifa_flags & IFF_LOOPBACK) && leads_further(one->ifa_addr);
+    }
+    freeifaddrs(list);
+    return found;
+}

@@ -36,6 +36,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Downloads started a second, after a burst; 0 for no limit, the default.")
     var downloadsPerSecond: String?
 
+    @Option(help: "Downloads started a second from one host, after a burst; 0 for no limit, the default.")
+    var downloadsPerSecondPerHost: String?
+
     @Option(help: "How many downloads start at once before that limit counts. Default: 25.")
     var downloadBurst: String?
 
@@ -84,6 +87,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Hosts whose certificates are not checked, with commas: names or *.example.com. Default: none.")
     var trustedHosts: String?
 
+    @Option(help: "A file of cookies (Netscape format) to send to the hosts they are for. Default: none.")
+    var cookieFile: String?
+
     @Option(help: "A netrc file to find credentials in. Default: none.")
     var netrc: String?
 
@@ -114,15 +120,16 @@ struct ServeOptions: ParsableArguments {
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
             (.maxConcurrentDownloads, maxConcurrentDownloads), (.downloadOrder, downloadOrder),
-            (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst), (.timeout, timeout),
+            (.downloadsPerSecond, downloadsPerSecond), (.downloadsPerSecondPerHost, downloadsPerSecondPerHost),
+            (.downloadBurst, downloadBurst), (.timeout, timeout),
             (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
             (.allowedHosts, allowedHosts), (.allowedSchemes, allowedSchemes), (.networkPolicy, networkPolicy),
             (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
-            (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec), (.logLevel, logLevel),
-            (.logFile, logFile),
-            (.mirror, mirror), (.replay, replay),
+            (.cookieFile, cookieFile), (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec),
+            (.logLevel, logLevel),
+            (.logFile, logFile), (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(

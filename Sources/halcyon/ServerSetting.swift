@@ -6,9 +6,10 @@ internal import Logging
 /// environment.
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
-        downloadOrder, downloadsPerSecond, downloadBurst, timeout, activationDelay, completionDelay, cleanInterval,
+        downloadOrder, downloadsPerSecond, downloadsPerSecondPerHost, downloadBurst, timeout, activationDelay,
+        completionDelay, cleanInterval,
         delegateTimeout, userAgent, allowedHosts, allowedSchemes, networkPolicy, proxy, caFile, clientCertificate,
-        clientKey, trustedHosts, netrc, offline, codec, logLevel, logFile, mirror, replay
+        clientKey, trustedHosts, cookieFile, netrc, offline, codec, logLevel, logFile, mirror, replay
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -22,6 +23,7 @@ enum ServerSetting: String, CaseIterable {
         case .maxConcurrentDownloads: "max-concurrent-downloads"
         case .downloadOrder: "download-order"
         case .downloadsPerSecond: "downloads-per-second"
+        case .downloadsPerSecondPerHost: "downloads-per-second-per-host"
         case .downloadBurst: "download-burst"
         case .timeout: "timeout"
         case .activationDelay: "activation-delay"
@@ -37,6 +39,7 @@ enum ServerSetting: String, CaseIterable {
         case .clientCertificate: "client-certificate"
         case .clientKey: "client-key"
         case .trustedHosts: "trusted-hosts"
+        case .cookieFile: "cookie-file"
         case .netrc: "netrc"
         case .offline: "offline"
         case .codec: "codec"
@@ -62,7 +65,9 @@ enum ServerSetting: String, CaseIterable {
     /// The smallest number it can be.
     private var smallest: Int? {
         switch self {
-        case .memoryLimit, .diskLimit, .cleanInterval, .downloadsPerSecond, .activationDelay, .completionDelay: 0
+        case .memoryLimit, .diskLimit, .cleanInterval, .downloadsPerSecond, .downloadsPerSecondPerHost,
+            .activationDelay, .completionDelay:
+            0
         case .maxDownloadsPerHost, .maxConcurrentDownloads, .downloadBurst, .timeout, .delegateTimeout: 1
         default: nil
         }
@@ -102,7 +107,7 @@ enum ServerSetting: String, CaseIterable {
             return "must be some of http, https, file and data with commas between them, not \"\(text)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .netrc, .mirror, .replay:
+        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror, .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }

@@ -74,6 +74,7 @@ struct ServerSettings {
         engine.downloader.tls.clientCertificate = path(.clientCertificate)
         engine.downloader.tls.clientKey = path(.clientKey)
         engine.downloader.tls.trustedHosts = list(.trustedHosts)
+        engine.downloader.cookieFile = path(.cookieFile)
         engine.downloader.netrc = path(.netrc)
         engine.offline = values[.offline]?.text == "true"
         engine.codec = CodecPool.Configuration(executable: path(.codec) ?? Self.codecBeside)
@@ -108,6 +109,7 @@ struct ServerSettings {
             (.maxConcurrentDownloads, .number(downloader.maxConcurrentDownloads)),
             (.downloadOrder, .text(downloader.order.rawValue)),
             (.downloadsPerSecond, .number(Int(downloader.startsPerSecond))),
+            (.downloadsPerSecondPerHost, .number(Int(downloader.startsPerSecondPerHost))),
             (.downloadBurst, .number(downloader.burst)), (.timeout, .decimal(downloader.timeout)),
             (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
             (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
@@ -115,7 +117,8 @@ struct ServerSettings {
             (.allowedSchemes, .text(downloader.policy.allowedSchemes.joined(separator: ","))),
             (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
-            (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),
+            (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)),
+            (.cookieFile, text(path(.cookieFile))), (.netrc, text(path(.netrc))),
             (.offline, .flag(engine.offline)), (.codec, text(engine.codec.executable)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
             (.mirror, text(mirror)), (.replay, text(replay)),

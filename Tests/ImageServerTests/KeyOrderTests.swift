@@ -135,6 +135,7 @@ import Testing
         #expect(started == [[], [3], [4], [5], [], []])
     }
 
+    ///
     @Test func fillsOfOneKeyMergeOnlyWhenTheyAreEqual() {
         var order = KeyOrder()
         let entered = [

@@ -86,6 +86,9 @@ import Testing
         ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
         ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
         ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }), ("redirect", "\"none\"", { $0.redirect == .none }),
+        ("downloadPriority", "\"veryHigh\"", { $0.downloadPriority == 1 }),
+        ("downloadPriority", "\"low\"", { $0.downloadPriority == 0.25 }),
+        ("waitForConnectivity", "60", { $0.waitForConnectivity == 60 }),
         ("redirect", "\"same-origin\"", { $0.redirect == .sameOrigin }),
         (
             "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
@@ -138,6 +141,8 @@ import Testing
         ("minBytesPerSecond", "-1", "", "a number from 0"), ("minBytesPerSecond", "true", "", "a number from 0"),
         ("downloadPriority", "1.01", "", "a number from 0 to 1"),
         ("downloadPriority", "-0.1", "", "a number from 0 to 1"),
+        ("downloadPriority", "\"highest\"", "", "a number from 0 to 1, or veryLow"),
+        ("waitForConnectivity", "-1", "", "a number from 0"), ("waitForConnectivity", "true", "", "a number from 0"),
         ("headers", "[]", "", "an object of strings"), ("headers", "{\"A\":1}", ".A", "a string"),
         ("headers", "{\"A\":\"b\\r\\nC: d\"}", ".A", nil), ("headers", "{\"A B\":\"c\"}", ".A B", nil),
         ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", "", "{\"basic\""),

@@ -20,8 +20,6 @@
   "The server has no such method" 'halcyon-error)
 (define-error 'halcyon-processing-failed
   "A processor could not do its work" 'halcyon-error)
-(define-error 'halcyon-forbidden-address
-  "The settings forbid that host or network" 'halcyon-error)
 (define-error 'halcyon-invalid-params
   "A parameter is missing, unknown, or of the wrong kind" 'halcyon-error)
 (define-error 'halcyon-internal-error
@@ -48,6 +46,8 @@
   "Nothing came for too long, or the whole took too long" 'halcyon-error)
 (define-error 'halcyon-tls-failed
   "The certificate or the handshake failed" 'halcyon-error)
+(define-error 'halcyon-forbidden-address
+  "The configuration does not allow the host or the network" 'halcyon-error)
 (define-error 'halcyon-download-cancelled-before-starting
   "The client, asked about the request, wanted none to be sent" 'halcyon-error)
 (define-error 'halcyon-storage-failed
@@ -58,7 +58,6 @@
     ("invalidRequest" -32600 halcyon-invalid-request)
     ("methodNotFound" -32601 halcyon-method-not-found)
     ("processingFailed" 10004 halcyon-processing-failed)
-    ("forbiddenAddress" 20004 halcyon-forbidden-address)
     ("invalidParams" -32602 halcyon-invalid-params)
     ("internalError" -32603 halcyon-internal-error)
     ("requestCancelled" -32800 halcyon-request-cancelled)
@@ -72,6 +71,7 @@
     ("connectionFailed" 20001 halcyon-connection-failed)
     ("timedOut" 20002 halcyon-timed-out)
     ("tlsFailed" 20003 halcyon-tls-failed)
+    ("forbiddenAddress" 20004 halcyon-forbidden-address)
     ("downloadCancelledBeforeStarting" 30000 halcyon-download-cancelled-before-starting)
     ("storageFailed" 40000 halcyon-storage-failed))
   "The errors of the protocol: name, code and condition of each.")
@@ -121,6 +121,7 @@
     (:headers . "Request headers.")
     (:authorization . "Credentials, sent to the host of the URL only.")
     (:delegates . "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.")
+    (:redirect . "Which redirects are followed: all, those to the same scheme, host and port, or none.")
     (:maxRedirects . "How many redirects are followed.")
     (:maxBytes . "The largest body accepted, in bytes.")
     (:validStatusCodes . "The status codes accepted; 200 to 399 by default.")

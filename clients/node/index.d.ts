@@ -7,9 +7,13 @@ import type {
   ConfigureRequest,
   ConfiguredSettings,
   EntryDetails,
+  Explanation,
+  ForgetRequest,
   KnownCache,
   ListRequest,
+  PauseState,
   ReadOnlyPathRequest,
+  RememberedFailure,
   VerifyRequest,
   VerifyResult,
 } from "./types/care.js";
@@ -227,6 +231,21 @@ export class Client {
 
   /** Removes every image whose time is over; paths that were promised stay valid. */
   cleanExpired(request?: CacheRequest, options?: CallOptions): Promise<CleanResult>;
+
+  /** What `retrieve` with the same request would do now, and why; nothing is loaded and nobody is asked. */
+  explain(request: string | URL | RetrieveRequest, options?: CallOptions): Promise<Explanation>;
+
+  /** The failures of a cache that are remembered and repeated without asking, the oldest first. */
+  listFailures(request?: CacheRequest, options?: CallOptions): Promise<RememberedFailure[]>;
+
+  /** Forgets remembered failures, those of a URL or cache key or all; returns how many there were. */
+  forgetFailures(request?: string | URL | ForgetRequest, options?: CallOptions): Promise<number>;
+
+  /** Starts no more downloads until `resume`: all, the default, or those that only a prefetch waits for. */
+  pause(what?: "all" | "prefetch", options?: CallOptions): Promise<PauseState>;
+
+  /** Starts downloads again after `pause`. */
+  resume(options?: CallOptions): Promise<PauseState>;
 
   /** Reads every image of a cache through and puts right what is wrong. Other calls go on meanwhile. */
   verify(request?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;

@@ -42,6 +42,9 @@ int hl_lock_byte(int descriptor, off_t offset);
 /// Gives the byte at `offset` back.
 int hl_unlock_byte(int descriptor, off_t offset);
 
+/// Whether an interface other than the loopback is up with an address that leads further than its link: 1 or 0.
+int hl_has_network(void);
+
 /// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps memory of our own.
 void *hl_map(int descriptor, size_t count);
 /// Ends a mapping.

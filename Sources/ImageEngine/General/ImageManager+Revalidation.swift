@@ -211,6 +211,12 @@ extension ImageManager {
         }
     }
 
+    /// The failures of a cache that are remembered, the oldest first (D-11).
+    public func rememberedFailures(in cache: ImageCache) -> [RememberedFailure] {
+        let now = configuration.clock.monotonic()
+        return cache.failures.withLock { $0.list(now: now) }
+    }
+
     /// Forgets failures of a cache (D-11).
     ///
     /// - Parameter name: The URL or the cache key; of all when nil.

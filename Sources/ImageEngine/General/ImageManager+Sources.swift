@@ -77,6 +77,9 @@ extension ImageManager {
     ) async throws -> Result<ImageResult, SourceFailure> {
         var failure = SourceFailure()
         var generator = SystemRandomNumberGenerator()
+        var connectivity = ConnectivityWait(limit: options.waitForConnectivity)
+        // The attempt that met no network is none of those that the options allow.
+        var uncounted = 0
         while true {
             let meter = AttemptMeter()
             let started = configuration.clock.monotonic()
@@ -86,11 +89,28 @@ extension ImageManager {
                 let seconds = Double(configuration.clock.monotonic() - started) / 1e9
                 failure.attempts.append(
                     ImageError.Attempt(url: url, error: error.first, seconds: seconds, bytes: meter.bytes))
-                let count = failure.attempts.count
+                if ConnectivityWait.concerns(error.first), try await comesBack(&connectivity) {
+                    uncounted = 1
+                    continue
+                }
+                let count = failure.attempts.count - uncounted
                 guard let delay = options.retry.delay(before: count, after: error.first, using: &generator) else {
                     return .failure(failure)
                 }
                 try await Task.sleep(for: .seconds(delay))
+            }
+        }
+    }
+}
+
+extension ImageManager {
+    /// Waits for the network as long as `wait` says; returns whether it has come.
+    private func comesBack(_ wait: inout ConnectivityWait) async throws -> Bool {
+        while true {
+            switch wait.next(hasNetwork: configuration.hasNetwork(), at: configuration.clock.monotonic()) {
+            case .retry: return true
+            case .giveUp: return false
+            case .look(let nanoseconds): try await Task.sleep(for: .nanoseconds(nanoseconds))
             }
         }
     }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Platform
 internal import Synchronization
@@ -26,6 +27,8 @@ public final class ImageManager: Sendable {
         public var codec = CodecPool.Configuration()
         /// The clocks.
         public var clock = EngineClock.system
+        /// Whether this machine has a network; another answer in tests.
+        var hasNetwork: @Sendable () -> Bool = { hl_has_network() != 0 }
 
         /// The default settings under a folder.
         public init(cacheRoot: String) { self.cacheRoot = cacheRoot }
@@ -392,7 +395,7 @@ public final class ImageManager: Sendable {
     }
 
     /// Where a URL leads, if that scheme may be loaded from (D-13).
-    private func source(of url: String) throws(ImageError) -> ImageSource {
+    func source(of url: String) throws(ImageError) -> ImageSource {
         let source = try ImageSource(url: url)
         if let reason = configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
             throw .invalidURL(url, reason: reason)

@@ -90,6 +90,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var acceptContentTypes: Set<String>?
     /// Whether and when a failed download is tried again.
     public var retry = RetryStrategy.never
+    /// For how many seconds a download that failed waits for a network, when this machine has none; not at all when nil.
+    public var waitForConnectivity: Double?
     /// URLs tried in order when the first fails.
     public var alternativeSources: [String] = []
     /// Seconds after which the next source is begun beside one that has not answered; only after a failure when nil.

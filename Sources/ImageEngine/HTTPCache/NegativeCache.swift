@@ -41,6 +41,18 @@ struct NegativeCache: Sendable {
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     func count(now: Int) -> Int { memories.values.count { now < $0.end } }
 
+    /// What is remembered, the oldest first.
+    ///
+    /// - Parameter now: Nanoseconds of a clock that never goes back.
+    func list(now: Int) -> [RememberedFailure] {
+        memories.sorted { $0.value.number < $1.value.number }.compactMap { request, memory in
+            guard now < memory.end else { return nil }
+            return RememberedFailure(
+                url: request.download.url, key: memory.key, error: memory.error,
+                seconds: Double(memory.end - now) / 1e9)
+        }
+    }
+
     /// Forgets the failures of a URL or of a cache key; all when nil.
     ///
     /// - Returns: How many there were.
@@ -106,6 +118,18 @@ struct NegativeCache: Sendable {
     private mutating func forget(_ request: Request) {
         if let memory = memories.removeValue(forKey: request) { order[memory.number] = nil }
     }
+}
+
+/// A failure that is repeated without asking, for a while.
+public struct RememberedFailure: Sendable, Equatable {
+    /// The URL that failed.
+    public let url: String
+    /// The cache key that its image was to have.
+    public let key: String
+    /// What it failed with.
+    public let error: ImageError
+    /// For how many seconds it is remembered yet.
+    public let seconds: Double
 }
 
 extension ImageError {

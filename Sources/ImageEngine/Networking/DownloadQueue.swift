@@ -92,6 +92,16 @@ struct DownloadQueue: Sendable {
         var running = Count()
     }
 
+    /// What starts nothing for now.
+    enum Pause: String, Sendable, CaseIterable {
+        /// Everything may start.
+        case nothing
+        /// What nobody waits for may not.
+        case background
+        /// Nothing may.
+        case everything
+    }
+
     private struct Count {
         private(set) var all = 0
         private var low = 0
@@ -121,12 +131,18 @@ struct DownloadQueue: Sendable {
     private(set) var order: DownloadOrder
     /// How many start in a time.
     var bucket: TokenBucket
+    /// How many start in a time from one host; how many hosts have begun lately goes by this too.
+    var hostRate: HostRate
+    /// What starts nothing for now; what runs goes on (B-010).
+    var pause = Pause.nothing
     private var lastNumber = 0
     private var entries: [UInt64: Entry] = [:]
     private var hosts: [String: Host] = [:]
     /// The hosts that have room for the first that waits for them, by the rank of that one. No other of theirs can be
     /// before it: where the first has no room, none has.
     private var ready = RankedHeap<String, Rank>()
+    /// The hosts that would be ready but for their rate, by when they are.
+    private var throttled = RankedHeap<String, Int>()
     /// Those that run and get on.
     private var total = Count()
     /// Those that run, stalled or not.
@@ -134,8 +150,9 @@ struct DownloadQueue: Sendable {
 
     init(
         limits: Limits = Limits(), order: DownloadOrder = .fifo,
-        bucket: TokenBucket = TokenBucket(rate: 0, burst: 1, at: 0)
+        bucket: TokenBucket = TokenBucket(rate: 0, burst: 1, at: 0), hostRate: HostRate = HostRate()
     ) {
+        self.hostRate = hostRate
         self.limits = limits
         self.order = order
         self.bucket = bucket
@@ -219,13 +236,22 @@ struct DownloadQueue: Sendable {
         guard let host = hosts[name] else { return }
         guard let first = host.waiting.first else {
             ready.remove(name)
+            throttled.remove(name)
             if host.running.all == 0 { hosts[name] = nil }
             return
         }
-        if host.running.hasRoom(of: limits.perHost, for: first.rank.urgency) {
+        if host.running.hasRoom(of: limits.perHost, for: first.rank.urgency), !throttled.contains(name) {
             ready.insert(name, first.rank)
         } else {
             ready.remove(name)
+        }
+    }
+
+    /// Lets hosts start again whose rate allows it now.
+    private mutating func release(at now: Int) {
+        while let (name, time) = throttled.first, time <= now {
+            throttled.remove(name)
+            weigh(name)
         }
     }
 
@@ -235,16 +261,33 @@ struct DownloadQueue: Sendable {
     ///
     /// - Parameter now: In nanoseconds of a clock that never goes back.
     mutating func start(at now: Int) -> Start {
+        release(at: now)
+        guard pause != .everything else { return .none }
+        while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
+            let delay = hostRate.delay(of: name, at: now)
+            if delay == 0 { break }
+            // Others may start meanwhile.
+            ready.remove(name)
+            throttled.insert(name, now + delay)
+        }
         guard let (name, rank) = ready.first, let id = hosts[name]?.waiting.first?.id, var entry = entries[id],
-            total.hasRoom(of: limits.total, for: rank.urgency), open.hasRoom(of: limits.open, for: rank.urgency)
-        else { return .none }
-        if rank.isFresh, !bucket.take(at: now) { return .wait(bucket.delay(at: now)) }
+            mayStart(rank)
+        else { return throttled.first.map { .wait(max($0.rank - now, 1)) } ?? .none }
+        if rank.isFresh {
+            guard bucket.take(at: now) else { return .wait(bucket.delay(at: now)) }
+            hostRate.take(of: name, at: now)
+        }
         entry.isRunning = true
         entries[id] = entry
         count(entry, 1)
         hosts[name]?.waiting.remove(id)
         weigh(name)
         return .download(id)
+    }
+
+    private func mayStart(_ rank: Rank) -> Bool {
+        (pause == .nothing || rank.urgency > .background) && total.hasRoom(of: limits.total, for: rank.urgency)
+            && open.hasRoom(of: limits.open, for: rank.urgency)
     }
 
     /// Forgets a download that has ended or was cancelled, waiting or running.

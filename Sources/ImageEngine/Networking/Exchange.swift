@@ -78,7 +78,7 @@ struct Exchange: Sendable {
         part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
         while true {
             try check(hop)
-            let sent = hop.dressed(by: rules)
+            let sent = transport.settings.dressed(hop, by: rules)
             for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
             try await sit(at: hop.url.origin)
             let current = self

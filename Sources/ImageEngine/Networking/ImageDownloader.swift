@@ -14,7 +14,9 @@ public final class ImageDownloader: Sendable {
         public var order = DownloadOrder.fifo
         /// Downloads started a second, after a first burst; 0 for no limit.
         public var startsPerSecond = 0.0
-        /// How many may start at once before ``startsPerSecond`` counts.
+        /// Downloads started a second from one host, after a first burst; 0 for no limit.
+        public var startsPerSecondPerHost = 0.0
+        /// How many may start at once before ``startsPerSecond`` and ``startsPerSecondPerHost`` count.
         public var burst = 25
         /// Seconds to wait for the next bytes of a download whose options do not say.
         public var timeout = defaultTimeout
@@ -28,6 +30,8 @@ public final class ImageDownloader: Sendable {
         public var proxy = ProxyChoice.environment
         /// What is added to requests for certain hosts, and where requests go instead.
         public var rules = RequestRules()
+        /// A file of cookies, in the format of Netscape, to send to the hosts they are for; none when nil.
+        public var cookieFile: String?
         /// A netrc file to find credentials in; none when nil.
         public var netrc: String?
         /// What downloads are recorded on, or played from; neither when nil.
@@ -48,6 +52,7 @@ public final class ImageDownloader: Sendable {
             settings.tls = tls
             settings.proxies = ProxyTable(proxy, variable: network.variable)
             settings.netrc = netrc
+            settings.cookies = cookieFile.map { CookieFile(path: $0) }
             return settings
         }
     }
@@ -61,6 +66,16 @@ public final class ImageDownloader: Sendable {
         var rate = (0.0, 0)
         /// Whether somebody looks again when the rate allows the next start.
         var hasAlarm = false
+    }
+
+    /// Which downloads are not started for now.
+    public enum Pause: String, Sendable, Hashable, CaseIterable {
+        /// None: everything is started in its turn.
+        case none
+        /// Those that nobody waits for.
+        case prefetch
+        /// All.
+        case all
     }
 
     /// A place among the downloads that run.
@@ -116,6 +131,10 @@ public final class ImageDownloader: Sendable {
             scheduler.queue.bucket = TokenBucket(
                 rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
         }
+        let hostRate = HostRate(rate: configuration.startsPerSecondPerHost, burst: configuration.burst)
+        if (hostRate.rate, hostRate.burst) != (scheduler.queue.hostRate.rate, scheduler.queue.hostRate.burst) {
+            scheduler.queue.hostRate = hostRate
+        }
     }
 
     /// Seconds to wait for the next bytes of a download whose options do not say.
@@ -126,6 +145,19 @@ public final class ImageDownloader: Sendable {
     public func configure(_ configuration: Configuration) {
         scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
         hostRules.withLock { $0 = configuration.rules }
+        startWaiting()
+    }
+
+    /// Starts no downloads of a kind any more, or all again. What runs goes on; what waits keeps its place (B-010).
+    public func pause(_ pause: Pause) {
+        scheduler.withLock { scheduler in
+            scheduler.queue.pause =
+                switch pause {
+                case .none: .nothing
+                case .prefetch: .background
+                case .all: .everything
+                }
+        }
         startWaiting()
     }
 

@@ -32,13 +32,24 @@ struct ProxyTable: Sendable, Hashable {
                 text.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
             } ?? []
         if case .url(let url) = choice {
-            (secure, plain) = (url, url)
+            (secure, plain) = (Self.resolving(url), Self.resolving(url))
         } else {
             let all = Self.first(["all_proxy", "ALL_PROXY"], variable)
-            secure = Self.first(["https_proxy", "HTTPS_PROXY"], variable) ?? all
+            secure = (Self.first(["https_proxy", "HTTPS_PROXY"], variable) ?? all).map(Self.resolving)
             // In capitals this is a header of a request to a CGI program (httpoxy).
-            plain = Self.first(["http_proxy"], variable) ?? all
+            plain = (Self.first(["http_proxy"], variable) ?? all).map(Self.resolving)
         }
+    }
+
+    /// The proxy in the way of writing that has it find the addresses of names: of what we found by ourselves nobody could
+    /// say here where it leads.
+    private static func resolving(_ proxy: String) -> String {
+        for (scheme, other) in [("socks5://", "socks5h://"), ("socks4://", "socks4a://")] {
+            guard proxy.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8.map { $0 | 0x20 })
+            else { continue }
+            return other + proxy.dropFirst(scheme.count)
+        }
+        return proxy
     }
 
     /// The proxy for a URL; nil for none.

@@ -9,6 +9,8 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
     var count: Int { items.count }
     /// Whether there are none.
     var isEmpty: Bool { items.isEmpty }
+    /// Whether a thing is there.
+    func contains(_ id: ID) -> Bool { places[id] != nil }
     /// The one of the lowest rank.
     var first: (id: ID, rank: Rank)? { items.first }
 

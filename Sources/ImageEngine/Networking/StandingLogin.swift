@@ -1,5 +1,18 @@
+internal import Platform
+
 /// Credentials that a request is given by the configuration: marks that tell one set of them from another (C-10).
 extension TransportSettings {
+    /// The request with all that the configuration adds: by its rules, and cookies.
+    func dressed(_ hop: Hop, by rules: RequestRules) -> Hop {
+        var dressed = hop.dressed(by: rules)
+        if let cookies, !dressed.fields.contains(where: { $0.name.text.asciiLowercased == "cookie" }),
+            let value = cookies.value(for: hop.url, now: wallSeconds())
+        {
+            dressed.fields += Hop.fields([("Cookie", value)])
+        }
+        return dressed
+    }
+
     /// The marks of a request.
     ///
     /// - Parameters:
@@ -45,7 +58,7 @@ extension ImageDownloader {
     func standingLogin(of url: WebURL, _ options: ImageOptions) -> String? {
         let rules = rules
         guard let hop = try? rules.rewritten(Hop(url, options)) else { return nil }
-        let marks = transport.settings.standingLogins(of: hop, dressed: hop.dressed(by: rules))
+        let marks = transport.settings.standingLogins(of: hop, dressed: transport.settings.dressed(hop, by: rules))
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
     }
 }

@@ -36,6 +36,13 @@ struct TokenBucket: Sendable, Equatable {
         return true
     }
 
+    /// Whether it holds all it can.
+    func isFull(at now: Int) -> Bool {
+        var later = self
+        later.fill(at: now)
+        return rate == 0 || later.tokens >= burst
+    }
+
     private mutating func fill(at now: Int) {
         guard now > filledAt else { return }
         tokens = min(burst, tokens + (Double(now) - Double(filledAt)) / 1e9 * rate)

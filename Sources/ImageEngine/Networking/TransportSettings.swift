@@ -22,6 +22,8 @@ struct TransportSettings: Sendable {
     var policy = NetworkPolicy()
     var tls = TLSSettings()
     var proxies = ProxyTable()
+    /// Cookies to send.
+    var cookies: CookieFile?
     /// A netrc file to find credentials in.
     var netrc: String?
     /// How addresses are judged; another way in tests, which have no public address to serve from.

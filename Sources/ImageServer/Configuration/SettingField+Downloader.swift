@@ -13,7 +13,11 @@ extension SettingField<ImageDownloader.Configuration> {
             "downloadsPerSecond", "Downloads started a second, after a first burst; 0 for no limit.", to: 1_000_000,
             \.wholeStartsPerSecond),
         integer(
-            "downloadBurst", "How many may start at once before downloadsPerSecond counts.", from: 1, to: 1_000_000,
+            "downloadsPerSecondPerHost", "The same for one host; 0 for no limit.", to: 1_000_000,
+            \.wholeStartsPerSecondPerHost),
+        integer(
+            "downloadBurst", "How many may start at once before downloadsPerSecond, or that of a host, counts.",
+            from: 1, to: 1_000_000,
             \.burst),
         SettingField(
             name: "timeout", summary: "Seconds to wait for the next bytes, unless a request says otherwise.",
@@ -45,6 +49,12 @@ extension ImageDownloader.Configuration {
         set { startsPerSecond = Double(newValue) }
     }
 
+    /// ``startsPerSecondPerHost``, which is a whole number on the wire.
+    fileprivate var wholeStartsPerSecondPerHost: Int {
+        get { Int(startsPerSecondPerHost) }
+        set { startsPerSecondPerHost = Double(newValue) }
+    }
+
     /// ``rules`` as they stand on the wire.
     fileprivate var hostRules: HostRules {
         get { HostRules(rules: rules.hosts) }
@@ -70,6 +80,7 @@ extension SettingsChange<ImageDownloader.Configuration> {
         case "downloadOrder":
             if let order = DownloadOrder(rawValue: text) { set(name) { $0.order = order } }
         case "downloadsPerSecond": set(name) { $0.startsPerSecond = Double(number) }
+        case "downloadsPerSecondPerHost": set(name) { $0.startsPerSecondPerHost = Double(number) }
         case "downloadBurst": set(name) { $0.burst = number }
         case "timeout": set(name) { $0.timeout = Double(number) }
         default: break

@@ -18,6 +18,12 @@ extension Method {
             let cache = try invocation.server.cache(cacheName)
             return .now(ForgottenReply(count: invocation.server.manager.forgetFailures(of: url?.text, in: cache)))
         },
+        Method(
+            "listFailures", "Lists the failures that are remembered, and repeated without asking.", cacheParam
+        ) { invocation, cacheName -> Outcome<FailuresReply> in
+            let cache = try invocation.server.cache(cacheName)
+            return .now(FailuresReply(failures: invocation.server.manager.rememberedFailures(in: cache)))
+        },
         Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
             let server = invocation.server
             return .now(

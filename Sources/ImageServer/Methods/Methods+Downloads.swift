@@ -4,7 +4,9 @@ internal import Platform
 
 extension Method {
     /// Methods on downloads.
-    static let downloads: [Method] = [download, probe, prefetch, stopPrefetch, setPriority, cancelAll]
+    static let downloads: [Method] = [
+        download, probe, prefetch, stopPrefetch, setPriority, cancelAll, pause, resume,
+    ]
 
     private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)
 
@@ -88,11 +90,29 @@ extension Method {
     private static let setPriority = Method(
         "setPriority", "Changes how urgent a retrieve, download or prefetch under way is.",
         Param<RequestIDValue>("id", "The id of the request."),
-        Param<Priority>("priority", "From 0 to 1; among downloads that wait, the higher goes first.")
+        Param<Priority>("priority", "From 0 to 1, or a name; among downloads that wait, the higher goes first.")
     ) { invocation, id, priority -> Outcome<ChangedReply> in
         let entry = invocation.server.openRequests.entry(id.id)
         entry?.priority.value = priority.value
         return .now(ChangedReply(isChanged: entry != nil))
+    }
+
+    private static let pause = Method(
+        "pause", "Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.",
+        Param<Pausable>("what", "All, or only those of prefetch that nobody else waits for.", default: .all, "all")
+    ) { invocation, what -> Outcome<PauseReply> in
+        .now(pausing(invocation.server.manager.downloader, what.pause))
+    }
+
+    private static let resume = Method("resume", "Starts downloads again after pause.") {
+        invocation -> Outcome<PauseReply> in
+        .now(pausing(invocation.server.manager.downloader, .none))
+    }
+
+    private static func pausing(_ downloader: ImageDownloader, _ pause: ImageDownloader.Pause) -> PauseReply {
+        downloader.pause(pause)
+        let load = downloader.load
+        return PauseReply(pause: pause, running: load.running, waiting: load.waiting)
     }
 
     private static let cancelAll = Method(

@@ -7,7 +7,7 @@ private let cacheParam = Param<String?>("cache", "The name of the cache.", defau
 
 extension Method {
     /// Methods that look after a cache: what is in it, whether it is whole, and what is over.
-    static let maintenance: [Method] = [inspect, list, cleanExpired, verify]
+    static let maintenance: [Method] = [inspect, list, explain, cleanExpired, verify]
 
     private static let inspect = Method(
         "inspect", "Tells everything that is known of a cached image, without loading or prolonging it.", keyParam,
@@ -60,6 +60,25 @@ extension Method {
                     return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
                 }
             }
+        }
+    }
+
+    private static let explain = Method(
+        "explain", "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
+        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
+        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil), cacheParam,
+        Param<ProcessorList?>("processors", "What is done to the original.", default: nil, []),
+        Param<ImageOptions?>("options", "The options of the request.", default: nil)
+    ) { invocation, url, key, cacheName, _, options -> Outcome<ExplainReply> in
+        let server = invocation.server
+        let cache = try server.cache(cacheName)
+        let resource = cache.resource(url.text, key: key?.text)
+        let options = server.asking(options) ?? ImageOptions()
+        let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .look)
+        return .onDisk(access) {
+            nil
+        } later: {
+            ExplainReply(told: try server.manager.explain(resource, in: cache, options: options), cache: cache.name)
         }
     }
 

@@ -135,17 +135,167 @@ struct RequestIDValue: WireValue {
     }
 }
 
-/// A priority from 0 to 1.
+/// A priority from 0 to 1, or one of five names (B-005).
 struct Priority: WireValue {
     let value: Double
 
-    static var schema: JSONLiteral { ["type": "number", "minimum": 0, "maximum": 1] }
+    /// The names with what they stand for, as in Nuke.
+    static let names: [(name: String, value: Double)] = [
+        ("veryLow", 0), ("low", 0.25), ("normal", 0.5), ("high", 0.75), ("veryHigh", 1),
+    ]
+
+    static var schema: JSONLiteral {
+        [
+            "oneOf": [
+                ["type": "number", "minimum": 0, "maximum": 1],
+                ["type": "string", "enum": .array(names.map { .string($0.name) })],
+            ]
+        ]
+    }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Priority {
-        guard let value = view.number, (0...1).contains(value) else { throw .expected("a number from 0 to 1", view) }
-        return Priority(value: value)
+        if let value = view.number, (0...1).contains(value) { return Priority(value: value) }
+        if let name = view.string, let value = names.first(where: { $0.name == name })?.value {
+            return Priority(value: value)
+        }
+        var mismatch = Mismatch.expected("a number from 0 to 1, or veryLow, low, normal, high or veryHigh", view)
+        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names.map(\.name)) }
+        throw mismatch
     }
 }
+
+/// Which downloads are paused.
+extension ImageDownloader.Pause: NamedValue {}
+
+/// What may be paused: something.
+enum Pausable: String, NamedValue {
+    case all, prefetch
+
+    var pause: ImageDownloader.Pause { self == .all ? .all : .prefetch }
+}
+
+/// What is paused now.
+struct PauseReply: WireObject {
+    let pause: ImageDownloader.Pause
+    let running: Int
+    let waiting: Int
+
+    static let name = "PauseResult"
+
+    static let fields: [WireField<PauseReply>] = [
+        WireField("paused", "Which downloads are not started.", ImageDownloader.Pause.schema) {
+            $1.field("paused", $0.pause.rawValue)
+        },
+        WireField("running", "How many downloads are under way, and go on.", countSchema) {
+            $1.field("running", $0.running)
+        },
+        WireField("waiting", "How many wait for their turn.", countSchema) { $1.field("waiting", $0.waiting) },
+    ]
+}
+
+/// The failures that are remembered.
+struct FailuresReply: WireObject {
+    let failures: [RememberedFailure]
+
+    static let name = "FailuresResult"
+
+    static let fields: [WireField<FailuresReply>] = [
+        WireField(
+            "failures", "The failures, the oldest first: URL, cache key, error, and for how many seconds more.",
+            [
+                "type": "array",
+                "items": [
+                    "type": "object",
+                    "properties": [
+                        "url": textSchema, "key": textSchema, "error": ["type": "object"],
+                        "seconds": ["type": "number", "minimum": 0],
+                    ],
+                    "required": ["url", "key", "error", "seconds"],
+                ],
+            ]
+        ) {
+            let failures = $0.failures
+            $1.key("failures")
+            $1.array { writer in
+                for failure in failures {
+                    writer.object { writer in
+                        writer.field("url", failure.url)
+                        writer.field("key", failure.key)
+                        writer.key("error")
+                        failure.error.rpcError().write(to: &writer)
+                        writer.key("seconds")
+                        writer.write(failure.seconds)
+                    }
+                }
+            }
+        }
+    ]
+}
+
+/// What a request would be answered with, and why.
+struct ExplainReply: WireObject {
+    let told: Explanation
+    let cache: String
+
+    static let name = "ExplainResult"
+
+    static let fields: [WireField<ExplainReply>] = [
+        WireField("key", "The key under which the image is kept.", textSchema) { $1.field("key", $0.told.key) },
+        WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.cache) },
+        WireField("hash", "The hash that names the file.", textSchema) { $1.field("hash", $0.hash) },
+        WireField("path", "Where the image is on disk, or would be.", textSchema) { $1.field("path", $0.told.path) },
+        WireField("cacheType", "Which tier has the image, its time not being over.", cacheTypeSchema) {
+            $1.field("cacheType", $0.told.cacheType.rawValue)
+        },
+        WireField("storedAt", "When what is stored was stored.", dateOrNull) {
+            $1.field("storedAt", $0.told.storedAt.map(ISO8601.text))
+        },
+        WireField("expiresAt", "When its time on disk is over; null for never, and when nothing is stored.", dateOrNull)
+        {
+            $1.field("expiresAt", $0.told.expiresAt.map(ISO8601.text))
+        },
+        WireField(
+            "stale", "Whether what is stored is not as fresh as the request wants it; null when nothing is.",
+            ["type": ["boolean", "null"]]
+        ) {
+            $1.key("stale")
+            if let isStale = $0.told.isStale { $1.write(isStale) } else { $1.writeNull() }
+        },
+        WireField("verdict", "What would be done.", Explanation.Verdict.schema) {
+            $1.field("verdict", $0.told.verdict.rawValue)
+        },
+        WireField("network", "Whether the network would be used.", flagSchema) {
+            $1.field("network", $0.told.usesNetwork)
+        },
+        WireField("url", "The URL that would be asked first; null when none would.", textOrNullSchema) {
+            $1.field("url", $0.told.url)
+        },
+        WireField("reasons", "Why: sentences for people.", ["type": "array", "items": textSchema]) {
+            let reasons = $0.told.reasons
+            $1.key("reasons")
+            $1.array { writer in reasons.forEach { writer.write($0) } }
+        },
+        WireField(
+            "error", "What it would fail with, as far as that is known; null for nothing.",
+            ["type": ["object", "null"]]
+        ) {
+            $1.key("error")
+            if let error = $0.told.error { error.rpcError(key: $0.told.key).write(to: &$1) } else { $1.writeNull() }
+        },
+    ]
+
+    private static let cacheTypeSchema: JSONLiteral = [
+        "type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) }),
+    ]
+    private static let dateOrNull: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
+
+    private var hash: String {
+        let name = told.path.split(separator: "/").last ?? ""
+        return String(name.prefix { $0 != "." })
+    }
+}
+
+extension Explanation.Verdict: NamedValue {}
 
 /// How many at once.
 struct Concurrency: WireValue {

@@ -178,9 +178,11 @@ struct OptionField: Sendable {
             "The slowest that a download may be, over two timeouts; 0 for no such limit.", default: 100, from: 0,
             to: 1_000_000_000
         ) { $0.minBytesPerSecond = $1 },
-        number("downloadPriority", "Among downloads that wait, the higher goes first.", default: 0.5, from: 0, to: 1) {
-            $0.downloadPriority = $1
-        },
+        value(
+            "downloadPriority",
+            "Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh.",
+            default: 0.5, Priority.self
+        ) { $0.downloadPriority = $1.value },
         flag("alsoPrefetchToMemory", "Prefetch into memory too; for prefetch only.") { $0.alsoPrefetchToMemory = $1 },
         value(
             "onLastCancel", "What becomes of the download when the last who waits for it is cancelled.",
@@ -219,6 +221,11 @@ struct OptionField: Sendable {
             MediaTypes.self
         ) { $0.acceptContentTypes = $1.types },
         value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) { $0.retry = $1 },
+        number(
+            "waitForConnectivity",
+            "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.",
+            default: nil, from: 0, to: 86_400
+        ) { $0.waitForConnectivity = $1 },
         value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
             $0.alternativeSources = $1.texts
         },

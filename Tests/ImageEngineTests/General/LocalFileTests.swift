@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// Files of the user's are read where they lie and never copied (E2-69).
+/// Files of the user's are read where they lie and never copied (B-036, E2-69).
 @Suite struct LocalFileTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)

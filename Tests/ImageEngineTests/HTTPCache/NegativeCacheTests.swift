@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// Failures that would come again are remembered for a while (D-11, C-09, B-067).
+/// Failures that would come again are remembered for a while (B-023, D-11, C-09, B-067).
 @Suite struct NegativeCacheTests {
     private func request(
         _ url: String, _ change: (inout ImageOptions) -> Void = { _ in }

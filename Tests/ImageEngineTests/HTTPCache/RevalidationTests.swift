@@ -55,7 +55,7 @@ final class PictureServer: Sendable {
     var conditions: [String?] { server.requests.map { $0.headers["if-none-match"] ?? $0.headers["if-modified-since"] } }
 }
 
-/// A stored image is checked with its server as the request wants it (C-01, C-02, D-05, A-126, E2-94; reliability C7).
+/// A stored image is checked with its server as the request wants it (B-022, C-01, C-02, D-05, A-126, E2-94; reliability C7).
 @Suite struct RevalidationTests {
     private let engine: TestEngine
     private let web: PictureServer

@@ -15,7 +15,7 @@ import Testing
 
     private func engine() throws -> TestEngine { try TestEngine(folder: folder) { $0.downloader.proxy = .none } }
 
-    /// E2-17.
+    /// E2-17, B-009.
     @Test func cancellingDuringADiskReadAnswersAtOnceAndBringsNothingIntoMemory() async throws {
         let key = CacheKey("http://127.0.0.1:1/a")
         let first = try engine()
@@ -122,7 +122,7 @@ import Testing
         #expect(server.requests.count == 1, "nothing more was asked for")
     }
 
-    /// E2-38, E2-15.
+    /// E2-38, E2-15, B-009.
     @Test func cancellingBetweenTwoAttemptsEndsThem() async throws {
         let server = try LocalServer { _ in .reply(503, [:], []) }
         defer { server.stop() }

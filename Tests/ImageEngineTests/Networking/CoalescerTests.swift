@@ -65,7 +65,7 @@ import Testing
         #expect(try await caller().value == 2)
     }
 
-    /// E2-11.
+    /// E2-11, B-016.
     @Test func cancelledCallerLeavesAtOnceAndTheOtherGetsTheResult() async throws {
         let first = caller()
         try await waiting(1)
@@ -101,6 +101,28 @@ import Testing
         #expect(try await caller().value == 1)
     }
 
+    /// what a cancelled start brings late is no answer to those who came after it.
+    @Test func lateResultOfACancelledStartAnswersNobody() async throws {
+        let (late, ended) = (Gate(), Gate())
+        let first = Task { [coalescer] in
+            try await coalescer.value(for: "k") { _ in
+                // It takes no notice of being cancelled.
+                await late.wait()
+                ended.open()
+                return 99
+            }
+        }
+        try await waiting(1)
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let second = caller()
+        try await waiting(1)
+        late.open()
+        await ended.wait()
+        gate.open()
+        #expect(try await second.value == 1)
+    }
+
     /// E2-15.
     @Test func cancellingTwiceOrTooLateChangesNothing() async throws {
         let first = caller()
@@ -114,6 +136,7 @@ import Testing
         #expect(try await second.value == 1)
     }
 
+    ///
     @Test func callerCancelledBeforehandStartsNothing() async throws {
         let entered = Gate()
         let task = Task { [coalescer, starts] in
@@ -126,7 +149,7 @@ import Testing
         #expect(starts.value == 0)
     }
 
-    ///
+    /// A-028, B-012.
     @Test func lateJoinerHearsAtOnceHowFarItIs() async throws {
         let heard = Mutex<[Int]>([])
         let reported = Gate()
@@ -175,7 +198,7 @@ import Testing
         #expect(heard.value == 0)
     }
 
-    /// Joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
+    /// A-006, C-11: joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
     @Test(arguments: 0..<30 as Range<UInt64>)
     func everyCallerHasExactlyOneOutcome(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)

@@ -119,6 +119,7 @@ import Testing
         #expect(delegate.asked == ["bearer r 0"])
     }
 
+    ///
     @Test func cancelEndsTheDownloadAndDefaultGoesOnWithoutCredentials() async throws {
         let server = try guarded("Basic realm=\"r\"", "never")
         defer { server.stop() }

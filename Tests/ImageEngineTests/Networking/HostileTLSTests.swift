@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-/// Proxies of all kinds (A-027, C12).
+/// Proxies of all kinds (C12).
 @Suite struct ProxyTests {
     private let picture = hollowPNG(width: 7)
     private let folder: TemporaryFolder
@@ -188,7 +188,9 @@ import Testing
         #expect(error?.description.contains("wrong") != true, "no error shows them")
     }
 
-    @Test func socksProxyFindsTheAddressOfANameAndRedirectsGoThroughItToo() async throws {
+    /// C6: also where the proxy's URL says that we are to find it, for then nobody would judge it.
+    @Test(arguments: ["socks5h", "socks5", "SOCKS5"])
+    func socksProxyFindsTheAddressOfANameAndRedirectsGoThroughItToo(_ scheme: String) async throws {
         let server = try LocalServer { [picture] request in
             request.path == "/a"
                 ? .redirect(to: "http://other.invalid:\(request.headers["host"]?.split(separator: ":").last ?? "")/b")
@@ -197,7 +199,7 @@ import Testing
         defer { server.stop() }
         let proxy = try await TestProxy()
         defer { proxy.stop() }
-        let engine = try engine("socks5h://" + proxy.place("socks"))
+        let engine = try engine("\(scheme)://" + proxy.place("socks"))
         let result = try await engine.image("http://pictures.invalid:\(server.port)/a")
         #expect(result.record.url == "http://other.invalid:\(server.port)/b")
         #expect(proxy.requests == ["pictures.invalid", "other.invalid"])

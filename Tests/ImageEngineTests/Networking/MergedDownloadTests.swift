@@ -26,7 +26,7 @@ import Testing
         try await eventually("\(count) merged") { [engine] in engine.manager.statistics.merged == count }
     }
 
-    /// E2-1.
+    /// E2-1, A-215, B-001.
     @Test func overlappingRequestsForOneURLReachTheServerOnce() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -176,7 +176,7 @@ import Testing
         #expect(server.requestCount("/a.png") == 1)
     }
 
-    /// E2-11.
+    /// E2-11, A-223.
     @Test func firstCallerCancelsAndTheSecondSucceeds() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -206,7 +206,7 @@ import Testing
         try await eventually { [engine] in engine.manager.statistics.runningDownloads == 0 }
     }
 
-    /// E2-13.
+    /// E2-13, A-041.
     @Test func requestAfterACancelledOneStartsAfresh() async throws {
         let count = Counter()
         let server = try LocalServer { [gate, picture] _ in
@@ -240,7 +240,7 @@ import Testing
         #expect(server.mostActive == 4)
     }
 
-    /// A-214, E2-16, E2-26.
+    /// A-214, E2-16, E2-26, B-011.
     @Test func cancelledAndFailedDownloadsLeaveTheCountRight() async throws {
         let server = try LocalServer { [gate, picture] request in
             request.path == "/bad"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// Requests that a delegate changes before they are sent (A-015 to A-018, E2-28).
+/// Requests that a delegate changes before they are sent (A-015 to A-018, B-025, E2-28).
 @Suite struct ModifiedRequestTests {
     /// Answers what the test says and remembers what it was asked.
     private final class Decider: DownloadDelegate {

@@ -44,12 +44,13 @@ import Testing
         if case .limitExceeded(let limit, _, _) = error { limit } else { nil }
     }
 
-    /// E2-29.
+    /// E2-29, B-020.
     @Test(
         arguments: [
             (404, nil, false), (500, nil, false), (199, nil, false), (206, nil, false), (400, nil, false),
             (200, nil, true),
-            (201, nil, true), (226, nil, true), (404, [404], true), (201, [200], false), (206, [206], true),
+            (201, nil, true), (226, nil, true), (300, nil, true), (399, nil, true), (404, [404], true),
+            (201, [200], false), (206, [206], true),
             (200, [], false),
             (304, [304], true),
         ] as [(Int, Set<Int>?, Bool)])
@@ -67,6 +68,7 @@ import Testing
         #expect(engine.blobs.count == (isAccepted && status != 304 ? 1 : 0))
     }
 
+    ///
     @Test func notModifiedWithoutAQuestionIsAnErrorOfItsOwn() async throws {
         guard case .notModified = try await failure(.reply(304, [:], [])) else {
             Issue.record("a 304 without a validator passed")
@@ -190,7 +192,7 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    /// E2-36.
+    /// E2-36, B-033.
     @Test func bodyOverTheLimitIsRefusedByItsHeadAndWhileItStreams() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -235,6 +237,7 @@ import Testing
         }
     }
 
+    /// C-08.
     @Test(arguments: [false, true])
     func largeBodyGoesThroughAFileAndNoneIsLeft(_ needsBytes: Bool) async throws {
         let server = try LocalServer { [large] _ in .reply(200, ["ETag": "\"1\"", "Last-Modified": "then"], large) }

@@ -41,6 +41,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    ///
     @Test func onlyTrustedHostsNeedNoCertificate() async throws {
         let server = try plain()
         defer { server.stop() }
@@ -98,6 +99,7 @@ import Testing
         #expect(clear.requests.first?.headers["authorization"] == nil && clear.requests.first?.headers["cookie"] == nil)
     }
 
+    /// B-029.
     @Test func netrcNamesTheCredentialsOfHosts() async throws {
         let server = try plain()
         defer { server.stop() }

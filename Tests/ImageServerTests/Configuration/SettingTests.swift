@@ -128,6 +128,7 @@ import Testing
         (#"{"downloader":{"maxConcurrentDownloads":1.5}}"#, "downloader.maxConcurrentDownloads"),
         (#"{"downloader":{"downloadsPerSecond":-1}}"#, "downloader.downloadsPerSecond"),
         (#"{"downloader":{"downloadBurst":0}}"#, "downloader.downloadBurst"),
+        (#"{"downloader":{"downloadsPerSecondPerHost":1.5}}"#, "downloader.downloadsPerSecondPerHost"),
         (#"{"downloader":{"timeout":0}}"#, "downloader.timeout"),
         (#"{"downloader":{"retries":0}}"#, "downloader.retries"),
         (#"{"downloader":{"hostRules":{}}}"#, "downloader.hostRules"),

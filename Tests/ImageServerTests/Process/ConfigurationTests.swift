@@ -110,6 +110,7 @@ struct ConfigurationTests {
         #expect(good.status == 0 && good.errors.isEmpty)
     }
 
+    ///
     @Test func networkSettingsHoldForDownloads() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }

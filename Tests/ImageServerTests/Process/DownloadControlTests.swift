@@ -26,6 +26,7 @@ struct DownloadControlTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
+    /// B-015.
     @Test func aNewerRequestInTheSlotCancelsTheOlderAtOnce() throws {
         let web = try web()
         defer { web.stop() }
@@ -269,6 +270,7 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// A-039.
     @Test func aDownloadIsAnsweredAndKeptNowhere() throws {
         let web = try web()
         defer { web.stop() }
@@ -317,6 +319,7 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// A-287.
     @Test func activityIsToldToSubscribersOnly() throws {
         let web = try web()
         defer { web.stop() }

@@ -25,7 +25,7 @@ struct DownloadWireTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
-    /// E2-34.
+    /// E2-34, B-029.
     @Test func credentialsReachTheServerAndNoneAreMadeUp() throws {
         let web = try web()
         defer { web.stop() }

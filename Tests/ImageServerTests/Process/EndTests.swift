@@ -32,6 +32,7 @@ struct EndTests {
         }
     }
 
+    ///
     @Test(arguments: [false, true])
     func endOfInputAnswersWhatIsInFlightAndExitsWithZero(isFramed: Bool) throws {
         let scene = try Scene()

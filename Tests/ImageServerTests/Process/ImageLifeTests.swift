@@ -8,6 +8,7 @@ struct ImageLifeTests {
     private let cache = try? TemporaryFolder()
     private var folder: String { cache?.path ?? "" }
 
+    ///
     @Test(arguments: [false, true])
     func everyPictureGoesThroughItsLifeBitForBit(isFramed: Bool) throws {
         let web = try LocalServer.fixtures()

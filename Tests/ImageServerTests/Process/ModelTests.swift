@@ -15,6 +15,7 @@ struct ModelTests {
         return [UInt64](low..<high)
     }()
 
+    /// C-11.
     @Test(arguments: seeds)
     func everyRequestGetsExactlyOneResponse(seed: UInt64) throws {
         let cache = try TemporaryFolder()

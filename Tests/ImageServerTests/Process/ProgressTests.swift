@@ -49,6 +49,7 @@ struct ProgressTests {
         throw PatienceExhausted(description: "the server ended instead of answering")
     }
 
+    ///
     @Test(arguments: [true, false])
     func progressOfLanguageServersGrowsAndEndsBeforeTheResponse(hasLength: Bool) throws {
         let pieces = try Pieces(hasLength: hasLength)

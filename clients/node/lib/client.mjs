@@ -157,6 +157,26 @@ export class Client {
     return this.call("cleanExpired", request, options);
   }
 
+  async explain(request, options) {
+    return this.call("explain", named("url", request), options);
+  }
+
+  async listFailures(request, options) {
+    return (await this.call("listFailures", request, options)).failures;
+  }
+
+  async forgetFailures(request, options) {
+    return (await this.call("forgetFailures", named("url", request), options)).forgotten;
+  }
+
+  async pause(what, options) {
+    return this.call("pause", { what }, options);
+  }
+
+  async resume(options) {
+    return this.call("resume", undefined, options);
+  }
+
   async verify(request, options) {
     return this.call("verify", request, options);
   }

@@ -49,6 +49,21 @@ test("entries are listed page by page, inspected, verified and cleaned", async (
   assert.deepEqual([(await images.verify({ repair: false })).checked, (await images.cleanExpired()).count], [4, 0]);
 });
 
+test("requests are explained, downloads paused, and failures listed and forgotten", async (t) => {
+  const images = await startClient(t);
+  await store(images, ["k"]);
+  const told = await images.explain({ url: "https://example.com/a.png", key: "k" });
+  assert.deepEqual([told.verdict, told.network], ["answer", false]);
+  assert.equal((await images.explain("https://example.com/a.png")).verdict, "load");
+  assert.equal((await images.pause("prefetch")).paused, "prefetch");
+  assert.deepEqual(await images.resume(), { paused: "none", running: 0, waiting: 0 });
+  const url = "http://169.254.169.254/";
+  await assert.rejects(images.retrieve({ url, options: { negativeCache: 60 } }), { code: ErrorCode.forbiddenAddress });
+  assert.deepEqual((await images.listFailures()).map((failure) => [failure.url, failure.error.code]), [[url, 20004]]);
+  assert.equal(await images.forgetFailures(url), 1);
+  assert.deepEqual([await images.forgetFailures(), await images.listFailures()], [0, []]);
+});
+
 test("events come to the listener until it is unsubscribed", async (t) => {
   const heard = [];
   const everything = [];

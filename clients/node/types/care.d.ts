@@ -45,6 +45,8 @@ export interface DiskSettings {
   revalidate?: "never" | "ifExpired" | "always" | "http";
   /** Seconds for which failures that would come again are remembered; 0 for not at all. Default: 0. */
   negativeCache?: number;
+  /** Query parameters that are left out of keys that are URLs of these hosts; names may end in `*`. Default: none. */
+  keyRules?: { hosts?: string[]; keepQuery?: string[]; dropQuery?: string[] }[];
 }
 
 /** Settings of the downloader of all caches. */
@@ -57,8 +59,20 @@ export interface DownloaderSettings {
   downloadOrder?: "fifo" | "lifo";
   /** Downloads started a second, after a first burst; 0 for no limit. Default: 0. */
   downloadsPerSecond?: number;
-  /** How many may start at once before `downloadsPerSecond` counts. Default: 25. */
+  /** The same for one host. Default: 0. */
+  downloadsPerSecondPerHost?: number;
+  /** How many may start at once before these limits count. Default: 25. */
   downloadBurst?: number;
+  /** What is added to requests for some hosts; secrets read `…` in answers. Default: none. */
+  hostRules?: {
+    hosts: string[];
+    headers?: Record<string, string>;
+    authorization?: { basic: { user: string; password: string } } | { bearer: string };
+    clientCertificate?: string;
+    clientKey?: string;
+  }[];
+  /** Requests for URLs that begin with `from` go to `to` instead. Default: none. */
+  urlRewrites?: { from: string; to: string }[];
   /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
   timeout?: number;
 }
@@ -228,4 +242,54 @@ export interface CacheEvents {
   "cache/didClean": CacheCleaned;
   "download/didFinish": DownloadFinished;
   log: LogLine;
+}
+
+/** What a request would be answered with, and why. Dates are ISO 8601. */
+export interface Explanation {
+  key: string;
+  cache: string;
+  /** The hash that names the file. */
+  hash: string;
+  /** Where the image is on disk, or would be. */
+  path: string;
+  /** Which tier has it, its time not being over. */
+  cacheType: "memory" | "disk" | "none";
+  storedAt: string | null;
+  expiresAt: string | null;
+  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  stale: boolean | null;
+  verdict: "answer" | "answerStale" | "answerAndRefresh" | "revalidate" | "load" | "fail";
+  /** Whether the network would be used. */
+  network: boolean;
+  /** The URL that would be asked first. */
+  url: string | null;
+  /** Sentences for people. */
+  reasons: string[];
+  /** What it would fail with, as far as that is known. */
+  error: { code: number; message: string; data?: Record<string, unknown> } | null;
+}
+
+/** A failure that is repeated without asking, for a while. */
+export interface RememberedFailure {
+  url: string;
+  /** The cache key that its image was to have. */
+  key: string;
+  error: { code: number; message: string; data?: Record<string, unknown> };
+  /** For how many seconds it is remembered yet. */
+  seconds: number;
+}
+
+/** Which failures `forgetFailures` is to forget. */
+export interface ForgetRequest extends CacheRequest {
+  /** Only those of this URL or cache key. */
+  url?: string | URL;
+}
+
+/** Which downloads are not started now. */
+export interface PauseState {
+  paused: "all" | "prefetch" | "none";
+  /** How many are under way, and go on. */
+  running: number;
+  /** How many wait for their turn. */
+  waiting: number;
 }

@@ -36,6 +36,14 @@ export interface CacheOptions {
   originalCache?: string;
   /** For how many seconds a path that is answered stays valid. Default: 60. */
   lease?: number;
+  /** Whether and when a stored image is checked with its server. Default: as the cache is configured. */
+  revalidate?: "never" | "ifExpired" | "always" | "http";
+  /** Seconds past its time for which a stored image stands in when its server cannot be asked. */
+  staleIfError?: number;
+  /** Load nothing from the network, and answer whatever is stored. Default: false. */
+  offline?: boolean;
+  /** Seconds for which a failure that would come again is remembered. Default: as the cache is configured. */
+  negativeCache?: number;
 }
 
 /** How a processed image is written. */
@@ -63,14 +71,22 @@ export interface DownloadOptions {
   deadline?: number;
   /** Slowest accepted, in bytes a second over two timeouts; 0 for no such limit. Default: 100. Else the error `timedOut`. */
   minBytesPerSecond?: number;
-  /** From 0 to 1; higher starts earlier. Default: 0.5. */
-  downloadPriority?: number;
+  /** From 0 to 1, or a name; higher starts earlier. Default: 0.5, which is `"normal"`. */
+  downloadPriority?: number | "veryLow" | "low" | "normal" | "high" | "veryHigh";
+  /** Whether the download goes on when the last who waits for it is cancelled. Default: `"abort"`. */
+  onLastCancel?: "abort" | "finish";
+  /** A place that the image is for: a newer request for it cancels this one. Default: none. */
+  slot?: string;
+  /** Share the download with others who want the same. Default: true. */
+  merge?: boolean;
   /** Headers of the request, by name. */
   headers?: Record<string, string>;
   /** Credentials; they are not sent on to another host. */
   authorization?: { basic: { user: string; password: string } } | { bearer: string };
   /** What the delegates of the client are asked about this download; an empty list for nothing. Default: everything they answer. */
   delegates?: (keyof Delegates)[];
+  /** Which redirects are followed; another is the error `limitExceeded`. Default: `"follow"`. */
+  redirect?: "follow" | "same-origin" | "none";
   /** Most redirects followed. Default: 10. Exceeding it is the error `limitExceeded`. */
   maxRedirects?: number;
   /** Most bytes of an image. Exceeding it is the error `limitExceeded`. */
@@ -81,6 +97,8 @@ export interface DownloadOptions {
   acceptContentTypes?: string[];
   /** Try again after a failure that may pass; `exponential` is the first wait in seconds, doubled each time. */
   retry?: { maxRetries: number; interval?: { seconds: number } | { exponential: number } };
+  /** Seconds to wait for a network when there is none, and then try again at once. Default: 0. */
+  waitForConnectivity?: number;
   /** URLs tried in this order when `url` fails. */
   alternativeSources?: string[];
   /** Keep the original of a processed image too. Default: true. */
@@ -109,6 +127,10 @@ export interface DownloadOptions {
   maxAnimationPixels?: number;
   /** Longest time for processing, in seconds. Default: 20. Else the error `limitExceeded`. */
   decodeSeconds?: number;
+  /** Seconds after which the next source is begun beside one that has not answered. Default: only after a failure. */
+  hedgeAfter?: number;
+  /** Digests of which the bytes must have one, as in Subresource Integrity; else the error `badData`. */
+  integrity?: string;
   /** Path or URL of a stand-in for an image that cannot be had; the result then says `placeholder: true`. */
   onFailureImage?: string;
 }

@@ -9,6 +9,7 @@ from halcyon import (
     AsyncClient,
     Client,
     Event,
+    ForbiddenAddress,
     InvalidParams,
     NotCached,
     ServerGone,
@@ -76,6 +77,22 @@ class CareTests(Case):
         verified = client.verify(repair=False)
         self.assertTrue(verified)
         self.assertEqual((verified.checked, verified.damaged), (1, 0))
+
+    def test_requests_are_explained_paused_and_their_failures_forgotten(self) -> None:
+        client = self.start()
+        client.store("k", data=PICTURE)
+        told = client.explain("https://example.com/a.png", key="k")
+        self.assertEqual((told["verdict"], told["network"]), ("answer", False))
+        told = client.explain("https://example.com/a.png", options={"onlyFromCache": True})
+        self.assertEqual((told["verdict"], told["error"]["code"]), ("fail", 10003))
+        self.assertEqual(client.pause("prefetch")["paused"], "prefetch")
+        self.assertEqual(client.resume(), {"paused": "none", "running": 0, "waiting": 0})
+        with self.assertRaises(ForbiddenAddress):
+            client.retrieve("http://169.254.169.254/", options={"negativeCache": 60})
+        (failure,) = client.list_failures()
+        self.assertEqual((failure["url"], failure["error"]["code"]), ("http://169.254.169.254/", 20004))
+        self.assertEqual(client.forget_failures("http://169.254.169.254/"), 1)
+        self.assertEqual((client.forget_failures(), client.list_failures()), (0, []))
 
     def test_what_is_there_is_not_overwritten_when_that_was_asked(self) -> None:
         client = self.start()
@@ -151,6 +168,11 @@ class CareTests(Case):
                 self.assertEqual((await client.inspect("a")).metadata, {"k": "a"})
                 self.assertTrue(await client.verify())
                 self.assertEqual((await client.clean_expired()).count, 0)
+                self.assertEqual((await client.explain("data:,", key="a"))["verdict"], "answer")
+                self.assertEqual((await client.pause())["paused"], "all")
+                self.assertEqual((await client.resume())["paused"], "none")
+                self.assertEqual(await client.list_failures(), [])
+                self.assertEqual(await client.forget_failures(), 0)
                 self.assertEqual([one["name"] for one in await client.caches()], ["default"])
                 settings = await client.add_read_only_cache_path(self.scratch)
                 self.assertEqual(settings["disk"]["readOnlyPaths"], [str(self.scratch)])

@@ -66,8 +66,11 @@ from .settings import (
     ConfiguredSettings,
     DiskSettings,
     DownloaderSettings,
+    HostRule,
+    KeyRule,
     KnownCache,
     MemorySettings,
+    URLRewrite,
 )
 
 __version__ = "0.1.0"
@@ -103,11 +106,13 @@ __all__ = [
     "ExtendingExpiration",
     "ForbiddenAddress",
     "HalcyonError",
+    "HostRule",
     "ImageOptions",
     "ImageResult",
     "InternalError",
     "InvalidParams",
     "InvalidRequest",
+    "KeyRule",
     "InvalidStatusCode",
     "InvalidURL",
     "KnownCache",
@@ -134,4 +139,5 @@ __all__ = [
     "TimedOut",
     "VerifyResult",
     "find_binary",
+    "URLRewrite",
 ]

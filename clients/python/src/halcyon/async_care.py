@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, List, Optional, Union
+from typing import Any, AsyncIterator, Dict, List, Literal, Optional, Union
 
 from . import requests as params_of
 from .async_transport import AsyncTransport
 from .care import _event
 from .errors import ServerGone
-from .options import Processors
+from .options import ImageOptions, Processors
 from .requests import StrPath
 from .results import (
     CleanResult,
@@ -99,6 +99,48 @@ class AsyncCareMethods:
             if page.get("cursor") is None:
                 return
             params["cursor"] = page["cursor"]
+
+    async def explain(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> Dict[str, Any]:
+        """What `retrieve` would do now and why, by the names of the protocol; nothing is loaded."""
+        wire = params_of.explain(url, key, cache, processors, options)
+        return dict(await self._request("explain", wire, timeout))
+
+    async def list_failures(
+        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
+    ) -> List[Dict[str, Any]]:
+        """The failures that are remembered, the oldest first: `url`, `key`, `error` and `seconds`."""
+        wire = params_of.of_cache(cache)
+        return list((await self._request("listFailures", wire, timeout))["failures"])
+
+    async def forget_failures(
+        self,
+        url: Optional[str] = None,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> int:
+        """Forgets remembered failures, those of a URL or cache key or all; returns how many."""
+        wire = params_of.failures(url, cache)
+        return int((await self._request("forgetFailures", wire, timeout))["forgotten"])
+
+    async def pause(
+        self, what: Literal["all", "prefetch"] = "all", *, timeout: Optional[float] = None
+    ) -> Dict[str, Any]:
+        """Starts no more downloads until `resume`; returns `paused`, `running` and `waiting`."""
+        return dict(await self._request("pause", params_of.text({"what": what}), timeout))
+
+    async def resume(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """Starts downloads again after `pause`."""
+        return dict(await self._request("resume", "{}", timeout))
 
     async def clean_expired(
         self, *, cache: Optional[str] = None, timeout: Optional[float] = None

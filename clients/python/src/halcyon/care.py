@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, List, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, TypeVar, Union
 
 from . import requests as params_of
 from .errors import ServerGone
-from .options import Processors
+from .options import ImageOptions, Processors
 from .requests import StrPath
 from .results import (
     CleanResult,
@@ -110,6 +110,46 @@ class CareMethods:
                 return
             params["cursor"] = page["cursor"]
 
+    def explain(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> Dict[str, Any]:
+        """What `retrieve` would do now and why, by the names of the protocol; nothing is loaded."""
+        wire = params_of.explain(url, key, cache, processors, options)
+        return self._call("explain", wire, dict, timeout)
+
+    def list_failures(
+        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
+    ) -> List[Dict[str, Any]]:
+        """The failures that are remembered, the oldest first: `url`, `key`, `error` and `seconds`."""
+        return self._call("listFailures", params_of.of_cache(cache), _failures, timeout)
+
+    def forget_failures(
+        self,
+        url: Optional[str] = None,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> int:
+        """Forgets remembered failures, those of a URL or cache key or all; returns how many."""
+        return self._call("forgetFailures", params_of.failures(url, cache), _forgotten, timeout)
+
+    def pause(
+        self, what: Literal["all", "prefetch"] = "all", *, timeout: Optional[float] = None
+    ) -> Dict[str, Any]:
+        """Starts no more downloads until `resume`; returns `paused`, `running` and `waiting`."""
+        return self._call("pause", params_of.text({"what": what}), dict, timeout)
+
+    def resume(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """Starts downloads again after `pause`."""
+        return self._call("resume", "{}", dict, timeout)
+
     def clean_expired(
         self, *, cache: Optional[str] = None, timeout: Optional[float] = None
     ) -> CleanResult:
@@ -175,6 +215,14 @@ def _settings(wire: Any) -> CacheSettings:
 
 def _known_caches(wire: Any) -> List[KnownCache]:
     return list(wire["caches"])
+
+
+def _failures(wire: Any) -> List[Dict[str, Any]]:
+    return list(wire["failures"])
+
+
+def _forgotten(wire: Any) -> int:
+    return int(wire["forgotten"])
 
 
 def _events(wire: Any) -> List[str]:

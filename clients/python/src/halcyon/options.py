@@ -112,11 +112,18 @@ class ImageOptions(TypedDict, total=False):
     memory: bool
     originalCache: str
     lease: float
+    revalidate: Literal["never", "ifExpired", "always", "http"]
+    staleIfError: float
+    offline: bool
+    negativeCache: float
     # Download
     timeout: float
     deadline: float
     minBytesPerSecond: float
-    downloadPriority: float
+    downloadPriority: Union[float, Literal["veryLow", "low", "normal", "high", "veryHigh"]]
+    onLastCancel: Literal["abort", "finish"]
+    slot: str
+    merge: bool
     headers: Dict[str, str]
     authorization: Authorization
     delegates: List[
@@ -127,12 +134,16 @@ class ImageOptions(TypedDict, total=False):
             "downloader/challenge",
         ]
     ]
+    redirect: Literal["follow", "same-origin", "none"]
     maxRedirects: int
     maxBytes: int
     validStatusCodes: List[int]
     acceptContentTypes: List[str]
     retry: Retry
+    waitForConnectivity: float
     alternativeSources: List[str]
+    hedgeAfter: float
+    integrity: str
     # Image
     cacheOriginalImage: bool
     cacheSerializer: CacheSerializer

@@ -142,6 +142,22 @@ def add_read_only_path(path: StrPath, cache: Optional[str]) -> str:
     return to_json(_given(path=os.path.abspath(path), cache=cache))
 
 
+def failures(url: Optional[str], cache: Optional[str]) -> str:
+    return text(_given(url=url, cache=cache))
+
+
+def explain(
+    url: str,
+    key: Optional[str],
+    cache: Optional[str],
+    processors: Optional[Processors],
+    options: Optional[ImageOptions],
+) -> str:
+    return text(
+        _given(url=str(url), key=key, cache=cache, processors=processors, options=options)
+    )
+
+
 def verify(cache: Optional[str], repair: bool) -> str:
     """Parameters of `verify`."""
     return to_json(_given(cache=cache, repair=None if repair else False))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import List, Literal, Optional, TypedDict, Union
+from typing import Dict, List, Literal, Optional, TypedDict, Union
 
-from .options import Expiration, ExtendingExpiration
+from .options import Authorization, Expiration, ExtendingExpiration
 
 
 class MemorySettings(TypedDict, total=False):
@@ -21,6 +21,31 @@ class MemorySettings(TypedDict, total=False):
     expiration: Expiration
     extending: ExtendingExpiration
     weakRetention: bool
+
+
+class KeyRule(TypedDict, total=False):
+    """Query parameters that are left out of keys that are URLs of these hosts; names may end in `*`."""
+
+    hosts: List[str]
+    keepQuery: List[str]
+    dropQuery: List[str]
+
+
+class _Hosts(TypedDict):
+    hosts: List[str]
+
+
+class HostRule(_Hosts, total=False):
+    """What is added to requests for these hosts; secrets read `…` in answers."""
+
+    headers: Dict[str, str]
+    authorization: Authorization
+    clientCertificate: str
+    clientKey: str
+
+
+URLRewrite = TypedDict("URLRewrite", {"from": str, "to": str})
+"""Requests for URLs that begin with `from` go to `to` instead."""
 
 
 class DiskSettings(TypedDict, total=False):
@@ -46,6 +71,7 @@ class DiskSettings(TypedDict, total=False):
     """Whether and when a stored image is checked with its server, unless a request says otherwise."""
     negativeCache: int
     """Seconds for which failures that would come again are remembered; 0 for not at all."""
+    keyRules: List[KeyRule]
 
 
 class DownloaderSettings(TypedDict, total=False):
@@ -58,7 +84,11 @@ class DownloaderSettings(TypedDict, total=False):
     downloadsPerSecond: int
     """Downloads started a second, after a first burst; 0 for no limit."""
     downloadBurst: int
-    """How many may start at once before `downloadsPerSecond` counts."""
+    """How many may start at once before `downloadsPerSecond`, or that of a host, counts."""
+    downloadsPerSecondPerHost: int
+    """Downloads started a second from one host; 0 for no limit."""
+    hostRules: List[HostRule]
+    urlRewrites: List[URLRewrite]
     timeout: float
     """Seconds to wait for the next bytes, unless a request says otherwise."""
 

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What a request would be answered with, told before it is made (C-03).
+@Suite struct ExplanationTests {
+    private let web: LocalServer
+    private let engine: TestEngine
+
+    init() throws {
+        web = try LocalServer { request in
+            switch request.path {
+            case "/gone": .reply(404, [:], [])
+            case "/fresh": .reply(200, ["Cache-Control": "max-age=100", "ETag": "\"1\""], hollowPNG(width: 7))
+            default: .reply(200, ["Cache-Control": "max-age=0"], hollowPNG(width: 7))
+            }
+        }
+        engine = try TestEngine {
+            $0.downloader.proxy = .none
+            $0.downloader.policy.allowedSchemes = ["http", "file"]
+            $0.downloader.policy.allowedHosts = ["127.0.0.1"]
+        }
+    }
+
+    private func explain(
+        _ path: String, key: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) throws -> Explanation {
+        let url = path.hasPrefix("/") ? web.url(path) : path
+        return try engine.manager.explain(
+            engine.cache.resource(url, key: key), in: engine.cache, options: ImageOptions(change))
+    }
+
+    @Test func whatIsNotStoredWouldBeLoaded() throws {
+        let told = try explain("/a")
+        #expect(told.verdict == .load && told.usesNetwork && told.url == web.url("/a"))
+        #expect(told.cacheType == .none && told.storedAt == nil && told.isStale == nil && told.error == nil)
+        #expect(told.key == web.url("/a") && told.path.hasPrefix(engine.folder.path))
+        #expect(told.reasons == ["Nothing is stored under the key."])
+        #expect(web.requests.isEmpty, "nobody was asked")
+    }
+
+    @Test func whatIsStoredWouldBeAnswered() async throws {
+        let image = try await engine.image(web.url("/a"))
+        let told = try explain("/a")
+        #expect(told.verdict == .answer && !told.usesNetwork && told.url == nil && told.isStale == false)
+        #expect(told.path == image.record.path && told.cacheType == .memory)
+        #expect(told.storedAt == engine.clock.seconds && told.expiresAt == engine.clock.seconds + 7 * 86_400)
+        _ = engine.cache.clearMemory()
+        #expect(try explain("/a").cacheType == .disk)
+        #expect(try explain("/a") { $0.fromMemoryCacheOrRefresh = true }.verdict == .load)
+        #expect(try explain("/a") { $0.forceRefresh = true }.verdict == .load)
+        #expect(try explain("/a") { $0.authorization = .bearer("x") }.verdict == .answer)
+        #expect(try explain("/a", key: "k").verdict == .load)
+        engine.clock.advance(seconds: 8 * 86_400)
+        let over = try explain("/a")
+        #expect(over.verdict == .load && over.cacheType == .none && over.isStale == true)
+        #expect(over.reasons.first?.contains("86400 s") == true, "\(over.reasons)")
+        #expect(try explain("/a") { $0.offline = true }.verdict == .answerStale)
+    }
+
+    @Test func checksWithTheServerAreForetold() async throws {
+        _ = try await engine.image(web.url("/fresh"))
+        func verdict(_ mode: Revalidation) throws -> Explanation.Verdict {
+            try explain("/fresh") { $0.revalidate = mode }.verdict
+        }
+        #expect(try verdict(.http) == .answer && verdict(.always) == .revalidate && verdict(.never) == .answer)
+        engine.clock.advance(seconds: 101)
+        #expect(try verdict(.http) == .revalidate)
+        let told = try explain("/fresh") { $0.revalidate = .http }
+        #expect(told.usesNetwork && told.reasons.contains { $0.contains("is asked whether it has changed") })
+        #expect(web.requests.count == 1)
+    }
+
+    /// What it says is what is done.
+    @Test(arguments: [false, true], [nil, .http, .always] as [Revalidation?])
+    func retrievingDoesWhatWasTold(_ isLate: Bool, _ mode: Revalidation?) async throws {
+        for path in ["/a", "/fresh"] {
+            _ = try await engine.image(web.url(path))
+            if isLate { engine.clock.advance(seconds: 200) }
+            let told = try explain(path) { $0.revalidate = mode }
+            let before = web.requests.count
+            _ = try await engine.image(web.url(path)) { $0.revalidate = mode }
+            #expect(web.requests.count - before == (told.usesNetwork ? 1 : 0), "\(path): \(told)")
+        }
+    }
+
+    @Test func refusalsAreForetoldWithoutAsking() async throws {
+        func error(_ url: String, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> String? {
+            let told = try explain(url, change)
+            #expect((told.verdict == .fail) == (told.error != nil) && !told.usesNetwork, "\(told)")
+            return told.error?.name
+        }
+        #expect(try error("https://127.0.0.1/") == "invalidURL")
+        #expect(try error("data:,x") == "invalidURL")
+        #expect(try error("gopher://a/") == "invalidURL")
+        #expect(try error("http://example.com/") == "forbiddenAddress")
+        #expect(try error("/a") { $0.onlyFromCache = true } == "notCached")
+        #expect(try error("/a") { $0.offline = true } == "notCached")
+        #expect(try await engine.failure(web.url("/gone")) { $0.negativeCache = 60 } != nil)
+        #expect(try error("/gone") { $0.negativeCache = 60 } == "invalidStatusCode")
+        #expect(try explain("/gone").verdict == .load)
+        let other = try explain("http://example.com/") { $0.alternativeSources = [web.url("/a")] }
+        #expect(other.verdict == .load && other.error?.name == "forbiddenAddress")
+        #expect(try explain("file:///a.png").verdict == .load)
+        #expect(try explain("file:///a.png").usesNetwork == false)
+        #expect(web.requests.count == 1)
+    }
+
+    /// C-10.
+    @Test func anothersImageIsNone() async throws {
+        _ = try await engine.image(web.url("/a")) { $0.authorization = .bearer("ann") }
+        #expect(try explain("/a") { $0.authorization = .bearer("ann") }.verdict == .answer)
+        let told = try explain("/a") { $0.authorization = .bearer("bob") }
+        #expect(told.verdict == .load && told.reasons.contains { $0.contains("credentials") })
+    }
+
+    @Test func explainingChangesNothing() async throws {
+        _ = try await engine.image(web.url("/a"))
+        _ = engine.cache.clearMemory()
+        let before = try engine.cache.inspect(CacheKey(web.url("/a")))
+        let counts = engine.manager.statistics
+        engine.clock.advance(seconds: 10)
+        for _ in 0..<3 { _ = try explain("/a") }
+        let after = try engine.cache.inspect(CacheKey(web.url("/a")))
+        #expect(after?.usedAt == before?.usedAt && after?.expiresAt == before?.expiresAt)
+        #expect(after?.leasedUntil == before?.leasedUntil)
+        #expect(engine.manager.statistics == counts)
+        #expect(try engine.cache.sizes().memory.count == 0, "nothing was promoted")
+    }
+}

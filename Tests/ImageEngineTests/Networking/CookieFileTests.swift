@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Cookies of a file, and the hosts that get to see them (B-031, C-10).
+@Suite struct CookieFileTests {
+    private let folder: TemporaryFolder
+    private var file: String { folder.path + "/cookies.txt" }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static let text = """
+        # Netscape HTTP Cookie File
+        #HttpOnly_.example.com\tTRUE\t/\tFALSE\t0\tsession\ts1
+        example.com\tFALSE\t/deep\tFALSE\t2000000000\tdeep\td=1
+        .example.com\tTRUE\t/\tTRUE\t2000000000\tsecure\tx
+        example.com\tFALSE\t/\tFALSE\t1000\told\tgone
+        127.0.0.1\tTRUE\t/\tFALSE\t0\tlocal\tl
+        Example.ORG\tFALSE\t/a/\tFALSE\t0\tempty
+        broken line
+        example.com\tFALSE\t/\tFALSE\t0\tbad\u{1}\tx
+        example.com\tFALSE\t/\tFALSE\t0\t\tnameless
+        """
+
+    @Test(arguments: [
+        ("https://example.com/", "session=s1; secure=x"), ("http://example.com/", "session=s1"),
+        ("http://sub.example.com/x", "session=s1"), ("http://notexample.com/", nil), ("http://com/", nil),
+        ("https://example.com/deep", "deep=d=1; session=s1; secure=x"),
+        ("http://example.com/deep/er?q", "deep=d=1; session=s1"), ("http://example.com/deeper", "session=s1"),
+        ("http://sub.example.com/deep", "session=s1"), ("http://127.0.0.1/", "local=l"), ("http://1.127.0.0.1.x/", nil),
+        ("http://example.org/a/b", "empty="), ("http://example.org/a", nil), ("http://example.com.evil/", nil),
+        ("http://EXAMPLE.com?x", "session=s1"),
+    ])
+    func cookiesAreSentToTheirHostsAndPathsOnly(_ url: String, _ wanted: String?) throws {
+        let cookies = Cookie.parse(Array(Self.text.utf8))
+        #expect(try Cookie.value(of: cookies, for: WebURL(url), now: 1_800_000_000) == wanted)
+    }
+
+    @Test func cookieEndsWithItsTime() throws {
+        let cookies = Cookie.parse(Array("a\tFALSE\t/\tFALSE\t100\tn\tv".utf8))
+        let url = try WebURL("http://a/")
+        #expect(Cookie.value(of: cookies, for: url, now: 99) == "n=v")
+        #expect(Cookie.value(of: cookies, for: url, now: 100) == nil)
+    }
+
+    @Test func fileIsReadAgainWhenItChangedAndNeedNotBeThere() throws {
+        let cookies = CookieFile(path: file)
+        let url = try WebURL("http://a/")
+        #expect(cookies.value(for: url, now: 0) == nil)
+        try Data("a\tFALSE\t/\tFALSE\t0\tn\t1".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(cookies.value(for: url, now: 0) == "n=1")
+        try Data("a\tFALSE\t/\tFALSE\t0\tn\t22".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(cookies.value(for: url, now: 0) == "n=22")
+    }
+
+    private func engine(_ shared: TemporaryFolder? = nil, cookies: Bool = true) throws -> TestEngine {
+        try TestEngine(folder: shared) {
+            $0.downloader.proxy = .none
+            if cookies { $0.downloader.cookieFile = file }
+        }
+    }
+
+    @Test func cookiesReachTheirServerAndNoOtherAndMakeAnImageItsUsers() async throws {
+        let picture = hollowPNG(width: 7)
+        let other = try LocalServer(host: 2) { _ in .reply(200, [:], picture) }
+        defer { other.stop() }
+        let server = try LocalServer { request in
+            request.path == "/away"
+                ? .redirect(to: other.url("/there")) : .reply(200, ["Set-Cookie": "local=changed"], picture)
+        }
+        defer { server.stop() }
+        try Data("127.0.0.1\tFALSE\t/\tFALSE\t0\tlocal\tl".utf8).write(to: URL(fileURLWithPath: file))
+        let engine = try engine()
+        for path in ["/a", "/b", "/away"] { _ = try await engine.image(server.url(path)) }
+        _ = try await engine.image(server.url("/c")) { $0.headers = ["Cookie": "mine=1"] }
+        #expect(server.requests.map { $0.headers["cookie"] } == ["local=l", "local=l", "local=l", "mine=1"])
+        #expect(other.requests.map { $0.headers["cookie"] } == [nil])
+        // C-10: another process without these cookies is not answered with what they brought.
+        #expect(try await engine.image(server.url("/a")).cacheType != .none)
+        let stranger = try self.engine(engine.folder, cookies: false)
+        #expect(try await stranger.failure(server.url("/a")) { $0.onlyFromCache = true } != nil)
+        #expect(try await self.engine(engine.folder).failure(server.url("/a")) { $0.onlyFromCache = true } == nil)
+    }
+}
