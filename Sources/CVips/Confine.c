@@ -58,7 +58,10 @@ void hv_tune_memory(void) {
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-void hv_trim_memory(void) { malloc_trim(0); }
+void hv_trim_memory(void) {
+    // Small pictures leave little behind, and looking for it costs as much as decoding them.
+    if (mallinfo2().fordblks > 4 << 20) malloc_trim(0);
+}
 
 static int alarm_descriptor;
 static const void *alarm_bytes;
