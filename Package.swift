@@ -49,10 +49,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .target(name: "Terminal", dependencies: ["JSONRPC", "Platform"], swiftSettings: settings),
         .executableTarget(
             name: "halcyon",
             dependencies: [
-                "ImageServer", "JSONRPC", "ImageEngine", "Platform", "CLinux",
+                "ImageServer", "JSONRPC", "ImageEngine", "Platform", "Terminal", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -68,6 +69,7 @@ let package = Package(
         .testTarget(
             name: "JSONRPCTests", dependencies: ["JSONRPC", "Platform", "TestSupport", "CTestSupport"],
             swiftSettings: testSettings),
+        .testTarget(name: "TerminalTests", dependencies: ["Terminal", "JSONRPC"], swiftSettings: testSettings),
         .testTarget(
             name: "ImageCodecTests",
             dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],

@@ -51,7 +51,11 @@ public final class ImageServer: RequestHandler {
     /// The most bytes of an image that are answered inline.
     static let maxInlineBytes = 16 << 20
 
-    private static let methods = Dictionary(uniqueKeysWithValues: Method.all.map { ($0.name, $0) })
+    private static let methods = Dictionary(
+        uniqueKeysWithValues: Method.all.enumerated().map { ($1.name, (method: $1, number: $0)) })
+
+    /// How long requests take.
+    let latencies = Latencies(count: Method.all.count)
 
     /// A server over `manager`.
     ///
@@ -104,14 +108,30 @@ public final class ImageServer: RequestHandler {
     public func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
     ) -> Disposition {
-        guard let found = Self.methods[method], !found.isNotification || message.id == nil || method == "exit" else {
+        guard let (found, number) = Self.methods[method],
+            !found.isNotification || message.id == nil || method == "exit"
+        else {
             // What begins with a dollar may be left alone (LSP 3.17, "$ Notifications and Requests").
             return .failed(.methodNotFound(method, suggestion: nearestName(to: method, in: Method.requestNames)))
         }
         if method != "exit", end.hasCome {
             return .failed(.invalidRequest("The server has been shut down; only exit may follow."))
         }
-        do { return try found.run(self, params, message, &result) } catch { return .failed(rpcError(error)) }
+        let start = monotonicNanoseconds()
+        let disposition: Disposition
+        do {
+            disposition = try found.run(self, params, message, &result)
+        } catch {
+            disposition = .failed(rpcError(error))
+        }
+        guard case .deferred(let begin) = disposition else {
+            latencies.note(number, since: start)
+            return disposition
+        }
+        return .deferred { [latencies] call in
+            call.afterwards { latencies.note(number, since: start) }
+            begin(call)
+        }
     }
 
     /// Turns what a handler wants into what the connection does.

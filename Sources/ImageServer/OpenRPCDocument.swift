@@ -69,7 +69,7 @@ public enum OpenRPCDocument {
     private static var schemas: [(String, JSONLiteral)] {
         [
             ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
-            ("Processor", ImageProcessor.definition),
+            ("Processor", ImageProcessor.definition), (ProbeReply.name, ProbeReply.definition),
             (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
             (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
             (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),
@@ -86,7 +86,8 @@ public enum OpenRPCDocument {
             (ConfigureReply.name, ConfigureReply.definition), (SettingsReply.name, SettingsReply.definition),
             (CachesReply.name, CachesReply.definition),
             (SubscriptionReply.name, SubscriptionReply.definition),
-            (StatsReply.name, StatsReply.definition), (InitializeReply.name, InitializeReply.definition),
+            (StatsReply.name, StatsReply.definition), (LatencyReply.name, LatencyReply.definition),
+            (InitializeReply.name, InitializeReply.definition),
         ]
     }
 
@@ -108,6 +109,10 @@ public enum OpenRPCDocument {
         ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),
         ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),
         ("tlsFailed", ["code": 20003, "message": "The certificate or the handshake failed."]),
+        (
+            "forbiddenAddress",
+            ["code": 20004, "message": "The configuration does not allow the host or the network."]
+        ),
         (
             "downloadCancelledBeforeStarting",
             ["code": 30000, "message": "The client, asked about the request, wanted none to be sent."]

@@ -28,6 +28,7 @@ public final class Connection: Sendable {
     let shared = Mutex(Shared())
     /// Whether notifications of the connection may be sent. Held while one is, so that none is cut off by the end.
     private let mayNotify = Mutex(true)
+    let tap: ConnectionTap?
     private let input: Int32
     private let framing: MessageFraming?
     private let handler: any RequestHandler
@@ -38,6 +39,7 @@ public final class Connection: Sendable {
     /// - Parameters:
     ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
     ///   - framing: How messages are told apart; detected from the first bytes when nil.
+    ///   - tap: Hears of every byte that is read or written.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
     ///   - pause: What requests to the client measure their time by: it waits so many seconds.
     ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
@@ -45,7 +47,7 @@ public final class Connection: Sendable {
     ///     work has been cancelled.
     public init(
         input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
-        handler: any RequestHandler,
+        handler: any RequestHandler, tap: ConnectionTap? = nil,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
         pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
         onDrain: @escaping @Sendable () -> Void = {}, onGone: @escaping @Sendable () -> Void
@@ -57,9 +59,10 @@ public final class Connection: Sendable {
         self.framing = framing
         self.limits = limits
         self.handler = handler
+        self.tap = tap
         self.watched = watched
         writer = MessageWriter(
-            descriptor: output, lowWater: limits.unsentBytes / 2,
+            descriptor: output, lowWater: limits.unsentBytes / 2, tap: tap,
             onDrain: {
                 wake.signal()
                 // Whoever drains may hold locks.

@@ -51,9 +51,11 @@ struct Intake {
 
     /// Reads what there is; false at the end of input.
     private mutating func readMore(from input: Int32) -> Bool {
+        let tap = connection.tap
         let count = reader.fill { space in
             while true {
                 let count = read(input, space.baseAddress, space.count)
+                if count > 0 { tap?.input(UnsafeRawBufferPointer(rebasing: space[..<count])) }
                 if count >= 0 || errno != EINTR { return count }
             }
         }

@@ -36,13 +36,14 @@ final class MessageWriter: Sendable {
     /// A writer to `descriptor`, which it takes over.
     ///
     /// - Parameters:
+    ///   - tap: Hears of what is written.
     ///   - lowWater: `onDrain` is called each time the unsent bytes fall to this many.
     ///   - onGone: Called once, from the writer's own thread, when the client can no longer be written to.
     init(
-        descriptor: Int32, lowWater: Int, onDrain: @escaping @Sendable () -> Void,
+        descriptor: Int32, lowWater: Int, tap: ConnectionTap? = nil, onDrain: @escaping @Sendable () -> Void,
         onGone: @escaping @Sendable () -> Void
     ) {
-        output = OutputDescriptor(descriptor)
+        output = OutputDescriptor(descriptor, tap: tap)
         self.lowWater = lowWater
         self.onDrain = onDrain
         self.onGone = onGone

@@ -18,9 +18,13 @@ struct OutputDescriptor: Sendable {
 
     let descriptor: Int32
     private let kind: Kind
+    private let tap: ConnectionTap?
 
     /// Takes over `descriptor`.
-    init(_ descriptor: Int32) {
+    ///
+    /// - Parameter tap: Hears of what is written.
+    init(_ descriptor: Int32, tap: ConnectionTap? = nil) {
+        self.tap = tap
         var status = stat()
         let mode = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
         if mode == S_IFSOCK {
@@ -50,7 +54,10 @@ struct OutputDescriptor: Sendable {
                     send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
                 case .pipe, .other: Glibc.write(descriptor, bytes.baseAddress, bytes.count)
                 }
-            if count >= 0 { return .wrote(count) }
+            if count >= 0 {
+                tap?.output(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                return .wrote(count)
+            }
             switch errno {
             case EINTR: continue
             case EAGAIN: return .wouldBlock

@@ -8,7 +8,22 @@ struct HalcyonCommand: ParsableCommand {
         abstract: "An image engine that any program can spawn: JSON-RPC 2.0 on standard input and output.",
         discussion: "Without a subcommand it serves. Send one JSON-RPC request a line, or Content-Length frames.",
         version: ImageServer.version,
-        subcommands: [ServeCommand.self, DiscoverCommand.self, ConfigCommand.self],
+        subcommands: [ServeCommand.self],
+        groupedSubcommands: [
+            CommandGroup(name: "Images", subcommands: [GetCommand.self, PrefetchCommand.self]),
+            CommandGroup(
+                name: "The cache",
+                subcommands: [
+                    ListCommand.self, InfoCommand.self, RemoveCommand.self, SizeCommand.self, CleanCommand.self,
+                    VerifyCommand.self,
+                ]),
+            CommandGroup(
+                name: "The program",
+                subcommands: [
+                    CallCommand.self, DiscoverCommand.self, ConfigCommand.self, CompletionsCommand.self,
+                    ManualCommand.self,
+                ]),
+        ],
         defaultSubcommand: ServeCommand.self)
 }
 

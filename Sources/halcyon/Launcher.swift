@@ -24,14 +24,20 @@ enum Launcher {
     }
 
     private static func report(_ error: any Error) -> Int32 {
+        // What went wrong has been said.
+        if let code = error as? ExitCode { return code.rawValue }
         let code = HalcyonCommand.exitCode(for: error)
         let message = HalcyonCommand.fullMessage(for: error)
         if code.isSuccess {
             printToStdout(Array((message + "\n").utf8))
             return 0
         }
+        if let failure = error as? StartFailure {
+            printToStderr("halcyon: \(failure)")
+            return 1
+        }
         printToStderr(message)
-        return error is StartFailure ? 1 : 2
+        return 2
     }
 }
 

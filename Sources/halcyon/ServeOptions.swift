@@ -60,6 +60,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The only hosts to load from, with commas: names, addresses or *.example.com. Default: any.")
     var allowedHosts: String?
 
+    @Option(help: "The only schemes to load from, with commas. Default: http,https,file,data.")
+    var allowedSchemes: String?
+
     @Option(
         help:
             "Which networks to load from: noCrossover (no redirect or name leads further inside, the default), public or any."
@@ -96,8 +99,17 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "A file that the log is appended to, instead of stderr.")
     var logFile: String?
 
+    @Option(help: "A folder to record the run in: both directions of the protocol, and every download.")
+    var mirror: String?
+
+    @Option(
+        help: "A folder of such a recording: downloads come from there, not from the network, and so does the time.")
+    var replay: String?
+
     /// The settings of this run.
-    func settings() throws -> ServerSettings {
+    ///
+    /// - Parameter fallbacks: What counts as given when it is not.
+    func settings(besides fallbacks: [ServerSetting: String] = [:]) throws -> ServerSettings {
         let given: [(ServerSetting, String?)] = [
             (.cacheDir, cacheDir), (.framing, framing), (.memoryLimit, memoryLimit), (.diskLimit, diskLimit),
             (.durability, durability), (.maxDownloadsPerHost, maxDownloadsPerHost),
@@ -105,12 +117,15 @@ struct ServeOptions: ParsableArguments {
             (.downloadsPerSecond, downloadsPerSecond), (.downloadBurst, downloadBurst), (.timeout, timeout),
             (.activationDelay, activationDelay), (.completionDelay, completionDelay), (.cleanInterval, cleanInterval),
             (.delegateTimeout, delegateTimeout), (.userAgent, userAgent),
-            (.allowedHosts, allowedHosts), (.networkPolicy, networkPolicy), (.proxy, proxy), (.caFile, caFile),
+            (.allowedHosts, allowedHosts), (.allowedSchemes, allowedSchemes), (.networkPolicy, networkPolicy),
+            (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
             (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec), (.logLevel, logLevel),
             (.logFile, logFile),
+            (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
-        return try ServerSettings(given: Dictionary(uniqueKeysWithValues: texts), file: config)
+        return try ServerSettings(
+            given: fallbacks.merging(texts) { _, given in given }, file: config)
     }
 }

@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 internal import ImageEngine
-internal import ImageServer
 internal import JSONRPC
 internal import Logging
 internal import Platform
@@ -24,18 +23,11 @@ struct ServeSession {
             )
         }
 
-        let manager = ImageManager(settings.engine)
-        let server = ImageServer(
-            manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
-        server.useActivityDelays(
-            activation: Double(settings.activationDelay) / 1000, completion: Double(settings.completionDelay) / 1000)
-        StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
-
-        let departure = Departure(manager)
+        let assembly = try ServerAssembly(settings)
+        let departure = Departure(assembly.manager)
         let signals = blockSignals()
-        let connection = Connection(
+        let connection = assembly.connection(
             input: streams.input, output: streams.output, framing: settings.framing,
-            handler: server,
             watching: [
                 (
                     signals,
@@ -48,22 +40,14 @@ struct ServeSession {
                     }
                 )
             ],
-            onDrain: { server.clientHasRead() },
+            watchProcess: { process in watch(process, departure) },
             onGone: {
                 logger.debug("the client is gone")
                 departure.leave(code: 1)
             })
-        var hooks = ImageServer.Hooks()
-        hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
-        hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
-        hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
-        hooks.client = { [weak connection] in connection }
-        hooks.watchProcess = { process in watch(process, departure) }
-        server.use(hooks)
-
         let code = connection.run()
         departure.waitIfBegun()
-        manager.flush()
+        assembly.manager.flush()
         return code
     }
 

@@ -7,8 +7,8 @@ internal import Logging
 enum ServerSetting: String, CaseIterable {
     case cacheDir, framing, memoryLimit, diskLimit, durability, maxDownloadsPerHost, maxConcurrentDownloads,
         downloadOrder, downloadsPerSecond, downloadBurst, timeout, activationDelay, completionDelay, cleanInterval,
-        delegateTimeout, userAgent, allowedHosts, networkPolicy, proxy, caFile, clientCertificate, clientKey,
-        trustedHosts, netrc, offline, codec, logLevel, logFile
+        delegateTimeout, userAgent, allowedHosts, allowedSchemes, networkPolicy, proxy, caFile, clientCertificate,
+        clientKey, trustedHosts, netrc, offline, codec, logLevel, logFile, mirror, replay
 
     /// Its name on the command line, without the dashes.
     var flag: String {
@@ -30,6 +30,7 @@ enum ServerSetting: String, CaseIterable {
         case .delegateTimeout: "delegate-timeout"
         case .userAgent: "user-agent"
         case .allowedHosts: "allowed-hosts"
+        case .allowedSchemes: "allowed-schemes"
         case .networkPolicy: "network-policy"
         case .proxy: "proxy"
         case .caFile: "ca-file"
@@ -41,6 +42,8 @@ enum ServerSetting: String, CaseIterable {
         case .codec: "codec"
         case .logLevel: "log-level"
         case .logFile: "log-file"
+        case .mirror: "mirror"
+        case .replay: "replay"
         }
     }
 
@@ -91,11 +94,15 @@ enum ServerSetting: String, CaseIterable {
         case .proxy where text != "none" && !Self.isProxy(text):
             return "must be none or a URL such as http://proxy.example:3128, not \"\(text)\""
         case .allowedHosts, .trustedHosts:
-            guard let bad = Self.list(text).first(where: { !Self.isHostPattern($0) }) else { return nil }
+            guard let bad = Self.list(text).first(where: { !NetworkPolicy.isHostPattern($0) }) else { return nil }
             return "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
+        case .allowedSchemes:
+            let schemes = Self.list(text)
+            guard schemes.isEmpty || !schemes.allSatisfy(NetworkPolicy.schemes.contains) else { return nil }
+            return "must be some of http, https, file and data with commas between them, not \"\(text)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .netrc:
+        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .netrc, .mirror, .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }
@@ -111,12 +118,5 @@ enum ServerSetting: String, CaseIterable {
     private static func isProxy(_ text: String) -> Bool {
         let schemes = ["http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
         return schemes.contains { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }
-    }
-
-    /// Whether `text` is a name or an address, or `*.` before a name; not a URL, nor a host with a port.
-    private static func isHostPattern(_ text: String) -> Bool {
-        let host = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
-        return !host.isEmpty && !host.contains { "/*?#@ \t".contains($0) }
-            && (host.filter { $0 == ":" }.count != 1)
     }
 }

@@ -44,6 +44,11 @@ struct ServerSettings {
     /// Where to, instead of stderr.
     var logFile: String? { values[.logFile]?.text }
 
+    /// The folder that the run is recorded in.
+    var mirror: String? { path(.mirror) }
+    /// The folder that downloads are played from.
+    var replay: String? { path(.replay) }
+
     /// Milliseconds of downloads before activity is told.
     var activationDelay: Int { number(.activationDelay) ?? 1000 }
     /// Milliseconds without downloads before their end is told.
@@ -60,6 +65,7 @@ struct ServerSettings {
         if let seconds = number(.cleanInterval) { engine.cleanInterval = Double(seconds) }
         engine.downloader.userAgent = values[.userAgent]?.text ?? "halcyon/\(ImageServer.version)"
         engine.downloader.policy.allowedHosts = list(.allowedHosts)
+        if values[.allowedSchemes] != nil { engine.downloader.policy.allowedSchemes = list(.allowedSchemes) }
         if let reach = values[.networkPolicy].flatMap({ NetworkPolicy.Reach(rawValue: $0.text) }) {
             engine.downloader.policy.reach = reach
         }
@@ -106,11 +112,13 @@ struct ServerSettings {
             (.activationDelay, .number(activationDelay)), (.completionDelay, .number(completionDelay)),
             (.cleanInterval, .number(Int(engine.cleanInterval))), (.delegateTimeout, .number(delegateTimeout)),
             (.userAgent, .text(downloader.userAgent)), (.allowedHosts, text(.allowedHosts)),
+            (.allowedSchemes, .text(downloader.policy.allowedSchemes.joined(separator: ","))),
             (.networkPolicy, .text(downloader.policy.reach.rawValue)), (.proxy, text(.proxy)),
             (.caFile, text(path(.caFile))), (.clientCertificate, text(path(.clientCertificate))),
             (.clientKey, text(path(.clientKey))), (.trustedHosts, text(.trustedHosts)), (.netrc, text(path(.netrc))),
             (.offline, .flag(engine.offline)), (.codec, text(engine.codec.executable)),
             (.logLevel, .text(logLevel.rawValue)), (.logFile, logFile.map(SettingText.text) ?? .none),
+            (.mirror, text(mirror)), (.replay, text(replay)),
         ]
         return listed.map { setting, value in
             let source = values[setting]?.source ?? .default

@@ -1,4 +1,5 @@
 import ImageEngine
+import ImageRecipes
 import JSONRPC
 import TestSupport
 import Testing
@@ -28,6 +29,26 @@ import Testing
             { $0.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }
         ),
         ("memory", "false", { !$0.keepsInMemory }), ("originalCache", "\"a.b\"", { $0.originalCache == "a.b" }),
+        ("cacheOriginalImage", "false", { !$0.cacheOriginalImage }),
+        ("cacheSerializer", "{\"format\":\"webp\"}", { $0.recipe.serializer == CacheSerializer(format: .webp) }),
+        (
+            "cacheSerializer",
+            "{\"quality\":80,\"lossless\":true,\"progressive\":true,\"background\":\"#fff\",\"maxBytes\":9,\"stripMetadata\":true,\"profile\":\"sRGB\"}",
+            {
+                $0.recipe.serializer?.encoding
+                    == Encoding(
+                        quality: 80, lossless: true, progressive: true, background: RecipeColor("white"), maxBytes: 9,
+                        stripMetadata: true, profile: .sRGB)
+            }
+        ),
+        ("onlyLoadFirstFrame", "true", { $0.recipe.frames == .first }), ("frame", "0", { $0.recipe.frames == .first }),
+        ("frame", "7", { $0.recipe.frames == .number(7) }),
+        ("scaleDownLargeImages", "true", { $0.recipe.scalesDown }), ("scaleFactor", "2.5", { $0.scaleFactor == 2.5 }),
+        ("preloadAllAnimationData", "true", { $0.preloadAllAnimationData }),
+        ("backgroundDecode", "true", { $0.backgroundDecode }), ("thumbHash", "true", { $0.wantsPreview }),
+        ("maxPixels", "1", { $0.limits.maxPixels == 1 }), ("maxFrames", "1", { $0.limits.maxFrames == 1 }),
+        ("maxAnimationPixels", "1", { $0.limits.maxAnimationPixels == 1 }),
+        ("decodeSeconds", "0.5", { $0.limits.decodeSeconds == 0.5 }),
         ("lease", "0", { $0.lease == 0 }), ("lease", "31536000", { $0.lease == 31_536_000 }),
         ("forcedCacheFileExtension", "\"Jpg2\"", { $0.forcedCacheFileExtension == "Jpg2" }),
         ("revalidate", "\"http\"", { $0.revalidate == .http }),
@@ -64,7 +85,8 @@ import Testing
         ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
         ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
         ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
-        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }),
+        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }), ("redirect", "\"none\"", { $0.redirect == .none }),
+        ("redirect", "\"same-origin\"", { $0.redirect == .sameOrigin }),
         (
             "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
             { $0.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
@@ -93,6 +115,18 @@ import Testing
         ("diskCacheAccessExtendingExpiration", "7", "", "\"none\""),
         ("memory", "1", "", "a boolean"), ("originalCache", "\".a\"", "", "the name of a cache"),
         ("originalCache", "\"\"", "", "the name of a cache"), ("originalCache", "1", "", "a string"),
+        ("cacheOriginalImage", "0", "", "a boolean"), ("cacheSerializer", "\"png\"", "", "an object"),
+        ("cacheSerializer", "{\"format\":\"wepb\"}", ".format", "one of \"png\""),
+        ("cacheSerializer", "{\"format\":\"jxl\"}", ".format", "one of \"png\""),
+        ("cacheSerializer", "{\"quality\":0}", ".quality", "an integer from 1 to 100"),
+        ("cacheSerializer", "{\"background\":\"red\"}", ".background", "a colour"),
+        ("cacheSerializer", "{\"qualty\":5}", ".qualty", nil), ("onlyLoadFirstFrame", "1", "", "a boolean"),
+        ("frame", "-1", "", "an integer from 0"), ("frame", "1.5", "", "an integer from 0"),
+        ("scaleDownLargeImages", "60", "", "a boolean"), ("scaleFactor", "0", "", "a number above 0 up to 100"),
+        ("preloadAllAnimationData", "\"yes\"", "", "a boolean"), ("backgroundDecode", "1", "", "a boolean"),
+        ("thumbHash", "1", "", "a boolean"), ("maxPixels", "0", "", "an integer from 1"),
+        ("maxFrames", "0", "", "an integer from 1"), ("maxAnimationPixels", "1e9", "", "an integer from 1"),
+        ("decodeSeconds", "0", "", "a number above 0 up to 3600"),
         ("lease", "-1", "", "a number from 0 to 31536000"), ("lease", "31536001", "", "a number from 0"),
         ("forcedCacheFileExtension", "\"../x\"", "", "1 to 16 letters"),
         ("forcedCacheFileExtension", "\"\"", "", "1 to 16 letters"),
@@ -110,6 +144,7 @@ import Testing
         ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
         ("delegates", "{}", "", "a list of delegates"), ("delegates", "[1]", ".0", "a string"),
         ("delegates", "[\"downloader/redirects\"]", ".0", nil),
+        ("redirect", "\"sameOrigin\"", "", "one of \"follow\""), ("redirect", "0", "", "one of \"follow\""),
         ("maxRedirects", "51", "", "an integer from 0 to 50"),
         ("maxRedirects", "1.0", "", "an integer from 0 to 50"), ("maxBytes", "0", "", "an integer from 1"),
         ("validStatusCodes", "200", "", "a list of status codes"),
@@ -124,7 +159,8 @@ import Testing
         ("retry", "{\"maxRetries\":1,\"intervall\":{}}", ".intervall", nil),
         ("alternativeSources", "\"a\"", "", "a list of strings"),
         ("alternativeSources", "[\"a\",\"\"]", ".1", "a string that is not empty"),
-        ("onLastCancel", "\"never\"", "", "\"abort\" or \"finish\""), ("onLastCancel", "1", "", "\"abort\" or"),
+        ("onLastCancel", "\"never\"", "", "one of \"abort\", \"finish\""),
+        ("onLastCancel", "1", "", "one of \"abort\""),
         ("slot", "\"\"", "", "a string that is not empty"), ("merge", "1", "", "a boolean"),
         ("alsoPrefetchToMemory", "0", "", "a boolean"),
         ("hedgeAfter", "-1", "", "a number from 0 to 86400"), ("integrity", "\"sha1-AAAA\"", "", "sha256-"),

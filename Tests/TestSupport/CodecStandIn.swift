@@ -24,8 +24,11 @@ public final class CodecStandIn: Sendable {
 
     /// A request as it came.
     public struct Request: Sendable, Equatable {
+        /// Who got it.
         public let process: Int32
+        /// The file that is read.
         public let source: String
+        /// What it was recognised as.
         public let format: String
         /// The names of the steps of each output.
         public let outputs: [[String]]

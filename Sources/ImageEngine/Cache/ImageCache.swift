@@ -18,6 +18,8 @@ public final class ImageCache: Sendable {
         /// For how many seconds failures that would come again are remembered, unless a request says otherwise; 0 for not
         /// at all.
         public var negativeCache = 0
+        /// How keys that are URLs are made shorter; the first that names a host counts for it.
+        public var keyRules: [KeyRule] = []
 
         /// The default settings for a folder.
         public init(folder: String) { disk = DiskStorage.Configuration(folder: folder) }
@@ -108,6 +110,18 @@ public final class ImageCache: Sendable {
     /// Whether and when a request checks a stored image with its server.
     func revalidation(_ options: ImageOptions) -> Revalidation {
         options.revalidate ?? settings.withLock { $0.revalidate }
+    }
+
+    /// The key under which an image is kept that is asked for as `text`: the text itself, unless the cache's rules make
+    /// another of it (C-04). It is its own key in turn.
+    public func key(of text: String) -> String {
+        let rules = settings.withLock { $0.keyRules }
+        return rules.isEmpty ? text : KeyRule.key(of: text, rules)
+    }
+
+    /// What is loaded from `url`, with the key that it has here unless `key` says otherwise.
+    public func resource(_ url: String, key text: String? = nil) -> Resource {
+        Resource(url: url, cacheKey: key(of: text ?? url))
     }
 
     /// Changes the settings from now on: what is over a new limit goes soon. The folder stays the one it was.

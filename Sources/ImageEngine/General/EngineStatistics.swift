@@ -18,6 +18,8 @@ public struct EngineStatistics: Sendable, Equatable {
     public let downloadedBytes: Int
     /// Downloads under way.
     public let runningDownloads: Int
+    /// Those of them whose servers say nothing: others may run beside them.
+    public let stalledDownloads: Int
     /// Downloads waiting for their turn, or for another process that downloads the same.
     public let waitingDownloads: Int
     /// Images evicted from disk for their size.

@@ -99,6 +99,8 @@ extension ImageError: CustomStringConvertible {
         case .processingFailed(let reason): reason
         case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.circle):
             "\(source.excerpt): \(reason)."
+        case .limitExceeded("redirect", let reason, let source):
+            "\(source.excerpt): \(reason) (set redirect to \"follow\")."
         case .limitExceeded("headerBytes", let reason, let source): "\(source.excerpt): \(reason). That limit is fixed."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
@@ -144,6 +146,12 @@ extension ImageError: CustomStringConvertible {
             limit: "headerBytes",
             reason: "the headers are over \(Transfer.headerLimit) bytes, or one line of them over what libcurl reads",
             source: source)
+    }
+
+    /// A redirect that the option `redirect` does not want followed.
+    static func redirectRefused(_ mode: RedirectMode, to url: String, source: String) -> ImageError {
+        let rule = mode == .none ? "no redirect is to be followed" : "none to another origin is to be followed"
+        return .limitExceeded(limit: "redirect", reason: "it redirects to \(url.excerpt), and \(rule)", source: source)
     }
 
     private static let circle = "it redirects in a circle"

@@ -186,7 +186,7 @@ extension ImageManager {
     }
 
     /// Bytes of pixels that the worker will hold, by estimate.
-    private static func cost(of header: ImageHeader) -> Int {
+    static func cost(of header: ImageHeader) -> Int {
         if header.format == .svg { return 32 << 20 }
         return header.width * header.height * 4 * max(1, min(header.frameCount, 100_000))
     }

@@ -24,9 +24,8 @@ extension ImageManager {
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
         guard let web = try? WebURL(url) else { return [] }
-        let isOpen = (options.authorization ?? web.credentials) == nil
-        let mark = isOpen ? downloader.netrcMark(for: web.host) : nil
-        return knownLogins.all(of: loginRequest(url, web, options)) + (mark.map { [$0] } ?? [])
+        let standing = downloader.standingLogin(of: web, options)
+        return knownLogins.all(of: loginRequest(url, web, options)) + (standing.map { [$0] } ?? [])
     }
 
     private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {

@@ -327,7 +327,7 @@ public final class ImageManager: Sendable {
                 let options = options.scoped(from: resource.url, to: url)
                 do {
                     return try await load(
-                        try ImageSource(url: url), resource, in: cache, options, needs, started: started,
+                        try source(of: url), resource, in: cache, options, needs, started: started,
                         meter.counting(caller), standing,
                         outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
                 } catch let error as ImageError {
@@ -389,6 +389,15 @@ public final class ImageManager: Sendable {
                 try LocalFile(path: path, options: options).image(key, in: cache, needs: needs, now: clock.wall())
             }
         }
+    }
+
+    /// Where a URL leads, if that scheme may be loaded from (D-13).
+    private func source(of url: String) throws(ImageError) -> ImageSource {
+        let source = try ImageSource(url: url)
+        if let reason = configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
+            throw .invalidURL(url, reason: reason)
+        }
+        return source
     }
 
     static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
@@ -458,7 +467,7 @@ public final class ImageManager: Sendable {
         options.integrity = nil
         options.recipe = ImageRecipe()
         do {
-            var result = try await image(Resource(url: url), in: cache, options: options, needs: needs, caller: caller)
+            var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
             result.isPlaceholder = true
             return result
         } catch is ImageError {
@@ -520,7 +529,7 @@ public final class ImageManager: Sendable {
             merged: wishes.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
-            runningDownloads: load.running,
+            runningDownloads: load.running, stalledDownloads: load.stalled,
             waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },

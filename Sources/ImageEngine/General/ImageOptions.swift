@@ -33,6 +33,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var preloadAllAnimationData = false
     /// Accepted, and without effect here: pictures are never decoded where anybody waits.
     public var backgroundDecode = false
+    /// Whether the answer is to hold a placeholder of the image: a ThumbHash and its dominant colour.
+    public var wantsPreview = false
     /// What the making of it may cost.
     public var limits = RenderLimits()
     /// The name of another cache that is looked into before anything is loaded; what it has is stored here too. The
@@ -75,6 +77,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var authorization: Authorization?
     /// Who is asked about the download while it runs.
     public var delegates: DownloadDelegates?
+    /// Which redirects are followed.
+    public var redirect = RedirectMode.follow
     /// How many redirects are followed.
     public var maxRedirects = 10
     /// The largest body accepted, in bytes.
@@ -107,6 +111,7 @@ public struct ImageOptions: Hashable, Sendable {
         shared.deadline = nil
         shared.preloadAllAnimationData = false
         shared.backgroundDecode = false
+        shared.wantsPreview = false
         return shared
     }
 

@@ -166,7 +166,7 @@ public final class ImagePrefetcher: Sendable {
     private func load(_ url: String) async -> Outcome {
         do {
             try Task.checkCancellation()
-            let resource = Resource(url: url)
+            let resource = cache.resource(url)
             // What may have to be checked with its server is not settled by being there.
             let mayBeChecked = cache.revalidation(options) != .never && resource.isOnNetwork
             if !options.forceRefresh, !mayBeChecked, try await isCached(resource) {

@@ -31,6 +31,11 @@ enum ImageSource: Sendable {
         }
     }
 
+    /// The scheme of a URL, in small letters; empty when it has none.
+    static func scheme(of url: String) -> String {
+        url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url[..<$0].lowercased() } ?? ""
+    }
+
     /// The path of a file URL (RFC 8089). Without a leading slash it is relative to the working directory.
     private static func path(_ rest: Substring, url: String) throws(ImageError) -> String {
         var path = rest

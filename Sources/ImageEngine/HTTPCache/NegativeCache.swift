@@ -118,7 +118,7 @@ extension ImageError {
             isRetryable
                 ? hasRetryAfter && [429, 503].contains(statusCode)
                 : statusCode == 501 || statusCode.map((400..<500).contains) == true
-        case .limitExceeded(let limit, _, _): ["maxBytes", "maxRedirects"].contains(limit)
+        case .limitExceeded(let limit, _, _): ["maxBytes", "maxRedirects", "redirect"].contains(limit)
         default: false
         }
     }

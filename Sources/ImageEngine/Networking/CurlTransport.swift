@@ -39,12 +39,18 @@ final class CurlTransport: Sendable {
 
     /// Performs one download and tells about it; cancelling the task drops its connection.
     ///
-    /// - Parameter seat: Waits for a turn at another host than that of the request, whose turn is given up.
+    /// - Parameters:
+    ///   - rules: What the configuration says about the hosts.
+    ///   - seat: Waits for a turn at another host than that of the request, whose turn is given up.
+    ///   - stall: Hears whether the server that is asked now says nothing.
     func perform(
-        _ request: DownloadRequest, seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        _ request: DownloadRequest, rules: RequestRules = RequestRules(),
+        seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        stall: @escaping @Sendable (_ isStalled: Bool) -> Void = { _ in },
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        var exchange = Exchange(request, over: self, seat: seat, report: report)
+        var exchange = Exchange(
+            request, over: self, rules: rules, seat: seat, stall: stall, report: report)
         defer { onFinish(exchange.ending) }
         return try await exchange.run()
     }

@@ -2,7 +2,11 @@
 ///
 /// Per host and in all only so many run at once. Among those that may start the highest priority goes first, and
 /// within one priority the first or the last come. What nobody waits for (a priority below 0) takes at most half of the
-/// slots, so that the other half is there for whoever comes (B-003).
+/// slots, and with what is less urgent than usual at most three quarters: the others are there for whoever comes (B-003,
+/// B-014, C-17).
+///
+/// A download whose server says nothing gives the slot back that it had of all, though not that of its host: hosts that
+/// accept and are silent hold nobody up (C4). There may be four times as many as run at once, those counted.
 ///
 /// Nothing is looked through: each change takes steps by the logarithm of what waits, ten thousand for one host or each for
 /// its own.
@@ -11,8 +15,29 @@ struct DownloadQueue: Sendable {
         var perHost = 4
         var total = 64
 
-        /// How many of `count` slots downloads may take that nobody waits for.
-        static func background(of count: Int) -> Int { max(1, count - count / 2) }
+        /// How many may be open at once in all, with those that are stalled.
+        var open: Int { total.multipliedReportingOverflow(by: 4).overflow ? .max : total * 4 }
+    }
+
+    /// How urgent a download is, as far as slots are reserved.
+    enum Urgency: Int, Sendable, CaseIterable {
+        /// Nobody waits for it.
+        case background
+        /// Less than usual.
+        case low
+        /// As usual, or more.
+        case usual
+
+        init(_ priority: Double) { self = priority < 0 ? .background : priority < 0.5 ? .low : .usual }
+
+        /// How many of `count` slots such downloads may take, with those that are less urgent.
+        func share(of count: Int) -> Int {
+            switch self {
+            case .background: max(1, count - count / 2)
+            case .low: max(1, count - count / 4)
+            case .usual: count
+            }
+        }
     }
 
     /// What comes of asking for the next download.
@@ -32,10 +57,12 @@ struct DownloadQueue: Sendable {
         /// The order of arrival.
         let number: Int
         var isRunning = false
+        /// Whether it runs, and its server says nothing.
+        var isStalled = false
         /// Whether it ran before, at another host.
         var hasBegun = false
 
-        var isBackground: Bool { priority < 0 }
+        var urgency: Urgency { Urgency(priority) }
     }
 
     /// What makes one of two start first.
@@ -51,7 +78,7 @@ struct DownloadQueue: Sendable {
             place = order == .fifo ? entry.number : -entry.number
         }
 
-        var isBackground: Bool { priority < 0 }
+        var urgency: Urgency { Urgency(priority) }
 
         static func < (one: Rank, other: Rank) -> Bool {
             if one.priority != other.priority { return one.priority > other.priority }
@@ -66,16 +93,20 @@ struct DownloadQueue: Sendable {
     }
 
     private struct Count {
-        var all = 0
-        var background = 0
+        private(set) var all = 0
+        private var low = 0
+        private var background = 0
 
-        func hasRoom(of limit: Int, background isBackground: Bool) -> Bool {
-            all < limit && (!isBackground || background < Limits.background(of: limit))
+        /// Whether one more has room. One that is less urgent has none where a more urgent one has none.
+        func hasRoom(of limit: Int, for urgency: Urgency) -> Bool {
+            all < limit && (urgency > .low || low < Urgency.low.share(of: limit))
+                && (urgency > .background || background < Urgency.background.share(of: limit))
         }
 
-        mutating func add(_ difference: Int, background isBackground: Bool) {
+        mutating func add(_ difference: Int, _ urgency: Urgency) {
             all += difference
-            if isBackground { background += difference }
+            if urgency <= .low { low += difference }
+            if urgency == .background { background += difference }
         }
     }
 
@@ -96,7 +127,10 @@ struct DownloadQueue: Sendable {
     /// The hosts that have room for the first that waits for them, by the rank of that one. No other of theirs can be
     /// before it: where the first has no room, none has.
     private var ready = RankedHeap<String, Rank>()
+    /// Those that run and get on.
     private var total = Count()
+    /// Those that run, stalled or not.
+    private var open = Count()
 
     init(
         limits: Limits = Limits(), order: DownloadOrder = .fifo,
@@ -107,8 +141,9 @@ struct DownloadQueue: Sendable {
         self.bucket = bucket
     }
 
-    var runningCount: Int { total.all }
-    var waitingCount: Int { entries.count - total.all }
+    var runningCount: Int { open.all }
+    var waitingCount: Int { entries.count - open.all }
+    var stalledCount: Int { open.all - total.all }
 
     // MARK: Waiting
 
@@ -125,7 +160,7 @@ struct DownloadQueue: Sendable {
     mutating func move(_ id: UInt64, to host: String) {
         guard var entry = entries[id], entry.isRunning, entry.host != host else { return }
         remove(id)
-        (entry.host, entry.isRunning, entry.hasBegun) = (host, false, true)
+        (entry.host, entry.isRunning, entry.isStalled, entry.hasBegun) = (host, false, false, true)
         wait(id, entry)
     }
 
@@ -151,16 +186,32 @@ struct DownloadQueue: Sendable {
     /// Moves a download to where another priority puts it. One that runs goes on, and counts as what it is now.
     mutating func setPriority(_ id: UInt64, to priority: Double) {
         guard var entry = entries[id], entry.priority != priority else { return }
-        let difference = (priority < 0 ? 1 : 0) - (entry.isBackground ? 1 : 0)
+        if entry.isRunning { count(entry, -1) }
         entry.priority = priority
         entries[id] = entry
         if entry.isRunning {
-            total.background += difference
-            hosts[entry.host]?.running.background += difference
+            count(entry, 1)
         } else {
             hosts[entry.host]?.waiting.insert(id, Rank(entry, order))
         }
         weigh(entry.host)
+    }
+
+    /// Notes that the server of a running download says nothing, or speaks again.
+    ///
+    /// One that speaks again counts at once, also beyond the limit: none is broken off for another.
+    mutating func setStalled(_ id: UInt64, _ isStalled: Bool) {
+        guard var entry = entries[id], entry.isRunning, entry.isStalled != isStalled else { return }
+        entry.isStalled = isStalled
+        entries[id] = entry
+        total.add(isStalled ? -1 : 1, entry.urgency)
+    }
+
+    /// Counts a download that runs as one more, or one less.
+    private mutating func count(_ entry: Entry, _ difference: Int) {
+        if !entry.isStalled { total.add(difference, entry.urgency) }
+        open.add(difference, entry.urgency)
+        hosts[entry.host]?.running.add(difference, entry.urgency)
     }
 
     /// Notes whether and with what rank a host can start its next.
@@ -171,7 +222,7 @@ struct DownloadQueue: Sendable {
             if host.running.all == 0 { hosts[name] = nil }
             return
         }
-        if host.running.hasRoom(of: limits.perHost, background: first.rank.isBackground) {
+        if host.running.hasRoom(of: limits.perHost, for: first.rank.urgency) {
             ready.insert(name, first.rank)
         } else {
             ready.remove(name)
@@ -184,13 +235,13 @@ struct DownloadQueue: Sendable {
     ///
     /// - Parameter now: In nanoseconds of a clock that never goes back.
     mutating func start(at now: Int) -> Start {
-        guard let (name, rank) = ready.first, let id = hosts[name]?.waiting.first?.id,
-            total.hasRoom(of: limits.total, background: rank.isBackground)
+        guard let (name, rank) = ready.first, let id = hosts[name]?.waiting.first?.id, var entry = entries[id],
+            total.hasRoom(of: limits.total, for: rank.urgency), open.hasRoom(of: limits.open, for: rank.urgency)
         else { return .none }
         if rank.isFresh, !bucket.take(at: now) { return .wait(bucket.delay(at: now)) }
-        entries[id]?.isRunning = true
-        total.add(1, background: rank.isBackground)
-        hosts[name]?.running.add(1, background: rank.isBackground)
+        entry.isRunning = true
+        entries[id] = entry
+        count(entry, 1)
         hosts[name]?.waiting.remove(id)
         weigh(name)
         return .download(id)
@@ -202,13 +253,16 @@ struct DownloadQueue: Sendable {
     mutating func remove(_ id: UInt64) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if entry.isRunning {
-            total.add(-1, background: entry.isBackground)
-            hosts[entry.host]?.running.add(-1, background: entry.isBackground)
+            count(entry, -1)
         } else {
             hosts[entry.host]?.waiting.remove(id)
         }
         weigh(entry.host)
     }
+}
+
+extension DownloadQueue.Urgency: Comparable {
+    static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// Which of two downloads of equal priority starts first.

@@ -16,6 +16,7 @@ struct DownloadRequest: Hashable, Sendable {
     let timeout: Double
     let minBytesPerSecond: Double
     let maxRedirects: Int
+    let redirect: RedirectMode
     let maxBytes: Int
     let validStatusCodes: Set<Int>?
     /// Media types of which the server must name one, if it names any.
@@ -58,6 +59,7 @@ struct DownloadRequest: Hashable, Sendable {
         timeout = Self.bounded(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
         minBytesPerSecond = Self.bounded(options.minBytesPerSecond)
         maxRedirects = options.maxRedirects
+        redirect = options.redirect
         maxBytes = options.maxBytes
         validStatusCodes = options.validStatusCodes
         acceptContentTypes = options.acceptContentTypes

@@ -34,6 +34,33 @@ final class DownloadedBody: Sendable {
         }
     }
 
+    /// Calls `body` with all its bytes, piece by piece.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        switch storage {
+        case .memory(let bytes): try bytes.withUnsafeBytes(body)
+        case .file(let path, _):
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
+            defer { close(descriptor) }
+            try Self.forEachPiece(of: descriptor, count, path, body)
+        case .unnamed(let file, let count): try Self.forEachPiece(of: file.descriptor, count, file.path, body)
+        }
+    }
+
+    private static func forEachPiece(
+        of descriptor: Int32, _ count: Int, _ path: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var piece = [UInt8](repeating: 0, count: min(count, 1 << 18))
+        var offset = 0
+        while offset < count {
+            let read = pread(descriptor, &piece, min(piece.count, count - offset), off_t(offset))
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { throw StorageFailure(read < 0 ? errno : EIO, "read", path) }
+            try piece.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<read])) }
+            offset += read
+        }
+    }
+
     /// The header of the picture in the body.
     ///
     /// - Throws: ``ImageHeader/Failure``, or ``StorageFailure`` when the file cannot be read.

@@ -10,8 +10,12 @@ struct Exchange: Sendable {
 
     let transport: CurlTransport
     let request: DownloadRequest
+    /// What the configuration says about the hosts.
+    let rules: RequestRules
     /// Waits for a turn at another host.
     let seat: @Sendable (_ host: String) async throws -> Void
+    /// Hears whether the server that is asked now says nothing.
+    let stall: @Sendable (_ isStalled: Bool) -> Void
     let report: @Sendable (DownloadProgress) -> Void
     /// What has become of it so far.
     private(set) var ending: DownloadReport
@@ -29,17 +33,20 @@ struct Exchange: Sendable {
     private var logins: [String] = []
 
     init(
-        _ request: DownloadRequest, over transport: CurlTransport,
+        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
         self.transport = transport
         self.request = request
+        self.rules = rules
         self.seat = seat
+        self.stall = stall
         self.report = report
         host = request.host
         ending = DownloadReport(url: request.url)
-        policy = RedirectPolicy(limit: request.maxRedirects, source: request.url)
+        policy = RedirectPolicy(limit: request.maxRedirects, source: request.url, mode: request.redirect)
     }
 
     private func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
@@ -67,21 +74,23 @@ struct Exchange: Sendable {
             }
             hop = try hop.changed(to: draft)
         }
+        hop = try rules.rewritten(hop)
         part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
         while true {
             try check(hop)
-            if hop.authorization == nil, hop.mayUseNetrc { note(transport.settings.netrcMark(for: hop.url.host)) }
+            let sent = hop.dressed(by: rules)
+            for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
             try await sit(at: hop.url.origin)
             let current = self
             let question = OpenQuestion()
-            let outcome = await transport.perform { [hop] id, finish in current.order(hop, id, question, finish) }
+            let outcome = await transport.perform { id, finish in current.order(sent, id, question, finish) }
             question.withdraw()
             note(outcome.timing, hop)
             switch outcome.kind {
             case .answer(let download): return signed(download)
             case .unjudged(let download): return signed(try await judged(download))
             case .redirect(let status, let location): hop = try await redirected(hop, status, location)
-            case .challenge(let status, let challenges): hop = try await answered(hop, status, challenges)
+            case .challenge(let status, let challenges): hop = try await answered(hop, as: sent, status, challenges)
             case .restart:
                 part?.drop()
                 part = nil
@@ -91,8 +100,8 @@ struct Exchange: Sendable {
         }
     }
 
-    private mutating func note(_ login: String?) {
-        if let login, !logins.contains(login) { logins.append(login) }
+    private mutating func note(_ login: String) {
+        if !logins.contains(login) { logins.append(login) }
     }
 
     private func signed(_ download: Download) -> Download {
@@ -104,6 +113,7 @@ struct Exchange: Sendable {
     /// Refuses a host that may not be loaded from, before anything is resolved.
     private func check(_ hop: Hop) throws(ImageError) {
         let policy = transport.settings.policy
+        if let reason = policy.refusal(scheme: hop.url.scheme) { throw .invalidURL(hop.url.text, reason: reason) }
         if let reason = policy.refusal(host: hop.url.host) {
             throw .forbiddenAddress(url: hop.url.text, reason: reason)
         }
@@ -127,7 +137,7 @@ struct Exchange: Sendable {
         TransferOrder(
             request: request, hop: hop, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
-            ask: asking(id, question), report: report, finish: finish)
+            ask: asking(id, question), report: report, stall: stall, finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.
@@ -178,7 +188,7 @@ struct Exchange: Sendable {
             next = changed
         }
         ending.redirects += 1
-        return next
+        return try rules.rewritten(next)
     }
 
     // MARK: Challenges
@@ -192,10 +202,15 @@ struct Exchange: Sendable {
         return false
     }
 
-    private mutating func answered(_ hop: Hop, _ status: Int, _ challenges: ChallengeList) async throws -> Hop {
+    /// The request that answers a challenge.
+    ///
+    /// - Parameter sent: The request with what the rules of its host add, as the server had it.
+    private mutating func answered(
+        _ hop: Hop, as sent: Hop, _ status: Int, _ challenges: ChallengeList
+    ) async throws -> Hop {
         var next = hop
         let isProxy = status == 407
-        if !isProxy, case .basic = hop.authorization, hop.scheme == nil, !challenges.offers("basic"),
+        if !isProxy, case .basic = sent.authorization, hop.scheme == nil, !challenges.offers("basic"),
             challenges.offers("digest")
         {
             // The credentials are right, only to be sent in another way.

@@ -23,9 +23,12 @@ struct Hop: Hashable, Sendable {
     var scheme: String?
     /// Credentials for a proxy, once it wanted some.
     var proxyLogin: ProxyLogin?
+    /// The certificate that the rules name for its host.
+    var certificate: ClientCertificate?
     /// Whether it goes to the origin of the URL that was asked for: others see no client certificate.
     var isAtHome = true
-    /// Whether the configured netrc file may be looked into: not after a redirect from https to http.
+    /// Whether the configured netrc file may be looked into, and the rules of hosts count: not after a redirect from https
+    /// to http.
     var mayUseNetrc = true
 
     /// The first request of a download.
@@ -35,7 +38,14 @@ struct Hop: Hashable, Sendable {
         authorization = request.authorization ?? request.webURL.credentials
     }
 
-    private static func fields(_ headers: [(name: String, value: String)]) -> [Field] {
+    /// The first request for a URL, as far as options say.
+    init(_ url: WebURL, _ options: ImageOptions) {
+        self.url = url.withoutCredentials
+        fields = Self.fields(options.headers.map { (name: $0.key, value: $0.value) })
+        authorization = options.authorization ?? url.credentials
+    }
+
+    static func fields(_ headers: [(name: String, value: String)]) -> [Field] {
         headers.map { Field(name: ExactText($0.name), value: ExactText($0.value)) }
     }
 

@@ -7,7 +7,8 @@ public final class ImageDownloader: Sendable {
     public struct Configuration: Sendable {
         /// Downloads at once from one host; 4 by default, as in AFNetworking.
         public var maxDownloadsPerHost = 4
-        /// Downloads at once in all; 64 by default.
+        /// Downloads at once in all; 64 by default. One whose server says nothing for a second does not count, up to
+        /// four times as many.
         public var maxConcurrentDownloads = 64
         /// Which of equal priority goes first.
         public var order = DownloadOrder.fifo
@@ -25,8 +26,12 @@ public final class ImageDownloader: Sendable {
         public var tls = TLSSettings()
         /// Where requests go through a proxy.
         public var proxy = ProxyChoice.environment
+        /// What is added to requests for certain hosts, and where requests go instead.
+        public var rules = RequestRules()
         /// A netrc file to find credentials in; none when nil.
         public var netrc: String?
+        /// What downloads are recorded on, or played from; neither when nil.
+        public var tape: Tape?
         /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
         var network = TransportSettings()
 
@@ -66,6 +71,7 @@ public final class ImageDownloader: Sendable {
     }
 
     let transport: CurlTransport
+    private let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
     private let coalescer = Coalescer<DownloadRequest, Download>()
@@ -74,6 +80,10 @@ public final class ImageDownloader: Sendable {
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
     private let activity: @Sendable (_ running: Int) -> Void
+    private let hostRules: Mutex<RequestRules>
+
+    /// What the configuration says about hosts, now.
+    var rules: RequestRules { hostRules.withLock { $0 } }
 
     /// - Parameters:
     ///   - now: A clock in nanoseconds that never goes back.
@@ -86,8 +96,10 @@ public final class ImageDownloader: Sendable {
     ) {
         self.now = now
         self.activity = activity
+        hostRules = Mutex(configuration.rules)
         let hook = FinishHook()
         finishHook = hook
+        tape = configuration.tape
         transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler, at: now())
@@ -109,10 +121,11 @@ public final class ImageDownloader: Sendable {
     /// Seconds to wait for the next bytes of a download whose options do not say.
     var timeout: Double { scheduler.withLock { $0.timeout } }
 
-    /// Changes limits, order, rate and timeout from now on; what runs goes on (E2-25). The rest of `configuration` does
+    /// Changes limits, order, rate, timeout and rules of hosts from now on; what runs goes on (E2-25). The rest of `configuration` does
     /// not count.
     public func configure(_ configuration: Configuration) {
         scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
+        hostRules.withLock { $0 = configuration.rules }
         startWaiting()
     }
 
@@ -127,9 +140,9 @@ public final class ImageDownloader: Sendable {
     /// Sets who hears, from any thread, of every transfer that has ended, well or not; nil for nobody.
     public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
 
-    /// Downloads under way and waiting for their turn.
-    public var load: (running: Int, waiting: Int) {
-        scheduler.withLock { ($0.queue.runningCount, $0.queue.waitingCount) }
+    /// Downloads under way, those of them whose servers say nothing, and downloads waiting for their turn.
+    public var load: (running: Int, stalled: Int, waiting: Int) {
+        scheduler.withLock { ($0.queue.runningCount, $0.queue.stalledCount, $0.queue.waitingCount) }
     }
 
     /// The body of `request`, downloaded once however many callers overlap.
@@ -144,8 +157,7 @@ public final class ImageDownloader: Sendable {
             defer { self.giveBack(slot) }
             try await boarding()
             do {
-                let download = try await self.transport.perform(
-                    request, seat: { try await self.move(slot, to: $0) }, report: effort.report)
+                let download = try await self.perform(request, slot, effort.report)
                 self.finished.add(1, ordering: .relaxed)
                 self.receivedBytes.add(download.body.count, ordering: .relaxed)
                 return download
@@ -154,6 +166,21 @@ public final class ImageDownloader: Sendable {
                 throw error
             }
         }
+    }
+
+    private func perform(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        guard let tape else { return try await transfer(request, slot, report) }
+        return try await tape.download(request, transport.spool) { try await transfer(request, slot, report) }
+    }
+
+    private func transfer(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> Download {
+        try await transport.perform(
+            request, rules: rules, seat: { try await self.move(slot, to: $0) },
+            stall: { self.setStalled(slot, $0) }, report: report)
     }
 
     // MARK: Slots
@@ -207,6 +234,12 @@ public final class ImageDownloader: Sendable {
     private func weigh(_ id: UInt64, _ priority: CallPriority) {
         scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
         startWaiting()
+    }
+
+    /// Lets others run beside a download whose server says nothing, or counts it again.
+    private func setStalled(_ slot: Slot, _ isStalled: Bool) {
+        scheduler.withLock { $0.queue.setStalled(slot.id, isStalled) }
+        if isStalled { startWaiting() }
     }
 
     private func giveBack(_ slot: Slot) {

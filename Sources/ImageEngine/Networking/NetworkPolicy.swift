@@ -19,9 +19,20 @@ public struct NetworkPolicy: Sendable, Hashable {
     /// The only hosts that may be loaded from: names, addresses, or `*.example.com` for every name below one; any when
     /// empty.
     public var allowedHosts: [String] = []
+    /// The schemes that may be loaded from, of http, https, file and data (D-13).
+    public var allowedSchemes = NetworkPolicy.schemes
+
+    /// The schemes that can be loaded from.
+    public static let schemes = ["http", "https", "file", "data"]
 
     /// The default policy.
     public init() {}
+
+    /// Why a scheme, in small letters, may not be loaded from; nil if it may.
+    func refusal(scheme: String) -> String? {
+        guard !allowedSchemes.contains(scheme) else { return nil }
+        return "The scheme \"\(scheme)\" is switched off (add it to allowedSchemes)."
+    }
 
     /// Why a host may not be loaded from, whatever its address; nil if it may.
     func refusal(host: String) -> String? {
@@ -47,6 +58,13 @@ public struct NetworkPolicy: Sendable, Hashable {
             guard let origin, type > origin else { return nil }
             return "It leads from \(origin.words) to \(type.words) (set networkPolicy to \"any\" to allow that)."
         }
+    }
+
+    /// Whether `text` is a name or an address, or `*.` before a name; not a URL, nor a host with a port.
+    public static func isHostPattern(_ text: String) -> Bool {
+        let host = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
+        return !host.isEmpty && !host.contains { "/*?#@ \t".contains($0) }
+            && (host.filter { $0 == ":" }.count != 1)
     }
 
     /// Whether a host is meant by a pattern: a name, or `*.` and a name for everything below it.

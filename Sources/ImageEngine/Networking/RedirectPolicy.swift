@@ -1,3 +1,13 @@
+/// Which redirects are followed (C-15).
+public enum RedirectMode: String, Sendable, Hashable, CaseIterable {
+    /// Those to any http or https URL.
+    case follow
+    /// Those that stay with their scheme, host and port.
+    case sameOrigin = "same-origin"
+    /// None.
+    case none
+}
+
 /// Decides about each redirect of a download: a plain value.
 ///
 /// Only http and https, so many and no more, and never the same request twice, for the answer would be the same. From
@@ -7,14 +17,17 @@ struct RedirectPolicy: Sendable {
     let limit: Int
     /// What errors name.
     let source: String
+    /// Which are followed.
+    let mode: RedirectMode
     /// How many have been followed.
     private(set) var count = 0
     private var visited: Set<Hop> = []
 
     /// A policy for a download of `source`.
-    init(limit: Int, source: String) {
+    init(limit: Int, source: String, mode: RedirectMode = .follow) {
         self.limit = limit
         self.source = source
+        self.mode = mode
     }
 
     /// Whether an answer with this status and `Location` redirects. An empty one leads nowhere.
@@ -26,6 +39,9 @@ struct RedirectPolicy: Sendable {
     mutating func next(after hop: Hop, location: String) throws(ImageError) -> Hop {
         visited.insert(hop)
         let next = hop.following(to: try hop.url.following(location, naming: source))
+        if mode == .none || mode == .sameOrigin && next.url.origin != hop.url.origin {
+            throw .redirectRefused(mode, to: next.url.text, source: source)
+        }
         guard count < limit else {
             throw .limitExceeded(
                 limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)

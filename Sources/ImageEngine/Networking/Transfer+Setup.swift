@@ -90,9 +90,9 @@ extension Transfer {
         let tls = settings.tls
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
-        if order.hop.isAtHome, let certificate = tls.clientCertificate {
-            hc_set_string(easy, CURLOPT_SSLCERT, certificate)
-            hc_set_string(easy, CURLOPT_SSLKEY, tls.clientKey ?? certificate)
+        if let certificate = settings.certificate(for: order.hop) {
+            hc_set_string(easy, CURLOPT_SSLCERT, certificate.file)
+            hc_set_string(easy, CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
         if tls.trustedHosts.contains(where: { NetworkPolicy.matches(order.hop.url.host, $0) }) {
             hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)

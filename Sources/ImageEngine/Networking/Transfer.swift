@@ -21,6 +21,8 @@ final class Transfer {
     private var total: Int?
     private var resumedBytes = 0
     private var pace: TransferPace
+    /// What was last told of it.
+    private var isStalled = false
     /// What libcurl said at the end of a transfer whose head is still being judged by somebody.
     private var isComplete = false
     private let started = monotonicNanoseconds()
@@ -106,8 +108,19 @@ final class Transfer {
 
     // MARK: Receiving
 
+    private func received(_ count: Int) {
+        pace.received(count, at: monotonicNanoseconds())
+        if isStalled { tellStalled(pace.isStalled) }
+    }
+
+    private func tellStalled(_ isStalled: Bool) {
+        guard isStalled != self.isStalled else { return }
+        self.isStalled = isStalled
+        order.stall(isStalled)
+    }
+
     func header(_ line: UnsafeRawBufferPointer) -> Bool {
-        pace.received(line.count, at: monotonicNanoseconds())
+        received(line.count)
         headerBytes += line.count
         if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
         // What comes behind the body says nothing of it any more.
@@ -161,7 +174,7 @@ final class Transfer {
 
     /// - Returns: How many bytes were taken, or the number that holds them back.
     func body(_ data: UnsafeRawBufferPointer) -> Int {
-        pace.received(data.count, at: monotonicNanoseconds())
+        received(data.count)
         if case .unknown = disposition { judge(hasBody: true) }
         switch disposition {
         case .asking: return Int(CURL_WRITEFUNC_PAUSE)
@@ -317,7 +330,9 @@ final class Transfer {
     /// When the transfer must be looked at again; nil if its time is up, and it has ended.
     func check(now: Int) -> Int? {
         switch pace.verdict(at: now) {
-        case .goesOn(let due): return due
+        case .goesOn(let due):
+            tellStalled(pace.isStalled)
+            return due
         case .timedOut(let option, let seconds):
             fail(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
         case .isLetGo: if case .passedBy(let kind) = disposition { end(kind) }
@@ -377,6 +392,7 @@ final class Transfer {
     }
 
     private func end(_ kind: HopOutcome.Kind, bytes: Int = 0) {
+        tellStalled(false)
         func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
         var timing = HopTiming()
         let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))

@@ -16,6 +16,8 @@ struct TransferOrder: Sendable {
     /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
     let ask: (@Sendable (Head) -> Void)?
     let report: @Sendable (DownloadProgress) -> Void
+    /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
+    let stall: @Sendable (_ isStalled: Bool) -> Void
     let finish: @Sendable (HopOutcome) -> Void
 
     /// The head of an answer, for who is asked about it.

@@ -1,7 +1,8 @@
 /// Whether a transfer still comes along, by the bytes that came and the time: a plain value.
 ///
 /// Silence ends it after `timeout`. So does a drip: in each span of two timeouts at least so many bytes a second have to
-/// come, or a server that sends one byte now and then would hold a slot for ever (C4).
+/// come, or a server that sends one byte now and then would hold a slot for ever (C4). Long before that it is stalled:
+/// others may run beside it meanwhile.
 struct TransferPace: Sendable {
     /// What is to be done with a transfer.
     enum Verdict: Sendable, Equatable {
@@ -17,6 +18,9 @@ struct TransferPace: Sendable {
     /// as much.
     static let patience = 200_000_000
 
+    /// After how long without bytes worth counting it is stalled, in nanoseconds.
+    static let stallSpan = 1_000_000_000
+
     private let timeout: Double
     /// How many bytes have to come in a span; 0 for any.
     private let least: Double
@@ -25,6 +29,11 @@ struct TransferPace: Sendable {
     private var spanEnd: Int
     private var spanBytes = 0
     private var isHeld = false
+    private let leastToGetOn: Int
+    private var stallEnd: Int
+    private var stallBytes = 0
+    /// Whether hardly anything came for ``stallSpan``: it may be that nothing will.
+    private(set) var isStalled = false
     private var end: Int?
 
     /// - Parameters:
@@ -37,12 +46,20 @@ struct TransferPace: Sendable {
         least = minBytesPerSecond * 2 * timeout
         lastActivity = now
         spanEnd = now + span
+        // Of a stricter limit than a head that honest servers send it is no sign.
+        leastToGetOn = max(1, Int(min(minBytesPerSecond, 100)))
+        stallEnd = now + Self.stallSpan
     }
 
     /// Bytes came.
     mutating func received(_ count: Int, at now: Int) {
         lastActivity = now
         spanBytes += count
+        stallBytes += count
+        if stallBytes >= leastToGetOn {
+            isStalled = false
+            (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
+        }
     }
 
     /// It waits for us: the server cannot help it.
@@ -53,6 +70,7 @@ struct TransferPace: Sendable {
         isHeld = false
         lastActivity = now
         (spanEnd, spanBytes) = (now + span, 0)
+        (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
     }
 
     /// What still comes is of no use.
@@ -68,6 +86,10 @@ struct TransferPace: Sendable {
             if Double(spanBytes) < least { return .timedOut(option: "minBytesPerSecond", seconds: 2 * timeout) }
             (spanEnd, spanBytes) = (now + span, 0)
         }
-        return .goesOn(until: min(silence, spanEnd, end ?? .max))
+        if now >= stallEnd {
+            isStalled = true
+            (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
+        }
+        return .goesOn(until: min(silence, spanEnd, stallEnd, end ?? .max))
     }
 }

@@ -14,6 +14,12 @@ struct WebURL: Hashable, Sendable {
 
     /// The URL as it is sent, normalised: without user, password and fragment.
     var text: String { exactText.text }
+    /// The path and the query, as they are sent.
+    var target: Substring.UTF8View {
+        text.utf8.dropFirst(scheme.utf8.count + 3).drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    }
+    /// `http` or `https`.
+    var scheme: String { isSecure ? "https" : "http" }
     /// Whether it is https.
     var isSecure: Bool { origin.hasPrefix("https:") }
 

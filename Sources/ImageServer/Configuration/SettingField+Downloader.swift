@@ -26,7 +26,16 @@ extension SettingField<ImageDownloader.Configuration> {
         } value: {
             Int(exactly: $0.timeout).map(JSONLiteral.integer) ?? .number($0.timeout)
         },
+        value(
+            "hostRules",
+            "What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown.",
+            \.hostRules),
+        value(
+            "urlRewrites", "Requests for URLs that begin with from go to to instead; the first counts.", \.urlRewrites),
     ]
+
+    /// The names of those that have no flag.
+    static let unflagged = ["hostRules", "urlRewrites"]
 }
 
 extension ImageDownloader.Configuration {
@@ -34,6 +43,18 @@ extension ImageDownloader.Configuration {
     fileprivate var wholeStartsPerSecond: Int {
         get { Int(startsPerSecond) }
         set { startsPerSecond = Double(newValue) }
+    }
+
+    /// ``rules`` as they stand on the wire.
+    fileprivate var hostRules: HostRules {
+        get { HostRules(rules: rules.hosts) }
+        set { rules.hosts = newValue.rules }
+    }
+
+    /// ``rules`` as they stand on the wire.
+    fileprivate var urlRewrites: URLRewrites {
+        get { URLRewrites(rewrites: rules.rewrites) }
+        set { rules.rewrites = newValue.rewrites }
     }
 }
 

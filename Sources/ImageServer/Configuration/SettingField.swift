@@ -125,6 +125,10 @@ extension SettingField<ImageCache.Configuration> {
             "negativeCache",
             "Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all.",
             to: 31_536_000, \.negativeCache),
+        value(
+            "keyRules",
+            "Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.",
+            \.shownKeyRules),
     ]
 
     private static let folder = SettingField(
@@ -155,6 +159,14 @@ extension SettingField<ImageCache.Configuration> {
         return { $0.disk.syncsToDisk = durability == .disk }
     } value: {
         ($0.disk.syncsToDisk ? Durability.disk : .process).literal
+    }
+}
+
+extension ImageCache.Configuration {
+    /// ``keyRules`` as they stand on the wire.
+    fileprivate var shownKeyRules: KeyRules {
+        get { KeyRules(rules: keyRules) }
+        set { keyRules = newValue.rules }
     }
 }
 

@@ -43,6 +43,14 @@ public struct SettingListing: Sendable {
     ) {
         self.file = file
         var rows = server.map { Row(path: [$0.name], value: $0.value.literal, source: $0.source) }
+        let downloader = sources.downloader()
+        for field in SettingField.downloader
+        where SettingField<ImageDownloader.Configuration>.unflagged.contains(field.name) {
+            rows.append(
+                Row(
+                    path: ["downloader", field.name], value: field.value(downloader),
+                    source: sources.source(ofDownloader: field.name)))
+        }
         rows += Self.rows(sources, nil, folder: nil)
         for name in sources.names.sorted() { rows += Self.rows(sources, name, folder: "\(cacheRoot)/\(name)") }
         self.rows = rows

@@ -23,7 +23,7 @@ extension Method {
             return .now(
                 StatsReply(
                     statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
-                    uptime: server.uptime))
+                    uptime: server.uptime, latencies: server.latencies.noted))
         },
     ]
 

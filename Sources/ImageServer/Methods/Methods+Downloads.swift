@@ -4,7 +4,7 @@ internal import Platform
 
 extension Method {
     /// Methods on downloads.
-    static let downloads: [Method] = [download, prefetch, stopPrefetch, setPriority, cancelAll]
+    static let downloads: [Method] = [download, probe, prefetch, stopPrefetch, setPriority, cancelAll]
 
     private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)
 

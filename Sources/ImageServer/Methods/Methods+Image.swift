@@ -34,15 +34,16 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
-    ) { invocation, key, data, path, cacheName, processors, given, overwrites, metadata -> Outcome<StoreReply> in
+    ) { invocation, given, data, path, cacheName, processors, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
                 "Give either \"data\" or \"path\", not \(data == nil ? "neither" : "both").",
                 param: data == nil ? "path" : "data", expected: "one of data and path",
                 received: data == nil ? "neither" : "both")
         }
-        let options = try processors.options(given) ?? ImageOptions()
+        let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
         if !options.recipe.isEmpty {
@@ -89,8 +90,9 @@ extension Method {
         Param<Bool>("fromDisk", "Remove it from disk.", default: true, true),
         Param<Bool>("allVariants", "Remove everything made from it by processors too.", default: false, false),
         recipeParam
-    ) { invocation, key, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
+    ) { invocation, given, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.cacheKey(key, options)
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
@@ -107,8 +109,9 @@ extension Method {
     private static let isCached = Method(
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
         processorsParam, recipeParam
-    ) { invocation, key, cacheName, processors, options -> Outcome<IsCachedReply> in
+    ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
@@ -120,8 +123,9 @@ extension Method {
     private static let cachePath = Method(
         "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
         recipeParam
-    ) { invocation, key, cacheName, processors, options -> Outcome<CachePathReply> in
+    ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.cacheKey(key, options)
         let burst = invocation.message.burst
         return looking(invocation, cache, key) {
@@ -166,7 +170,7 @@ extension Invocation {
         _ url: URLText, key: KeyText?, cache name: String?, options given: ImageOptions?, _ form: ResultForm
     ) throws -> Outcome<ImageReply> {
         let cache = try server.cache(name)
-        let resource = Resource(url: url.text, cacheKey: key?.text)
+        let resource = cache.resource(url.text, key: key?.text)
         let manager = server.manager
         let burst = message.burst
         let tokens = progress
@@ -187,7 +191,10 @@ extension Invocation {
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
             let found = try manager.cachedImage(
                 resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
-            ).map { try ImageReply(image: $0, form: form).checked() }
+            ).flatMap { image -> ImageReply? in
+                if options.wantsPreview, image.record.preview == nil { return nil }
+                return try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            }
             if found != nil { previous?.stop() }
             return found
         } later: { call in
@@ -216,14 +223,17 @@ extension Invocation {
                 }
                 var isLastTry = false
                 while true {
-                    let image = try await manager.image(
+                    var image = try await manager.image(
                         resource, in: cache, options: options, needs: form.needs, caller: caller)
-                    let reply = try ImageReply(image: image, form: form).checked()
+                    if options.wantsPreview {
+                        image = try await manager.addingPreview(to: image, in: cache, options: options)
+                    }
+                    let reply = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
                     guard form.needsBytes else { return reply }
                     try await server.inlineGate.enter(image.record.byteCount, for: call)
                     do {
                         let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                        return ImageReply(image: loaded, form: form)
+                        return ImageReply(image: loaded, form: form, showsPreview: options.wantsPreview)
                     } catch ImageError.notCached where !isLastTry {
                         // The file was changed behind our back, and has been taken out: load it anew, once.
                         isLastTry = true

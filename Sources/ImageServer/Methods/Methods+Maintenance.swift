@@ -14,8 +14,9 @@ extension Method {
         cacheParam, Param<ProcessorList?>("processors", "What was done to the original.", default: nil, []),
         Param<ImageOptions?>(
             "options", "What else was said when the image was made: cacheSerializer and the like.", default: nil)
-    ) { invocation, key, cacheName, processors, options -> Outcome<EntryReply> in
+    ) { invocation, given, cacheName, processors, options -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
         let made = try processors.cacheKey(key, options)
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
         return .onDisk(access) {
@@ -140,10 +141,7 @@ struct FormatName: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> FormatName {
         if let format = view.string.flatMap(ImageFormat.init(rawValue:)) { return FormatName(format: format) }
-        let names = ImageFormat.allCases.map(\.rawValue)
-        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
-        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }
-        throw mismatch
+        throw .noneOf(ImageFormat.allCases.map(\.rawValue), view)
     }
 }
 

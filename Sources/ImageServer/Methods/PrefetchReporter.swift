@@ -1,51 +1,37 @@
 internal import ImageEngine
 internal import JSONRPC
-internal import Platform
-internal import Synchronization
 
 /// Tells a client how far its prefetch has come, at a bounded rate.
 final class PrefetchReporter: Sendable {
-    private struct State {
-        var throttle = ProgressThrottle()
-        var last: ImagePrefetcher.Progress?
-        var lastSent = 0
-    }
-
     private let call: Call
     private let tokens: ProgressTokens
-    private let state = Mutex(State())
+    private let reports: PacedReports<ImagePrefetcher.Progress>
 
     init(call: Call, tokens: ProgressTokens) {
         self.call = call
         self.tokens = tokens
+        reports = PacedReports(amount: \.settled) { Self.send($0, kind: "report", hasGrown: true, to: call, tokens) }
     }
 
     /// Announces the work.
     func begin(total: Int) {
         let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
-        state.withLock { $0.last = start }
-        send(start, kind: "begin", hasGrown: false)
+        reports.note(start)
+        Self.send(start, kind: "begin", hasGrown: false, to: call, tokens)
     }
 
-    /// Reports progress, unless that would be too much of it.
-    func report(_ progress: ImagePrefetcher.Progress) {
-        let now = monotonicNanoseconds()
-        let isSent = state.withLock { state in
-            state.last = progress
-            guard state.throttle.admits(progress.settled, now: now) else { return false }
-            state.lastSent = progress.settled
-            return true
-        }
-        if isSent { send(progress, kind: "report", hasGrown: true) }
-    }
+    /// Reports progress, as soon as that would not be too much of it.
+    func report(_ progress: ImagePrefetcher.Progress) { reports.note(progress) }
 
     /// Announces the end; must be called before the response is sent.
     func end() {
-        let (last, lastSent) = state.withLock { ($0.last, $0.lastSent) }
-        if let last { send(last, kind: "end", hasGrown: last.settled > lastSent) }
+        let (last, hasGrown) = reports.end()
+        if let last { Self.send(last, kind: "end", hasGrown: hasGrown, to: call, tokens) }
     }
 
-    private func send(_ progress: ImagePrefetcher.Progress, kind: String, hasGrown: Bool) {
+    private static func send(
+        _ progress: ImagePrefetcher.Progress, kind: String, hasGrown: Bool, to call: Call, _ tokens: ProgressTokens
+    ) {
         if let token = tokens.workDone {
             call.notify("$/progress") { writer in
                 writer.object { params in

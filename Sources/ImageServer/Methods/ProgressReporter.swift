@@ -1,24 +1,16 @@
 internal import ImageEngine
 internal import JSONRPC
-internal import Platform
-internal import Synchronization
 
 /// Tells a client how far its request has come: begin, reports at a bounded rate, end; nothing after the response.
 final class ProgressReporter: Sendable {
-    private struct State {
-        var throttle = ProgressThrottle()
-        var last: DownloadProgress?
-        var lastSent = 0
-        var hasEnded = false
-    }
-
     private let call: Call
     private let tokens: ProgressTokens
-    private let state = Mutex(State())
+    private let reports: PacedReports<DownloadProgress>
 
     init(call: Call, tokens: ProgressTokens) {
         self.call = call
         self.tokens = tokens
+        reports = PacedReports(amount: \.received) { Self.send($0, kind: "report", to: call, tokens) }
     }
 
     /// Announces the work.
@@ -36,30 +28,19 @@ final class ProgressReporter: Sendable {
         }
     }
 
-    /// Reports progress, unless that would be too much of it.
-    func report(_ progress: DownloadProgress) {
-        let now = monotonicNanoseconds()
-        let isSent = state.withLock { state in
-            // After a retry the count begins again; what has been told stays told.
-            guard !state.hasEnded, progress.received >= state.last?.received ?? 0 else { return false }
-            state.last = progress
-            guard state.throttle.admits(progress.received, now: now) else { return false }
-            state.lastSent = progress.received
-            return true
-        }
-        if isSent { send(progress, kind: "report") }
-    }
+    /// Reports progress, as soon as that would not be too much of it.
+    func report(_ progress: DownloadProgress) { reports.note(progress) }
 
     /// Announces the end; must be called before the response is sent.
     func end() {
-        let (last, lastSent) = state.withLock { state in
-            state.hasEnded = true
-            return (state.last ?? DownloadProgress(received: 0, total: nil), state.lastSent)
-        }
-        send(last, kind: "end", isGrown: last.received > lastSent)
+        let (last, hasGrown) = reports.end()
+        Self.send(
+            last ?? DownloadProgress(received: 0, total: nil), kind: "end", isGrown: hasGrown, to: call, tokens)
     }
 
-    private func send(_ progress: DownloadProgress, kind: String, isGrown: Bool = true) {
+    private static func send(
+        _ progress: DownloadProgress, kind: String, isGrown: Bool = true, to call: Call, _ tokens: ProgressTokens
+    ) {
         if let token = tokens.workDone {
             call.notify("$/progress") { writer in
                 Self.write(&writer, token) { value in

@@ -16,4 +16,9 @@ struct ProgressThrottle: Sendable {
         lastReceived = received
         return true
     }
+
+    /// Seconds from `now` until a report may be sent.
+    func wait(at now: Int) -> Double {
+        Double(max((lastTime.map { $0 + Self.interval } ?? now) - now, 0)) / 1e9
+    }
 }

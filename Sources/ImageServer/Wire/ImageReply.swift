@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import ImageRecipes
 internal import JSONRPC
 
 /// An image as a method answers with it.
@@ -7,6 +8,8 @@ struct ImageReply: WireObject {
     let form: ResultForm
     /// The raw pixels, when they were asked for.
     var pixels: PixelFile?
+    /// Whether the placeholder was asked for.
+    var showsPreview = false
 
     static let name = "ImageResult"
 
@@ -84,6 +87,24 @@ struct ImageReply: WireObject {
             }
         },
         WireField(
+            "thumbHash", "A ThumbHash of the image, when asked for and there is a codec worker.", Base64Bytes.schema,
+            isOptional: true, isVolatile: true
+        ) {
+            guard $0.showsPreview, let bytes = $0.image.record.preview?.thumbHash else { return }
+            $1.key("thumbHash")
+            $1.writeUnescaped(count: Base64.encodedCount(bytes.count)) { text in
+                bytes.withUnsafeBytes { Base64.encode($0, into: text) }
+            }
+        },
+        WireField(
+            "dominantColor", "The colour that most of the image has, with the ThumbHash.",
+            ["type": "string", "pattern": "^#[0-9a-f]{6}([0-9a-f]{2})?$"], isOptional: true, isVolatile: true
+        ) {
+            if $0.showsPreview, let preview = $0.image.record.preview {
+                $1.field("dominantColor", preview.dominantColor.text)
+            }
+        },
+        WireField(
             "pixels",
             "A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.",
             pixelSchema, isOptional: true, isVolatile: true
@@ -140,7 +161,8 @@ struct ImageReply: WireObject {
 
     /// Whether none of the rare fields is written.
     private var isPlain: Bool {
-        form != .dataUrl && pixels == nil && !image.isPlaceholder && !image.isStale && !image.isRevalidated
+        form != .dataUrl && pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
+            && !image.isRevalidated
             && (image.admission == nil || image.admission == .kept)
     }
 

@@ -124,6 +124,9 @@ struct OptionField: Sendable {
         flag(
             "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
         ) { $0.backgroundDecode = $1 },
+        flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
+            $0.wantsPreview = $1
+        },
         integer(
             "maxPixels", "The most pixels that a frame of an image to be processed may have.", default: 50_000_000,
             from: 1, to: 4_294_836_225
@@ -197,6 +200,10 @@ struct OptionField: Sendable {
             "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
             DelegationNames.self
         ) { $0.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
+        value(
+            "redirect", "Which redirects are followed: all, those to the same scheme, host and port, or none.",
+            default: "follow", RedirectMode.self
+        ) { $0.redirect = $1 },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
             $0.maxRedirects = $1
         },

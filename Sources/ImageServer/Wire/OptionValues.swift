@@ -242,13 +242,5 @@ private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
 /// Whether text can stand in a header: no line ends and no other control characters.
 func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 
-extension LastCancel: WireValue {
-    static var schema: JSONLiteral { ["type": "string", "enum": .array(allCases.map { .string($0.rawValue) })] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> LastCancel {
-        guard let value = view.string.flatMap(LastCancel.init(rawValue:)) else {
-            throw .expected("\"abort\" or \"finish\"", view)
-        }
-        return value
-    }
-}
+extension LastCancel: NamedValue {}
+extension RedirectMode: NamedValue {}

@@ -116,6 +116,7 @@ struct StatsReply: WireObject {
     let statistics: EngineStatistics
     let requestsInFlight: Int
     let uptime: Double
+    let latencies: [(method: Int, histogram: LatencyHistogram)]
 
     static let name = "StatsResult"
 
@@ -138,6 +139,8 @@ struct StatsReply: WireObject {
         counter("downloadedBytes", "Bytes of bodies received.", \.downloadedBytes),
         counter("runningDownloads", "Downloads under way.", \.runningDownloads),
         counter(
+            "stalledDownloads", "Those of them whose servers have said nothing for a second.", \.stalledDownloads),
+        counter(
             "waitingDownloads", "Downloads waiting for their turn, or for another process that downloads the same.",
             \.waitingDownloads),
         counter("evictions", "Images evicted from disk for their size.", \.evictions),
@@ -152,6 +155,18 @@ struct StatsReply: WireObject {
         WireField("uptimeSeconds", "Seconds since the server started.", ["type": "number", "minimum": 0]) {
             $1.key("uptimeSeconds")
             $1.write($0.uptime)
+        },
+        WireField(
+            "latency", "How long requests took from being read to being answered, by method.",
+            ["type": "object", "additionalProperties": .schema(LatencyReply.name)]
+        ) { reply, writer in
+            writer.key("latency")
+            writer.object { writer in
+                for (method, histogram) in reply.latencies {
+                    writer.key(Method.all[method].name)
+                    LatencyReply(histogram: histogram).write(to: &writer)
+                }
+            }
         },
     ]
 }

@@ -25,6 +25,18 @@ struct Mismatch: Error {
             path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
     }
 
+    /// The value is none of a few words.
+    static func noneOf(_ names: [String], _ view: borrowing JSONView) -> Mismatch {
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let expected = names.count == 1 ? list : "one of \(list)"
+        guard let text = view.string else { return .expected(expected, view) }
+        // Another word, not another kind of value.
+        let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a longer text"
+        return Mismatch(
+            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received,
+            suggestion: nearestName(to: text, in: names))
+    }
+
     /// An object has a member that nobody knows.
     static func unknown(_ name: String, among names: [String], what: String) -> Mismatch {
         let nearest = nearestName(to: name, in: names)
@@ -129,10 +141,7 @@ extension NamedValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Self {
         if let value = view.string.flatMap(Self.init(rawValue:)) { return value }
-        let names = allCases.map(\.rawValue)
-        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", view)
-        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names) }
-        throw mismatch
+        throw .noneOf(allCases.map(\.rawValue), view)
     }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// Which download starts next (A-214, E2-16, E2-21, E2-22, E2-23, E2-25, E2-27).
+/// Which download starts next (A-214, B-003, B-004, B-013, B-014, C-17, E2-16, E2-21, E2-22, E2-23, E2-25, E2-27).
 @Suite struct DownloadQueueTests {
     /// The queue in the plainest words: a list in order of arrival.
     private struct Model {
@@ -13,6 +13,7 @@ import Testing
             let arrival: Int
             var priority: Double
             var hasBegun = false
+            var isStalled = false
         }
 
         var waiting: [Download] = []
@@ -24,7 +25,9 @@ import Testing
 
         private func hasRoom(_ others: [Download], _ limit: Int, for download: Download) -> Bool {
             let background = others.count { $0.priority < 0 }
+            let low = others.count { $0.priority < 0.5 }
             return others.count < limit && (download.priority >= 0 || background < max(1, limit - limit / 2))
+                && (download.priority >= 0.5 || low < max(1, limit - limit / 4))
         }
 
         mutating func add(_ id: UInt64, _ host: String, _ priority: Double) {
@@ -34,7 +37,8 @@ import Testing
 
         mutating func start() -> UInt64? {
             let ready = waiting.filter { download in
-                hasRoom(running, total, for: download)
+                hasRoom(running.filter { !$0.isStalled }, total, for: download)
+                    && hasRoom(running, 4 * total, for: download)
                     && hasRoom(running.filter { $0.host == download.host }, perHost, for: download)
             }
             let next = ready.min { one, other in
@@ -51,7 +55,7 @@ import Testing
         mutating func move(_ id: UInt64, _ host: String) {
             guard let index = running.firstIndex(where: { $0.id == id && $0.host != host }) else { return }
             var moved = running.remove(at: index)
-            (moved.host, moved.hasBegun) = (host, true)
+            (moved.host, moved.hasBegun, moved.isStalled) = (host, true, false)
             waiting.append(moved)
         }
     }
@@ -70,7 +74,15 @@ import Testing
         var queue = DownloadQueue(limits: .init(perHost: model.perHost, total: model.total), order: model.order)
         var lastID: UInt64 = 0
         for step in 0..<1000 {
-            switch Int.random(in: 0..<22, using: &generator) {
+            switch Int.random(in: 0..<26, using: &generator) {
+            case 22...25:
+                let (id, isStalled) = (
+                    UInt64.random(in: 0...lastID + 1, using: &generator), Bool.random(using: &generator)
+                )
+                queue.setStalled(id, isStalled)
+                if let index = model.running.firstIndex(where: { $0.id == id }) {
+                    model.running[index].isStalled = isStalled
+                }
             case 20, 21:
                 let id = UInt64.random(in: 0...lastID + 1, using: &generator)
                 let host = "host \(Int.random(in: 0..<4, using: &generator))"
@@ -110,6 +122,7 @@ import Testing
             }
             #expect(queue.runningCount == model.running.count, "seed \(seed), step \(step)")
             #expect(queue.waitingCount == model.waiting.count, "seed \(seed), step \(step)")
+            #expect(queue.stalledCount == model.running.count { $0.isStalled }, "seed \(seed), step \(step)")
         }
     }
 
@@ -160,6 +173,75 @@ import Testing
         queue.setPriority(1, to: 0.5)
         #expect(started(&queue) == 3)
         #expect(started(&queue) == nil, "all four are taken")
+    }
+
+    /// B-014, C-17: a slot in four is left to what is as urgent as usual, of all and of each host.
+    @Test func lessUrgentDownloadsLeaveSlotsToOthers() {
+        for (perHost, total) in [(4, 64), (64, 4)] {
+            var queue = DownloadQueue(limits: .init(perHost: perHost, total: total))
+            for id: UInt64 in 1...4 { queue.enqueue(id, host: "h", priority: 0.49) }
+            #expect([1, 2, 3, nil] == (0..<4).map { _ in started(&queue) })
+            queue.enqueue(5, host: "h", priority: CallPriority.background)
+            #expect(started(&queue) == nil, "what is less urgent still has no slot of its own")
+            queue.enqueue(6, host: "h", priority: 0.5)
+            #expect(started(&queue) == 6)
+            queue.remove(6)
+            queue.setPriority(4, to: 1)
+            #expect(started(&queue) == 4, "the slot was kept for it")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func reservedSlotsNeverStopWhatIsLessUrgent(_ limit: Int) {
+        for priority in [CallPriority.background, 0, 0.49] {
+            var queue = DownloadQueue(limits: .init(perHost: limit, total: limit))
+            queue.enqueue(1, host: "h", priority: priority)
+            #expect(started(&queue) == 1)
+        }
+    }
+
+    /// C4: silent hosts take no slots from others, but make no more connections than four times as many in all.
+    @Test func silentHostsHoldUpNobody() {
+        var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
+        for id: UInt64 in 1...40 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
+        for id: UInt64 in 1...4 { #expect(started(&queue) == id) }
+        queue.enqueue(100, host: "good", priority: 0.5)
+        queue.setPriority(100, to: 1)
+        #expect(started(&queue) == nil)
+        queue.setStalled(1, true)
+        #expect(started(&queue) == 100)
+        #expect(queue.runningCount == 5 && queue.stalledCount == 1)
+        queue.remove(100)
+        // Each that starts turns out to be silent too.
+        var open: [UInt64] = [1, 2, 3, 4]
+        for id in open { queue.setStalled(id, true) }
+        while let id = started(&queue) {
+            queue.setStalled(id, true)
+            open.append(id)
+        }
+        #expect(open.count == 16, "four times four")
+        #expect(queue.runningCount == 16 && queue.stalledCount == 16)
+        // Those that speak again count beyond the limit, and nothing starts until there is room.
+        for id in open.prefix(6) { queue.setStalled(id, false) }
+        queue.remove(open[15])
+        #expect(started(&queue) == nil)
+        for id in open.prefix(2) { queue.remove(id) }
+        #expect(started(&queue) == nil, "four get on")
+        queue.remove(open[2])
+        #expect(started(&queue) != nil)
+    }
+
+    /// C4: the slots of one host stay taken.
+    @Test func silentHostGetsNoMoreConnectionsThanItsOwn() {
+        var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
+        for id: UInt64 in 1...9 { queue.enqueue(id, host: "h", priority: 0.5) }
+        #expect(started(&queue) == 1 && started(&queue) == 2)
+        queue.setStalled(1, true)
+        queue.setStalled(2, true)
+        #expect(started(&queue) == nil)
+        queue.remove(1)
+        #expect(started(&queue) == 3)
+        #expect(queue.runningCount == 2 && queue.stalledCount == 1)
     }
 
     /// Two hosts that redirect to each other wait for no slot that the other one holds.

@@ -51,7 +51,7 @@ import Testing
     @Test func transferThatTurnsIntoADripEndsWithinTwoSpans() {
         var pace = pace()
         pace.received(100 << 20, at: 29 * second)
-        #expect(pace.verdict(at: 30 * second) == .goesOn(until: 44 * second))
+        #expect(pace.verdict(at: 30 * second) == .goesOn(until: 31 * second))
         for time in 31..<60 {
             pace.received(1, at: time * second)
             guard case .goesOn = pace.verdict(at: time * second) else {
@@ -72,8 +72,44 @@ import Testing
         held.hold()
         #expect(held.verdict(at: 1000 * second) == .goesOn(until: .max))
         held.release(at: 1000 * second)
-        #expect(held.verdict(at: 1000 * second) == .goesOn(until: 1015 * second))
+        #expect(held.verdict(at: 1000 * second) == .goesOn(until: 1001 * second))
         #expect(held.verdict(at: 1015 * second) == .timedOut(option: "timeout", seconds: 15))
+    }
+
+    /// C4: long before silence ends it, others may run beside it.
+    @Test func transferIsStalledAfterASecondOfSilenceUntilBytesCome() {
+        var pace = pace()
+        #expect(pace.verdict(at: second - 1) == .goesOn(until: second) && !pace.isStalled)
+        #expect(pace.verdict(at: second) == .goesOn(until: 2 * second) && pace.isStalled)
+        pace.received(200, at: 5 * second)
+        #expect(!pace.isStalled)
+        #expect(pace.verdict(at: 5 * second) == .goesOn(until: 6 * second) && !pace.isStalled)
+        pace.received(100, at: 6 * second - 1)
+        #expect(pace.verdict(at: 6 * second) == .goesOn(until: 7 * second - 1) && !pace.isStalled)
+        #expect(pace.verdict(at: 7 * second) == .goesOn(until: 8 * second) && pace.isStalled)
+    }
+
+    @Test(arguments: [(1, 0.1, true), (9, 0.1, true), (20, 0.1, false), (1000, 0.9, false), (1000, 1.5, true)])
+    func dripIsAsGoodAsSilence(_ count: Int, _ pause: Double, _ stalls: Bool) {
+        var pace = pace()
+        var hasStalled = false
+        for step in 1...100 {
+            let now = Int(Double(step) * pause * 1e9)
+            _ = pace.verdict(at: now)
+            hasStalled = hasStalled || pace.isStalled
+            pace.received(count, at: now)
+        }
+        #expect(hasStalled == stalls)
+    }
+
+    @Test func whatWaitsForUsIsNotStalled() {
+        var pace = pace()
+        pace.hold()
+        _ = pace.verdict(at: 100 * second)
+        #expect(!pace.isStalled)
+        pace.release(at: 100 * second)
+        _ = pace.verdict(at: 101 * second)
+        #expect(pace.isStalled)
     }
 
     @Test func restOfAUselessBodyIsHardlyWaitedFor() {
@@ -91,6 +127,29 @@ import Testing
             _ = pace.verdict(at: 1 << 60)
             _ = pace.verdict(at: (1 << 60) + 1)
         }
+    }
+
+    /// C4: with plain requests, servers that accept and say nothing keep nobody from others.
+    @Test func silentServersHoldUpNoOtherDownload() async throws {
+        let engine = try TestEngine {
+            $0.downloader.proxy = .none
+            $0.downloader.maxConcurrentDownloads = 2
+        }
+        let gate = Gate()
+        let silent = try (0..<3).map { _ in
+            try LocalServer { _ in Script.empty.waiting(for: gate).followed(by: .reply(200, [:], hollowPNG(width: 3))) }
+        }
+        defer { for server in silent { server.stop() } }
+        let callers = (0..<6).map { number in Task { try await engine.image(silent[number / 2].url("/\(number)")) } }
+        try await eventually("all are connected, beyond the limit") { silent.allSatisfy { $0.requests.count == 2 } }
+        let good = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 4)) }
+        defer { good.stop() }
+        #expect(try await engine.image(good.url("/a")).record.header.width == 4)
+        try await eventually("all are stalled") { engine.manager.statistics.stalledDownloads == 6 }
+        gate.open()
+        for caller in callers { #expect(try await caller.value.record.header.width == 3) }
+        try await eventually { engine.manager.statistics.runningDownloads == 0 }
+        #expect(engine.manager.statistics.stalledDownloads == 0)
     }
 
     /// C4, over a connection: the pieces come far more often than the timeout.

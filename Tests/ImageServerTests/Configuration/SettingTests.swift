@@ -24,6 +24,7 @@ import Testing
         ("disk.pathExtension", "\"img\"", nil), ("disk.fileNames", "\"md5\"", nil),
         ("disk.readOnlyPaths", "[\"/a\",\"/b\"]", nil), ("disk.durability", "\"disk\"", nil),
         ("disk.revalidate", "\"http\"", nil), ("disk.negativeCache", "60", nil),
+        ("disk.keyRules", #"[{"hosts":["*.a.b","::1"],"keepQuery":[],"dropQuery":["x*"]},{"dropQuery":["y"]}]"#, nil),
     ]
 
     static let bad: [(path: String, value: String, place: String, expected: String)] = [
@@ -43,7 +44,10 @@ import Testing
         ("disk.readOnlyPaths", "[\"/a\",\"b\"]", ".1", "an absolute path"),
         ("disk.durability", "true", "", "one of \"process\""),
         ("disk.revalidate", "\"stale\"", "", "one of \"never\""),
-        ("disk.negativeCache", "0.5", "", "an integer from 0"),
+        ("disk.negativeCache", "0.5", "", "an integer from 0"), ("disk.keyRules", "{}", "", "a list of rules such as"),
+        ("disk.keyRules", "[1]", ".0", "an object"), ("disk.keyRules", "[{}]", ".0", "an object with keepQuery or"),
+        ("disk.keyRules", #"[{"dropQuery":["a"]},{"dropQuery":"a"}]"#, ".1.dropQuery", "a list of strings"),
+        ("disk.keyRules", #"[{"hosts":["http://a"],"dropQuery":["a"]}]"#, ".0.hosts.0", "a host such as"),
     ]
 
     @Test(arguments: good.indices)
@@ -126,6 +130,19 @@ import Testing
         (#"{"downloader":{"downloadBurst":0}}"#, "downloader.downloadBurst"),
         (#"{"downloader":{"timeout":0}}"#, "downloader.timeout"),
         (#"{"downloader":{"retries":0}}"#, "downloader.retries"),
+        (#"{"downloader":{"hostRules":{}}}"#, "downloader.hostRules"),
+        (#"{"downloader":{"hostRules":[{"headers":{}}]}}"#, "downloader.hostRules.0"),
+        (#"{"downloader":{"hostRules":[{"hosts":["a/b"]}]}}"#, "downloader.hostRules.0.hosts.0"),
+        (#"{"downloader":{"hostRules":[{"hosts":[]}]}}"#, "downloader.hostRules.0.hosts"),
+        (
+            #"{"downloader":{"hostRules":[{"hosts":["a"],"headers":{"A B":"c"}}]}}"#,
+            "downloader.hostRules.0.headers.A B"
+        ),
+        (#"{"downloader":{"hostRules":[{"hosts":["a"],"header":{}}]}}"#, "downloader.hostRules.0.header"),
+        (#"{"downloader":{"hostRules":[{"hosts":["a"],"clientKey":"k"}]}}"#, "downloader.hostRules.0.clientKey"),
+        (#"{"downloader":{"urlRewrites":[{"from":"http://a/"}]}}"#, "downloader.urlRewrites.0"),
+        (#"{"downloader":{"urlRewrites":[{"from":"a","to":"b"}]}}"#, "downloader.urlRewrites.0"),
+        (#"{"downloader":{"urlRewrites":[{"fro":"http://a/"}]}}"#, "downloader.urlRewrites.0.fro"),
     ])
     func aBadValueInsideALayerIsNamedWithItsWholePath(_ text: String, _ path: String) throws {
         let mismatch = try #require(throws: Mismatch.self) { try decode(InitializationOptions.self, text) }

@@ -38,6 +38,23 @@ export interface CacheOptions {
   lease?: number;
 }
 
+/** How a processed image is written. */
+export interface CacheSerializer {
+  /** Default: with transparency PNG, opaque JPEG, animated as the original. */
+  format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff";
+  /** From 1 to 100. */
+  quality?: number;
+  lossless?: boolean;
+  progressive?: boolean;
+  /** The colour below what is transparent. */
+  background?: string;
+  /** The largest file; quality is lowered until it is kept. */
+  maxBytes?: number;
+  stripMetadata?: boolean;
+  /** Whether the colour profile is kept. Default: `"keep"`. */
+  profile?: "keep" | "sRGB";
+}
+
 /** How an image is downloaded. */
 export interface DownloadOptions {
   /** Longest wait for the next bytes, in seconds. Default: 15. Exceeding it is the error `timedOut`. */
@@ -66,6 +83,32 @@ export interface DownloadOptions {
   retry?: { maxRetries: number; interval?: { seconds: number } | { exponential: number } };
   /** URLs tried in this order when `url` fails. */
   alternativeSources?: string[];
+  /** Keep the original of a processed image too. Default: true. */
+  cacheOriginalImage?: boolean;
+  /** How a processed image is written. Default: in the format that suits the result. */
+  cacheSerializer?: CacheSerializer;
+  /** Take the first frame of an animation, as a still. Default: false. */
+  onlyLoadFirstFrame?: boolean;
+  /** Take one frame of an animation, from 0, as a still. Default: all. */
+  frame?: number;
+  /** Make an image of more than 15,728,640 pixels smaller. Default: false. */
+  scaleDownLargeImages?: boolean;
+  /** What the lengths of processors are multiplied by. Default: 1. */
+  scaleFactor?: number;
+  /** Accepted, and without effect: all frames are always kept. */
+  preloadAllAnimationData?: boolean;
+  /** Accepted, and without effect: images are always decoded in another process. */
+  backgroundDecode?: boolean;
+  /** Answer with a ThumbHash and the dominant colour too. Default: false. */
+  thumbHash?: boolean;
+  /** Most pixels of a frame of an image to be processed. Default: 50,000,000. Else the error `limitExceeded`. */
+  maxPixels?: number;
+  /** Most frames of an image to be processed. Default: 2,000. Else the error `limitExceeded`. */
+  maxFrames?: number;
+  /** Most pixels of all its frames. Default: 250,000,000. Else the error `limitExceeded`. */
+  maxAnimationPixels?: number;
+  /** Longest time for processing, in seconds. Default: 20. Else the error `limitExceeded`. */
+  decodeSeconds?: number;
   /** Path or URL of a stand-in for an image that cannot be had; the result then says `placeholder: true`. */
   onFailureImage?: string;
 }

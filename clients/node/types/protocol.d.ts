@@ -29,9 +29,9 @@ export interface RetrieveRequest extends CacheRequest {
   options?: ImageOptions;
   /**
    * How the image is handed out: as a file, as bytes (16 MiB at most, else the error `limitExceeded`), as both, or not
-   * at all. Default: `"path"`.
+   * at all; or as a data URL, or as a file of raw pixels. Default: `"path"`.
    */
-  as?: "path" | "data" | "both" | "none";
+  as?: "path" | "data" | "both" | "none" | "dataUrl" | "pixels";
 }
 
 /** What `store` is asked for: the key, and either `path` or `data`. */
@@ -92,6 +92,23 @@ export interface ImageResult {
   byteCount: number;
   /** The encoded image, when it was asked for as `"data"` or `"both"`. */
   data?: Buffer;
+  /** The image as a data URL, when it was asked for as `"dataUrl"`. */
+  dataUrl?: string;
+  /** Raw pixels, when they were asked for: RGBA, eight bits each, sRGB, the frames one below the other. */
+  pixels?: {
+    path: string;
+    uri: string;
+    width: number;
+    height: number;
+    /** Bytes from one row to the next. */
+    stride: number;
+    frameCount: number;
+    byteCount: number;
+    /** Milliseconds each frame is shown. */
+    delays: number[];
+    /** How often the animation is played; 0 for ever. */
+    loopCount: number;
+  };
   /** The URL it was downloaded from. */
   url?: string;
   /** The validator the HTTP server gave. */
@@ -100,6 +117,10 @@ export interface ImageResult {
   lastModified?: string;
   /** When the entry expires, ISO 8601; null for never. */
   expiresAt?: string | null;
+  /** With the option `thumbHash`: a ThumbHash in base64. */
+  thumbHash?: string;
+  /** With the option `thumbHash`: the colour that most of the image has, such as `"#a0b1c2"`. */
+  dominantColor?: string;
   /** True when this is the stand-in of `onFailureImage`. */
   placeholder?: boolean;
   /** False when memory was to keep the bytes and did not; `memoryReason` says why. */

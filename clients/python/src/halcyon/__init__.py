@@ -34,7 +34,16 @@ from .errors import (
     TimedOut,
     TLSFailed,
 )
-from .options import As, Authorization, Expiration, ExtendingExpiration, ImageOptions, Processors, Retry
+from .options import (
+    As,
+    Authorization,
+    CacheSerializer,
+    Expiration,
+    ExtendingExpiration,
+    ImageOptions,
+    Processors,
+    Retry,
+)
 from .process import find_binary
 from .results import (
     CachedResult,
@@ -71,6 +80,7 @@ __all__ = [
     "BadData",
     "BinaryNotFound",
     "CachePathResult",
+    "CacheSerializer",
     "CacheSettings",
     "ConfiguredSettings",
     "CacheType",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, TypedDict, Union
 
-As = Literal["path", "data", "both", "none"]
-"""How an image is answered: where its file is, its bytes, both, or neither."""
+As = Literal["path", "data", "both", "none", "dataUrl", "pixels"]
+"""How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw
+pixels, which are in `extra` under `dataUrl` and `pixels`."""
 
 Processors = List[Dict[str, Any]]
 """Steps applied left to right, each an object with one field, the name of the processor."""
@@ -76,6 +77,19 @@ class Retry(_RetryCount, total=False):
     interval: Union[ForSeconds, ExponentialInterval]
 
 
+class CacheSerializer(TypedDict, total=False):
+    """How a processed image is written; the format is chosen by the result unless it is given."""
+
+    format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff"]
+    quality: int
+    lossless: bool
+    progressive: bool
+    background: str
+    maxBytes: int
+    stripMetadata: bool
+    profile: Literal["keep", "sRGB"]
+
+
 class ImageOptions(TypedDict, total=False):
     """Options of one call; what is left out has the server's default.
 
@@ -120,4 +134,17 @@ class ImageOptions(TypedDict, total=False):
     retry: Retry
     alternativeSources: List[str]
     # Image
+    cacheOriginalImage: bool
+    cacheSerializer: CacheSerializer
+    onlyLoadFirstFrame: bool
+    frame: int
+    scaleDownLargeImages: bool
+    scaleFactor: float
+    preloadAllAnimationData: bool
+    backgroundDecode: bool
+    thumbHash: bool
+    maxPixels: int
+    maxFrames: int
+    maxAnimationPixels: int
+    decodeSeconds: float
     onFailureImage: str

@@ -1,0 +1,107 @@
+public import ImageRecipes
+
+/// What is kept of an image's placeholder, as a line among what is kept of the server's answer (D-27).
+extension ImageRecord {
+    /// The ThumbHash and the dominant colour, once they have been made.
+    public var preview: RenderPlaceholder? { origin.http.flatMap(ImagePreview.read) }
+}
+
+/// The text form of a placeholder: its letter, the colour, and the hash in base64.
+enum ImagePreview {
+    private static let letter = "t"
+
+    static func line(_ preview: RenderPlaceholder) -> String {
+        let bytes = preview.thumbHash
+        let text = String(unsafeUninitializedCapacity: Base64.encodedCount(bytes.count)) { buffer in
+            bytes.withUnsafeBytes { Base64.encode($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+            return Base64.encodedCount(bytes.count)
+        }
+        return letter + preview.dominantColor.text + " " + text
+    }
+
+    static func read(_ text: String) -> RenderPlaceholder? {
+        for line in text.split(separator: "\n") where line.hasPrefix(letter) {
+            let parts = line.dropFirst().split(separator: " ")
+            guard parts.count == 2, let color = RecipeColor(String(parts[0])),
+                let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
+            else { return nil }
+            return RenderPlaceholder(thumbHash: hash, dominantColor: color)
+        }
+        return nil
+    }
+
+    /// The origin with the placeholder.
+    static func origin(_ origin: ImageOrigin, _ preview: RenderPlaceholder) -> ImageOrigin {
+        var noted = origin
+        noted.http = (origin.http.map { $0 + "\n" } ?? "") + line(preview)
+        return noted
+    }
+}
+
+extension ImageManager {
+    /// The result with a placeholder of its image, made now if its entry has none, and kept with the entry.
+    ///
+    /// A placeholder that cannot be made is left out: the image counts more.
+    public func addingPreview(to result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
+        -> ImageResult
+    {
+        if result.record.preview != nil { return result }
+        do {
+            let source = try await pool.run { [self] in try original(result, in: cache, options, mark: "-") }
+            let header = result.record.header
+            try options.limits.check(header, source: result.record.key.key)
+            let request = RenderRequest(
+                source: source.path, format: header.format.rawValue, outputs: [], limits: options.limits,
+                wantsPlaceholder: true)
+            guard let preview = try await codec.render(request, cost: Self.cost(of: header)).placeholder else {
+                return result
+            }
+            return try await pool.run {
+                var noted = result
+                noted.record = try cache.note(
+                    ImagePreview.origin(result.record.origin, preview), of: result.record, options)
+                return noted
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return result
+        }
+    }
+}
+
+extension ImageCache {
+    /// Keeps something new about an image with it; whoever has it replaced meanwhile is right.
+    func note(_ origin: ImageOrigin, of record: ImageRecord, _ options: ImageOptions) throws(ImageError) -> ImageRecord
+    {
+        let noted = try disk.note(origin, of: record) ?? record.replacing(origin)
+        if let entry = memory.peek(record.key), entry.record === record {
+            keep(noted, bytes: entry.bytes, expiration: options.memoryCacheExpiration)
+        }
+        return noted
+    }
+}
+
+extension DiskStorage {
+    /// Writes something new about an entry down; its life goes on as it was.
+    ///
+    /// - Returns: The entry as it is now; nil if it is none of ours any more.
+    func note(_ origin: ImageOrigin, of record: ImageRecord) throws(ImageError) -> ImageRecord? {
+        guard let number = record.number, let stamp = record.stamp, folder.exists else { return nil }
+        let digest = name(of: record.key)
+        do {
+            return try index.write { writer in
+                guard var row = try writer.row(number), row.name == digest, row.modified == stamp.modified,
+                    row.storedAt == record.storedAt
+                else { return nil }
+                let path = self.folder.blob(row.fileName)
+                guard let found = FileStamp(path: path), found.matches(stamp) else { return nil }
+                row.origin = origin
+                try writer.revive(row, at: self.clock.now)
+                return self.record(record.key, row, path, found)
+            }
+        } catch {
+            throw StorageFailure.error(error, folder: folder.path)
+        }
+    }
+}

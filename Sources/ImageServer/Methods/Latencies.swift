@@ -1,0 +1,57 @@
+internal import JSONRPC
+internal import Platform
+internal import Synchronization
+
+/// How long the requests of each method took, from their beginning to their answer (D-07).
+final class Latencies: Sendable {
+    private let histograms: Mutex<[LatencyHistogram?]>
+
+    /// - Parameter count: How many methods there are.
+    init(count: Int) { histograms = Mutex(Array(repeating: nil, count: count)) }
+
+    /// Notes that a request of the method with this number, begun at `start`, has just been answered.
+    ///
+    /// - Complexity: O(1): some 50 ns with the look at the clock.
+    func note(_ method: Int, since start: Int) {
+        let time = monotonicNanoseconds() - start
+        histograms.withLock { histograms in
+            if histograms[method] == nil { histograms[method] = LatencyHistogram() }
+            histograms[method]?.note(time)
+        }
+    }
+
+    /// The histograms of the methods that were called, by their number.
+    var noted: [(method: Int, histogram: LatencyHistogram)] {
+        histograms.withLock { $0 }.enumerated().compactMap { number, histogram in histogram.map { (number, $0) } }
+    }
+}
+
+/// How long the requests of one method took, in milliseconds.
+struct LatencyReply: WireObject {
+    let histogram: LatencyHistogram
+
+    static let name = "Latency"
+
+    private static func quantile(_ name: StaticString, _ part: Double, _ share: String) -> WireField<LatencyReply> {
+        milliseconds(name, "Milliseconds that \(share) of them did not surpass, to an eighth.") {
+            $0.quantile(part)
+        }
+    }
+
+    private static func milliseconds(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (LatencyHistogram) -> Int
+    ) -> WireField<LatencyReply> {
+        WireField(name, summary, ["type": "number", "minimum": 0]) { reply, writer in
+            writer.key(name)
+            writer.write(Double(value(reply.histogram)) / 1e6)
+        }
+    }
+
+    static let fields: [WireField<LatencyReply>] = [
+        WireField("count", "Requests that were answered, well or not.", countSchema) {
+            $1.field("count", $0.histogram.count)
+        },
+        quantile("p50", 0.5, "half"), quantile("p95", 0.95, "95 %"), quantile("p99", 0.99, "99 %"),
+        milliseconds("max", "Milliseconds of the one that took longest.", \.longest),
+    ]
+}

@@ -1,0 +1,65 @@
+public import JSONRPC
+
+/// Results of the server for people.
+public enum TextTable {
+    /// How a column is set.
+    public enum Alignment: Sendable { case left, right }
+
+    /// Rows in columns as wide as their widest cell, two spaces apart; the last column is not filled up.
+    public static func columns(_ rows: [[String]], _ alignments: [Alignment]) -> String {
+        let widths = alignments.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let fill = String(repeating: " ", count: widths[column] - cell.count)
+                if column > 0 { line += "  " }
+                switch alignments[column] {
+                case .right: line += fill + cell
+                case .left: line += column == row.count - 1 ? cell : cell + fill
+                }
+            }
+            return line + "\n"
+        }.joined()
+    }
+
+    /// The members of an object, one a line: name and value. Members of members are named with a dot; bytes are given
+    /// in larger units too.
+    public static func fields(of view: borrowing JSONView) -> String {
+        var rows: [[String]] = []
+        collect(view, "", &rows)
+        return columns(rows, [.left, .left])
+    }
+
+    private static func collect(_ view: borrowing JSONView, _ prefix: String, _ rows: inout [[String]]) {
+        view.forEachMember { name, value in
+            let name = prefix + String(decoding: name, as: UTF8.self)
+            switch value.kind {
+            case .object: collect(value, name + ".", &rows)
+            case .array: rows.append([name.forTerminal, list(value)])
+            default: rows.append([name.forTerminal, text(value, named: name)])
+            }
+        }
+    }
+
+    private static func list(_ view: borrowing JSONView) -> String {
+        var elements: [String] = []
+        for index in 0..<view.count {
+            if let element = view.element(index) { elements.append(text(element, named: "")) }
+        }
+        return elements.isEmpty ? "none" : elements.joined(separator: ", ")
+    }
+
+    private static func text(_ view: borrowing JSONView, named name: String) -> String {
+        switch view.kind {
+        case .string: return (view.string ?? "").forTerminal
+        case .boolean: return view.boolean == true ? "yes" : "no"
+        case .null: return "-"
+        case .integer:
+            let number = view.integer ?? 0
+            let isSize = name.hasSuffix("ytes") && number >= 1000
+            return ByteText.grouped(number) + (isSize ? " (\(ByteText.text(number)))" : "")
+        case .real: return view.number.map { "\($0)" } ?? "-"
+        case .array, .object: return "…"
+        }
+    }
+}

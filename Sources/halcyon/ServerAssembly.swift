@@ -1,0 +1,50 @@
+internal import ImageEngine
+internal import ImageServer
+internal import JSONRPC
+
+/// The engine and the server as the settings want them, ready for a connection.
+struct ServerAssembly {
+    let manager: ImageManager
+    let server: ImageServer
+    private let mirror: Mirror?
+
+    init(_ settings: ServerSettings) throws {
+        mirror = try Mirror(settings)
+        var engine = settings.engine
+        if let mirror {
+            engine.downloader.tape = mirror.tape
+            engine.clock = mirror.clock
+        }
+        manager = ImageManager(engine)
+        server = ImageServer(
+            manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
+        server.useActivityDelays(
+            activation: Double(settings.activationDelay) / 1000, completion: Double(settings.completionDelay) / 1000)
+        StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
+    }
+
+    /// The connection to the client.
+    ///
+    /// - Parameters:
+    ///   - watched: Descriptors that call back once when they become readable.
+    ///   - watchProcess: Asks the process to end when the client's process has ended.
+    ///   - onGone: Called once when the client can no longer be written to.
+    func connection(
+        input: Int32, output: Int32, framing: MessageFraming?,
+        watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
+        watchProcess: @escaping @Sendable (Int32) -> Void = { _ in }, onGone: @escaping @Sendable () -> Void = {}
+    ) -> Connection {
+        let server = server
+        let connection = Connection(
+            input: input, output: output, framing: framing, handler: server, tap: mirror?.tap, watching: watched,
+            onDrain: { server.clientHasRead() }, onGone: onGone)
+        var hooks = ImageServer.Hooks()
+        hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
+        hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
+        hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
+        hooks.client = { [weak connection] in connection }
+        hooks.watchProcess = watchProcess
+        server.use(hooks)
+        return connection
+    }
+}

@@ -1,0 +1,87 @@
+internal import ArgumentParser
+internal import JSONRPC
+internal import Terminal
+
+/// Tells how much a cache holds.
+struct SizeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "size", abstract: "Tell how many images a cache holds, and how much room they take.")
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws { try Enquiry(session).run("calculateSize", about: "size") }
+}
+
+/// Removes what is expired.
+struct CleanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clean", abstract: "Remove the images whose time is over; with --all, all of them.")
+
+    @Flag(help: "Remove every image.")
+    var all = false
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        if all { return try Enquiry(session).run("clear", about: "clean") }
+        try Enquiry(session).run("cleanExpired", about: "clean", show: Self.words)
+    }
+
+    private static func words(_ result: borrowing JSONView) -> String {
+        let (count, bytes) = (result.member("count")?.integer ?? 0, result.member("bytes")?.integer ?? 0)
+        return "\(count) \(count == 1 ? "image" : "images") removed, \(ByteText.text(bytes))\n"
+    }
+}
+
+/// Checks every file of a cache.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Read every file of a cache, and mend what does not agree with its index.",
+        discussion: "Ends with 1 when anything was wrong, mended or not.")
+
+    @Flag(help: "Change nothing, only tell.")
+    var dryRun = false
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        var isClean = false
+        try Enquiry(session).run("verify", about: "verify") { params in
+            if dryRun { params.field("repair", false) }
+        } show: { result in
+            isClean = result.member("clean")?.boolean == true
+            return TextTable.fields(of: result)
+        }
+        if !isClean { throw Ending.failed }
+    }
+}
+
+/// One request whose result is shown.
+struct Enquiry {
+    private let options: SessionOptions
+
+    init(_ options: SessionOptions) { self.options = options }
+
+    /// Asks, and prints the result: as JSON if that is wanted, else as `show` has it.
+    ///
+    /// - Parameter thing: What errors name when they name nothing.
+    func run(
+        _ method: String, about thing: String, _ write: (inout JSONWriter) -> Void = { _ in },
+        show: (borrowing JSONView) -> String = { TextTable.fields(of: $0) }
+    ) throws {
+        let session = try options.session()
+        let reply = session.dialogue.ask(
+            Dialogue.Request(method) { params in
+                if let cache = options.cache { params.field("cache", cache) }
+                write(&params)
+            })
+        session.end()
+        guard let reply, !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
+            if options.json, let reply { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+            printToStderr("halcyon: \(reply?.complaint(about: thing) ?? "\(thing): the engine has ended.")")
+            throw Ending.failed
+        }
+        let text = show(document.root)
+        printToStdout(options.json ? reply.text + [UInt8(ascii: "\n")] : Array(text.utf8))
+    }
+}

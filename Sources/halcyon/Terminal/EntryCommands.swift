@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import JSONRPC
+internal import Terminal
+
+/// Lists what a cache holds.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "List the images of a cache: size, dimensions, format, last use and key.")
+
+    @Option(help: "Only those whose key begins so.")
+    var prefix: String?
+
+    @Option(help: "Only those from this host.")
+    var host: String?
+
+    @Option(help: "Only those of this format.")
+    var format: String?
+
+    @Option(help: "Only those that were stored at least so many seconds ago.")
+    var minAge: Int?
+
+    @Option(help: "Only those that were stored at most so many seconds ago.")
+    var maxAge: Int?
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        let session = try session.session()
+        var cursor: String?
+        repeat {
+            guard let reply = session.dialogue.ask(request(after: cursor)) else { throw Ending.failed }
+            guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
+                printToStderr("halcyon: \(reply.complaint(about: "ls"))")
+                session.end()
+                throw Ending.failed
+            }
+            show(document.root)
+            cursor = document.root.member("cursor")?.string
+        } while cursor != nil
+        session.end()
+    }
+
+    private func request(after cursor: String?) -> Dialogue.Request {
+        Dialogue.Request("list") { params in
+            if let cache = session.cache { params.field("cache", cache) }
+            if let prefix { params.field("prefix", prefix) }
+            if let host { params.field("host", host) }
+            if let format { params.field("format", format) }
+            if let minAge { params.field("minAge", minAge) }
+            if let maxAge { params.field("maxAge", maxAge) }
+            if let cursor { params.field("cursor", cursor) }
+        }
+    }
+
+    private func show(_ result: borrowing JSONView) {
+        guard let entries = result.member("entries") else { return }
+        var rows: [[String]] = []
+        for index in 0..<entries.count {
+            guard let entry = entries.element(index) else { continue }
+            if session.json {
+                var writer = JSONWriter()
+                writer.write(entry)
+                printToStdout(writer.bytes + [UInt8(ascii: "\n")])
+            } else {
+                rows.append(Self.row(entry))
+            }
+        }
+        if !rows.isEmpty {
+            printToStdout(Array(TextTable.columns(rows, [.right, .right, .left, .left, .left]).utf8))
+        }
+    }
+
+    private static func row(_ entry: borrowing JSONView) -> [String] {
+        let (width, height) = (entry.member("width")?.integer ?? 0, entry.member("height")?.integer ?? 0)
+        let identifier = entry.member("processorIdentifier")?.string ?? ""
+        let key = entry.member("key")?.string ?? entry.member("hash")?.string ?? "?"
+        return [
+            ByteText.text(entry.member("byteCount")?.integer ?? 0), width > 0 ? "\(width)×\(height)" : "-",
+            entry.member("format")?.string ?? "-", entry.member("usedAt")?.string ?? "-",
+            (identifier.isEmpty ? key : "\(key) [\(identifier)]").forTerminal,
+        ]
+    }
+}
+
+/// Tells everything that is known about an image.
+struct InfoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info", abstract: "Tell all that is known about a cached image, without loading it.")
+
+    @Argument(help: "The key: the URL, unless another was given.")
+    var key: String
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        try Enquiry(session).run("inspect", about: key) { params in params.field("key", key) }
+    }
+}
+
+/// Removes images.
+struct RemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm", abstract: "Remove images from the cache.",
+        discussion: "What is not there is told, and counts as a failure.")
+
+    @Argument(help: "Keys; - reads them from standard input, one a line.")
+    var keys: [String]
+
+    @Flag(help: "Remove everything made from them by processors too.")
+    var allVariants = false
+
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        let keys = try LineList.expanded(self.keys)
+        let session = try session.session()
+        let requests = keys.map { key in
+            Dialogue.Request("remove") { params in
+                params.field("key", key)
+                if let cache = self.session.cache { params.field("cache", cache) }
+                if allVariants { params.field("allVariants", true) }
+            }
+        }
+        var hasFailed = false
+        let isWhole = Errand(session.dialogue, requests).run { number, reply in
+            if self.session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+            if reply.isError {
+                hasFailed = true
+                printToStderr("halcyon: \(reply.complaint(about: keys[number]))")
+            } else if let document = try? JSONDocument(parsing: reply.text),
+                document.root.member("removed")?.boolean != true
+            {
+                hasFailed = true
+                printToStderr("halcyon: \(keys[number].forTerminal) is not in the cache.")
+            }
+        }
+        session.end()
+        if !isWhole || hasFailed { throw Ending.failed }
+    }
+}

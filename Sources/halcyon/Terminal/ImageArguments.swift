@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import JSONRPC
+
+/// How images are loaded, as the commands that load some take it.
+struct ImageArguments: ParsableArguments {
+    @Flag(help: "Load it anew, whatever is cached.")
+    var refresh = false
+
+    @Flag(help: "Answer from the cache only.")
+    var onlyCached = false
+
+    @Option(help: "Whether what is cached is checked with its server: never, ifExpired, always or http.")
+    var revalidate: String?
+
+    @Option(name: [.customShort("H"), .long], help: "A header of the request, as 'Name: value'; may be repeated.")
+    var header: [String] = []
+
+    @Option(
+        name: [.customShort("O"), .long],
+        help: "An option of the protocol, as name=JSON (--option maxBytes=1000000); may be repeated.")
+    var option: [String] = []
+
+    func validate() throws {
+        for header in header where header.firstIndex(of: ":") == nil {
+            throw ValidationError("--header wants 'Name: value', not '\(header)'.")
+        }
+        for option in option {
+            guard let sign = option.firstIndex(of: "="), sign != option.startIndex else {
+                throw ValidationError("--option wants name=JSON, not '\(option)'.")
+            }
+        }
+    }
+
+    /// Writes the member `options` of the parameters.
+    func write(to writer: inout JSONWriter) {
+        writer.key("options")
+        writer.object { options in
+            if refresh { options.field("forceRefresh", true) }
+            if onlyCached { options.field("onlyFromCache", true) }
+            if let revalidate { options.field("revalidate", revalidate) }
+            if !header.isEmpty {
+                options.key("headers")
+                options.object { headers in
+                    for header in header { Self.write(header, to: &headers) }
+                }
+            }
+            for option in option {
+                let sign = option.firstIndex(of: "=") ?? option.endIndex
+                options.key(String(option[..<sign]))
+                Self.write(value: option[sign...].dropFirst(), to: &options)
+            }
+        }
+    }
+
+    private static func write(_ header: String, to writer: inout JSONWriter) {
+        let colon = header.firstIndex(of: ":") ?? header.endIndex
+        writer.key(String(header[..<colon]))
+        writer.write(String(header[colon...].dropFirst().drop { $0 == " " }))
+    }
+
+    /// Writes JSON as it is, and what is none as a text: `--option revalidate=http` needs no quotes.
+    private static func write(value: Substring, to writer: inout JSONWriter) {
+        let bytes = Array(value.utf8)
+        if let document = try? JSONDocument(parsing: bytes) {
+            writer.write(document.root)
+        } else {
+            writer.write(String(value))
+        }
+    }
+}

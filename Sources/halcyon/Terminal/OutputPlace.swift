@@ -1,0 +1,107 @@
+internal import Glibc
+internal import ImageEngine
+
+/// Where `--output` wants images: a file, a folder, or standard output.
+struct OutputPlace {
+    private enum Kind { case file, folder, stream }
+
+    /// What stands for standard output, on the command line too.
+    static let stream = "-"
+
+    private let path: String
+    private let kind: Kind
+    /// The names given so far: images of different servers may be called the same.
+    private var names: Set<String> = []
+
+    init(_ path: String, count: Int) throws {
+        var status = stat()
+        let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        if path == Self.stream {
+            kind = .stream
+        } else if isFolder {
+            kind = .folder
+        } else if path.hasSuffix("/") || count > 1 {
+            guard mkdir(path, 0o777) == 0 else {
+                throw StartFailure(description: "The folder \(path) cannot be made: \(Self.reason).")
+            }
+            kind = .folder
+        } else {
+            kind = .file
+        }
+        self.path = path
+    }
+
+    /// Copies an image there.
+    ///
+    /// - Returns: Where it is now, or ``stream``.
+    mutating func take(_ source: String, from url: String) throws(StartFailure) -> String {
+        switch kind {
+        case .stream:
+            try copy(source, to: 1, called: "standard output")
+            return Self.stream
+        case .file: return try copy(source, to: path)
+        case .folder:
+            return try copy(source, to: (path.hasSuffix("/") ? path : path + "/") + name(of: url, source))
+        }
+    }
+
+    /// The name of an image in the folder: that of its URL, with the ending of its format, and a number if it is taken.
+    private mutating func name(of url: String, _ source: String) -> String {
+        let ending = source.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { "." + $0 } ?? ""
+        let name = FilePath.lastName(of: url)
+        let stem = name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
+        var number = 1
+        var chosen = stem + ending
+        while !names.insert(chosen).inserted {
+            number += 1
+            chosen = "\(stem)-\(number)\(ending)"
+        }
+        return chosen
+    }
+
+    /// Writes beside and renames, so that nobody ever finds half an image.
+    private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
+        let draft = "\(target).\(getpid()).part"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Self.failure(target) }
+        defer { close(descriptor) }
+        do throws(StartFailure) { try copy(source, to: descriptor, called: target) } catch {
+            unlink(draft)
+            throw error
+        }
+        guard rename(draft, target) == 0 else {
+            let failure = Self.failure(target)
+            unlink(draft)
+            throw failure
+        }
+        return target
+    }
+
+    private func copy(_ source: String, to target: Int32, called name: String) throws(StartFailure) {
+        let descriptor = open(source, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StartFailure(description: "\(source) cannot be read: \(Self.reason).")
+        }
+        defer { close(descriptor) }
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count == 0 { return }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw StartFailure(description: "\(source) cannot be read: \(Self.reason).") }
+            var done = 0
+            while done < count {
+                let written = chunk[done..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { throw Self.failure(name) }
+                done += written
+            }
+        }
+    }
+
+    private static func failure(_ path: String) -> StartFailure {
+        StartFailure(description: "\(path) cannot be written: \(reason).")
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import JSONRPC
+internal import Terminal
+
+/// Loads images ahead of their use.
+struct PrefetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prefetch", abstract: "Load the images of a list into the cache.",
+        discussion: "What is cached already is left alone; what fails is told, and the rest goes on.")
+
+    @Argument(help: "A file with one URL a line; - for standard input. Lines that begin with # are left out.")
+    var file: String
+
+    @Option(help: "Downloads at once. Default: as many as the downloader allows.")
+    var maxConcurrent: Int?
+
+    @Flag(name: [.short, .long], help: "No progress bar.")
+    var quiet = false
+
+    @OptionGroup var image: ImageArguments
+    @OptionGroup var session: SessionOptions
+
+    func run() throws {
+        let urls = try LineList.read(file)
+        let session = try session.session()
+        let request = Dialogue.Request("prefetch", wantsProgress: true) { params in
+            params.key("urls")
+            params.array { list in
+                for url in urls { list.write(FilePath.url(url)) }
+            }
+            if let cache = self.session.cache { params.field("cache", cache) }
+            if let maxConcurrent { params.field("maxConcurrent", maxConcurrent) }
+            image.write(to: &params)
+        }
+        var painter = quiet ? nil : Painter(on: 2)
+        var screen = ProgressScreen(count: 1)
+        var reply: Dialogue.Reply?
+        let isWhole = Errand(session.dialogue, [request]).run(
+            patience: { painter?.delay ?? nil }, pause: { painter?.draw { screen.lines(width: $0) } },
+            progress: { _, progress in
+                screen.note(0, name: "\(urls.count) images", progress, unit: .things)
+                painter?.draw { screen.lines(width: $0) }
+            }, done: { reply = $1 })
+        painter = nil
+        session.end()
+        guard isWhole, let reply else { throw Ending.failed }
+        try report(reply)
+    }
+
+    private func report(_ reply: Dialogue.Reply) throws {
+        if session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
+        guard !reply.isError, let document = try? JSONDocument(parsing: reply.text) else {
+            printToStderr("halcyon: \(reply.complaint(about: file))")
+            throw Ending.failed
+        }
+        let result = document.root
+        let counts = (
+            result.member("completed")?.count ?? 0, result.member("skipped")?.count ?? 0,
+            result.member("failed")?.count ?? 0
+        )
+        if !session.json {
+            let text = "\(counts.0) loaded, \(counts.1) cached already, \(counts.2) failed\n"
+            printToStdout(Array(text.utf8))
+        }
+        for index in 0..<counts.2 {
+            let message = result.member("failed")?.element(index)?.member("error")?.member("message")?.string
+            if let message { printToStderr("halcyon: \(message.forTerminal)") }
+        }
+        if counts.2 > 0 { throw Ending.failed }
+    }
+}

@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import Glibc
+internal import Platform
+internal import Terminal
+
+/// The server inside this process that a command speaks to, as any other client would: by the protocol.
+struct Session: ~Copyable {
+    let dialogue: Dialogue
+    private let assembly: ServerAssembly
+    private let near: Int32
+    private let ended: Platform.Semaphore
+
+    init(_ settings: ServerSettings) throws {
+        var ends: [Int32] = [0, 0]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw StartFailure(description: "No socket can be had: \(String(cString: strerror(errno))).")
+        }
+        StderrLog.install(level: settings.logLevel, file: settings.logFile)
+        let assembly = try ServerAssembly(settings)
+        let (near, far, ended) = (ends[0], ends[1], Platform.Semaphore())
+        let output = fcntl(far, F_DUPFD_CLOEXEC, 3)
+        let connection = assembly.connection(input: far, output: output, framing: .lines)
+        startThread(stackSize: 8 << 20) {
+            _ = connection.run()
+            ended.signal()
+        }
+        dialogue = Dialogue(input: near, output: near)
+        self.assembly = assembly
+        self.near = near
+        self.ended = ended
+    }
+
+    /// Ends the conversation, and lets the engine write down what it only remembers.
+    consuming func end() {
+        shutdown(near, Int32(SHUT_WR))
+        ended.wait()
+        assembly.manager.flush()
+    }
+}
+
+/// What all commands that use a cache have in common.
+struct SessionOptions: ParsableArguments {
+    @Option(help: "The name of the cache. Default: default.")
+    var cache: String?
+
+    @Flag(help: "Print JSON: results as the protocol has them, one a line.")
+    var json = false
+
+    @OptionGroup(visibility: .hidden) var server: ServeOptions
+
+    /// A server with these settings. Nothing is cleaned behind the back of a command that lives for a moment.
+    func session() throws -> Session {
+        try Session(server.settings(besides: [.cleanInterval: "0"]))
+    }
+}
+
+/// The exit codes of commands: 0 when all is done, 1 when some of it failed, 2 when the command line was wrong.
+enum Ending {
+    static let failed = ExitCode(1)
+}

@@ -1,0 +1,65 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageServer
+
+/// At most ten reports a second, strictly growing, and none is the last word that is not the newest (protocol 2).
+@Suite struct PacedReportsTests {
+    private final class Seen: Sendable {
+        let values = Mutex<[Int]>([])
+        func add(_ value: Int) { values.withLock { $0.append(value) } }
+        var all: [Int] { values.withLock { $0 } }
+    }
+
+    private let clock = ManualClock()
+    private let timer = ManualTimer()
+    private let seen = Seen()
+
+    private func reports() -> PacedReports<Int> {
+        PacedReports(
+            amount: { $0 }, now: { [clock] in clock.now }, pause: { [timer] in try await timer.pause($0) },
+            send: { [seen] in seen.add($0) })
+    }
+
+    @Test func whatComesTooSoonIsToldWhenItsTimeHasComeIfItIsStillTheNewest() async throws {
+        let reports = reports()
+        reports.note(10)
+        for value in 11...15 { reports.note(value) }
+        #expect(seen.all == [10])
+        try await eventually("somebody waits") { timer.count == 1 }
+        #expect(timer.seconds == [0.1])
+        clock.advance(seconds: 0.1)
+        timer.elapse()
+        try await eventually("the newest is told") { seen.all == [10, 15] }
+        // Nothing is left to tell, so nobody waits.
+        reports.note(15)
+        #expect(timer.count == 0)
+    }
+
+    @Test func afterTheEndNothingIsTold() async throws {
+        let reports = reports()
+        reports.note(1)
+        reports.note(2)
+        try await eventually("somebody waits") { timer.count == 1 }
+        let (last, hasGrown) = reports.end()
+        #expect(last == 2 && hasGrown)
+        clock.advance(seconds: 0.1)
+        timer.elapse()
+        reports.note(3)
+        try await eventually("nobody waits") { timer.count == 0 }
+        #expect(seen.all == [1])
+    }
+
+    @Test func whatSaysLessThanBeforeIsLeftOut() {
+        let reports = reports()
+        reports.note(5)
+        clock.advance(seconds: 0.2)
+        reports.note(4)
+        reports.note(5)
+        #expect(seen.all == [5])
+        clock.advance(seconds: 0.2)
+        reports.note(6)
+        #expect(seen.all == [5, 6] && reports.end().hasGrown == false)
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The commands for people at a terminal, by the built binary (protocol 9; C-27: a plugin that only knows how to spawn).
+@Suite(.onThreads)
+struct CommandTests {
+    private let scratch: TemporaryFolder
+    private let web: LocalServer
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        let files = try Dictionary(
+            uniqueKeysWithValues: ["png-rgb.png", "jpeg-photo.jpg", "gif-animated.gif"].map {
+                ("/" + $0, try Fixtures.bytes($0))
+            })
+        web = try LocalServer { request in
+            let path = String(request.path.prefix { $0 != "?" })
+            return files[path].map { .reply(200, [:], $0) } ?? .reply(404, [:], [])
+        }
+    }
+
+    private func run(_ line: String, input: String = "") throws -> Command {
+        try Command.shell(
+            line, input: Array(input.utf8), directory: scratch.path,
+            environment: ["HALCYON_CACHE_DIR": scratch.path + "/cache", "WEB": web.url("")])
+    }
+
+    private func text(_ command: Command) -> String { String(decoding: command.output, as: UTF8.self) }
+
+    @Test func getPrintsThePathsInTheOrderOfTheURLs() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get $WEB/jpeg-photo.jpg $WEB/png-rgb.png $WEB/jpeg-photo.jpg")
+        let paths = text(got).split(separator: "\n").map(String.init)
+        #expect(got.status == 0 && got.errors.isEmpty && paths.count == 3)
+        #expect(paths[0].hasSuffix(".jpg") && paths[1].hasSuffix(".png") && paths[2] == paths[0])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: paths[1])) == Data(Fixtures.bytes("png-rgb.png")))
+        // From the cache of the disk, without another request.
+        #expect(text(try run("$HALCYON get $WEB/png-rgb.png")) == paths[1] + "\n")
+        #expect(web.requestCount("/png-rgb.png") == 1)
+    }
+
+    @Test func whatFailsIsSaidAndTheRestIsDone() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get $WEB/none.png nowhere.png $WEB/png-rgb.png")
+        #expect(got.status == 1 && text(got).split(separator: "\n").count == 1)
+        #expect(got.errors.contains("/none.png: the server answered 404."))
+        #expect(got.errors.contains("/nowhere.png\": The file cannot be read: No such file or directory."))
+    }
+
+    @Test func urlsComeFromStandardInputAndResultsAsJSON() throws {
+        defer { web.stop() }
+        let got = try run(
+            "$HALCYON get --json -", input: "# pictures\n\(web.url("/png-rgb.png"))\n\n  \(web.url("/none.png"))\n")
+        #expect(got.status == 1)
+        #expect(try got.lines.map { $0["width"]?.integer } == [61, nil])
+        #expect(try got.lines[1]["code"] == .integer(10002))
+    }
+
+    @Test func copiesGoWhereTheyAreWanted() throws {
+        defer { web.stop() }
+        let picture = try Data(Fixtures.bytes("png-rgb.png"))
+        func content(_ path: String) -> Data? { FileManager.default.contents(atPath: scratch.path + "/" + path) }
+        #expect(try run("$HALCYON get -o mine.png $WEB/png-rgb.png").status == 0)
+        #expect(content("mine.png") == picture)
+        #expect(try run("$HALCYON get -o - $WEB/png-rgb.png").output == [UInt8](picture))
+        // Two that are called alike, and one whose name says nothing of its format.
+        let several = try run("$HALCYON get -o all $WEB/png-rgb.png \"$WEB/png-rgb.png?2\" $WEB/gif-animated.gif")
+        #expect(several.status == 0 && text(several) == "all/png-rgb.png\nall/png-rgb-2.png\nall/gif-animated.gif\n")
+        #expect(content("all/png-rgb-2.png") == picture)
+        // The copy is the user's: the cache keeps its own.
+        try Data("changed".utf8).write(to: URL(fileURLWithPath: scratch.path + "/mine.png"))
+        #expect(try run("$HALCYON get -o - $WEB/png-rgb.png").output == [UInt8](picture))
+        let refused = try run("$HALCYON get -o nowhere/a.png $WEB/png-rgb.png")
+        #expect(refused.status == 1 && refused.errors.contains("nowhere/a.png cannot be written: No such file"))
+    }
+
+    @Test func optionsReachTheRequest() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get -H 'X-Test: a: b' -O maxBytes=100 -O revalidate=http $WEB/png-rgb.png")
+        #expect(got.status == 1 && got.errors.contains("maxBytes"))
+        #expect(web.requests.map { $0.headers["x-test"] } == ["a: b"])
+        let misspelt = try run("$HALCYON get -O maxByte=100 $WEB/png-rgb.png")
+        #expect(misspelt.status == 1 && misspelt.errors.contains("maxBytes"))
+        #expect(try run("$HALCYON get --only-cached $WEB/png-rgb.png").status == 1 && web.requests.count == 1)
+    }
+
+    @Test func theCommandLineIsJudgedBeforeAnythingIsDone() throws {
+        defer { web.stop() }
+        for line in [
+            "get", "get --resize 12 $WEB/a", "get --resize 0x5 $WEB/a", "get --key a $WEB/a $WEB/b",
+            "get -H nonsense $WEB/a",
+            "get -O nonsense $WEB/a", "get -o - $WEB/a $WEB/b", "call ping '{bad'", "call ping 1", "rm", "nonsense",
+            "completions tcsh", "ls --timeout never",
+        ] {
+            let got = try run("$HALCYON \(line)")
+            #expect(got.status == 2 && !got.errors.isEmpty && got.output.isEmpty, "\(line): \(got.errors)")
+        }
+        #expect(web.requests.isEmpty)
+    }
+
+    @Test func prefetchTellsWhatBecameOfEach() throws {
+        defer { web.stop() }
+        _ = try run("$HALCYON get $WEB/png-rgb.png")
+        let list = ["png-rgb.png", "jpeg-photo.jpg", "none.png"].map { web.url("/" + $0) }.joined(separator: "\n")
+        let got = try run("$HALCYON prefetch -", input: list)
+        #expect(got.status == 1 && text(got) == "1 loaded, 1 cached already, 1 failed\n")
+        #expect(got.errors.contains("/none.png: the server answered 404."))
+        let missing = try run("$HALCYON prefetch nowhere")
+        #expect(
+            missing.status == 1 && missing.errors == "halcyon: nowhere cannot be read: No such file or directory.\n")
+    }
+
+    @Test func theCacheIsListedDescribedAndEmptied() throws {
+        defer { web.stop() }
+        _ = try run("$HALCYON get $WEB/png-rgb.png $WEB/jpeg-photo.jpg")
+        let list = text(try run("$HALCYON ls"))
+        #expect(list.contains("  669 B    61×37  png ") && list.contains("19.1 kB  320×240  jpeg"))
+        #expect(try run("$HALCYON ls --json --prefix $WEB/png").lines.map { $0["format"] } == [.string("png")])
+        #expect(text(try run("$HALCYON info $WEB/png-rgb.png")).contains("width                61\n"))
+        #expect(text(try run("$HALCYON size")).contains("disk.count           2\n"))
+        #expect(text(try run("$HALCYON verify")).contains("clean       yes\n"))
+        #expect(text(try run("$HALCYON clean")) == "0 images removed, 0 B\n")
+        let removed = try run("$HALCYON rm $WEB/png-rgb.png nothing")
+        #expect(removed.status == 1 && removed.errors == "halcyon: nothing is not in the cache.\n")
+        #expect(try run("$HALCYON clean --all").status == 0)
+        #expect(try run("$HALCYON size --json").lines[0]["disk"]?["count"] == .integer(0))
+        let unknown = try run("$HALCYON info nothing")
+        #expect(unknown.status == 1 && unknown.output.isEmpty && !unknown.errors.isEmpty)
+    }
+
+    @Test func verifyEndsWithOneWhenAFileWasDamaged() throws {
+        defer { web.stop() }
+        let path = text(try run("$HALCYON get $WEB/jpeg-photo.jpg")).split(separator: "\n").map(String.init)[0]
+        try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try run("$HALCYON verify --dry-run").status == 1)
+        #expect(try run("$HALCYON verify").status == 1)
+        #expect(try run("$HALCYON verify").status == 0)
+    }
+
+    @Test func callPrintsTheResultOrTheError() throws {
+        defer { web.stop() }
+        #expect(
+            text(try run("$HALCYON call isCached '{\"key\":\"a\"}'"))
+                == "{\n  \"cached\": false,\n  \"cacheType\": \"none\"\n}\n")
+        #expect(text(try run("$HALCYON call isCached -", input: "[\n\"a\"\n]")).contains("\"cached\": false"))
+        let failed = try run("$HALCYON call isCached")
+        #expect(failed.status == 1 && failed.output.isEmpty && failed.errors.contains("\"code\": -32602"))
+    }
+
+    @Test func completionsAndManualAreMadeFromTheCommands() throws {
+        defer { web.stop() }
+        for shell in ["bash", "zsh", "fish"] {
+            #expect(text(try run("$HALCYON completions \(shell)")).contains("prefetch"))
+        }
+        #expect(try run("$HALCYON completions bash | bash -n").status == 0)
+        let manual = text(try run("$HALCYON manual"))
+        #expect(manual.hasPrefix(".TH \"HALCYON\" 1") && manual.contains(".SS \"halcyon get urls...\""))
+        #expect(manual.contains("\\fB\\-\\-max\\-downloads\\-per\\-host\\fR"))
+    }
+
+    /// Bars on a terminal, none elsewhere; they are gone at the end.
+    @Test func aTerminalShowsHowFarADownloadIs() throws {
+        defer { web.stop() }
+        let gate = Gate()
+        let picture = try Fixtures.bytes("jpeg-photo.jpg")
+        let slow = try LocalServer { _ in
+            Script.head(200, length: picture.count).raw(Array(picture[..<9000])).waiting(for: gate)
+                .raw(Array(picture[9000...]))
+        }
+        defer { slow.stop() }
+        let record = scratch.path + "/typescript"
+        let line =
+            "HALCYON_CACHE_DIR=\(scratch.path)/cache TERM=xterm \(ServerProcess.binary) get \(slow.url("/slow.jpg"))"
+        let process = try Spawn.background(["script", "-qefc", line, record])
+        func shown() -> String {
+            String(decoding: FileManager.default.contents(atPath: record) ?? Data(), as: UTF8.self)
+        }
+        try waitUntil("a bar") { shown().contains("47% of 19.1 kB") }
+        gate.open()
+        #expect(Spawn.wait(for: process) == 0)
+        let bar = try #require(shown().range(of: "slow.jpg ["))
+        let erased = try #require(shown().range(of: "\u{1B}[1A\u{1B}[J", options: .backwards))
+        let path = try #require(shown().range(of: ".jpg\r\n", options: .backwards))
+        #expect(bar.lowerBound < erased.lowerBound && erased.upperBound < path.lowerBound)
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Processing through the real binary and the real worker.
+@Suite(.onThreads)
+struct ProcessingTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+
+    private func file(_ name: String) -> String { quoted("file://" + Fixtures.folder + "/" + name) }
+
+    /// What `retrieve` answers for a picture of the corpus.
+    private func retrieve(_ server: ServerProcess, _ name: String, _ rest: String) throws -> JSON {
+        let reply = try server.call(1, "retrieve", #"{"url":\#(file(name)),\#(rest)}"#)
+        return try #require(reply["result"], "\(reply.text)")
+    }
+
+    @Test func theFormatOfAResultIsChosenByTheResult() throws {  // E2-75, A-099, C-12
+        let server = try ServerProcess(cache: folder)
+        let cases: [(name: String, steps: String, format: String)] = [
+            ("jpeg-photo.jpg", #"{"resize":{"width":40}}"#, "jpeg"),
+            ("jpeg-photo.jpg", #"{"roundCorner":{"radius":10}}"#, "png"),
+            ("jpeg-photo.jpg", ##"{"roundCorner":{"radius":10,"backgroundColor":"#ff0000"}}"##, "jpeg"),
+            ("png-rgb.png", #"{"resize":{"width":40}}"#, "png"),
+            ("png-rgba.png", #"{"resize":{"width":40}}"#, "png"),
+            ("gif-animated.gif", #"{"resize":{"width":10}}"#, "gif"),
+            ("png-rgb.png", #"{"format":{"to":"webp","quality":50}}"#, "webp"),
+        ]
+        for (name, steps, format) in cases {
+            let result = try retrieve(server, name, #""processors":[\#(steps)]"#)
+            #expect(result["format"]?.string == format, "\(name) \(steps)")
+            let path = try #require(result["path"]?.string)
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+            #expect(bytes.count == result["byteCount"]?.integer && path.hasSuffix(format == "jpeg" ? "jpg" : format))
+        }
+        #expect(server.finish() == 0)
+    }
+
+    @Test func theFirstFrameAfterTheWholeAnimationAndTheOtherWayRound() throws {  // E2-46, A-103
+        let server = try ServerProcess(cache: folder)
+        for _ in 0..<2 {
+            #expect(try retrieve(server, "gif-animated.gif", #""as":"path""#)["frameCount"]?.integer == 4)
+            let first = try retrieve(server, "gif-animated.gif", #""options":{"onlyLoadFirstFrame":true}"#)
+            #expect(first["frameCount"]?.integer == 1 && first["format"]?.string == "png")
+        }
+        let still = try retrieve(server, "jpeg-photo.jpg", #""options":{"onlyLoadFirstFrame":true}"#)
+        #expect(still["processorIdentifier"]?.string == "", "a still has one frame: nothing is made")
+        let third = try retrieve(server, "gif-animated.gif", #""options":{"frame":2}"#)
+        #expect(third["frameCount"]?.integer == 1)
+        let none = try server.call(
+            2, "retrieve", #"{"url":\#(file("gif-animated.gif")),"options":{"frame":99}}"#)
+        #expect(none["error"] != nil)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func theOrientationIsAppliedOnce() throws {  // E2-77, A-100
+        let server = try ServerProcess(cache: folder)
+        let upright = try retrieve(server, "jpeg-orientation-1.jpg", #""processors":[{"rotate":{"auto":true}}]"#)
+        let (width, height) = (upright["width"]?.integer, upright["height"]?.integer)
+        #expect(width != height)
+        for orientation in 2...8 {
+            let result = try retrieve(
+                server, "jpeg-orientation-\(orientation).jpg", #""processors":[{"rotate":{"auto":true}}]"#)
+            #expect(result["width"]?.integer == width && result["height"]?.integer == height, "\(orientation)")
+            let again = try server.call(
+                2, "retrieve",
+                #"{"url":\#(quoted(result["uri"]?.string ?? "")),"processors":[{"rotate":{"auto":true}}]}"#)
+            #expect(again["result"]?["width"]?.integer == width, "\(orientation)")
+        }
+        #expect(server.finish() == 0)
+    }
+
+    @Test func pixelsDataURLsAndPlaceholders() throws {  // D-20, D-27
+        let server = try ServerProcess(cache: folder)
+        let raw = try retrieve(
+            server, "png-rgb.png", #""as":"pixels","processors":[{"crop":{"width":5,"height":3}}]"#)
+        let pixels = try #require(raw["pixels"])
+        #expect(pixels["width"]?.integer == 5 && pixels["height"]?.integer == 3)
+        #expect(pixels["stride"]?.integer == 20 && pixels["byteCount"]?.integer == 60)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: pixels["path"]?.string ?? ""))
+        #expect(bytes.count == 60 && stride(from: 3, to: 60, by: 4).allSatisfy { bytes[$0] == 255 })
+
+        let link = try retrieve(server, "png-rgb.png", #""as":"dataUrl""#)
+        let picture = try Fixtures.bytes("png-rgb.png")
+        #expect(link["dataUrl"]?.string == "data:image/png;base64," + Data(picture).base64EncodedString())
+        #expect(link["data"] == nil)
+
+        let http = try LocalServer.fixtures()
+        defer { http.stop() }
+        var hashes: Set<String> = []
+        for id in 1...3 {
+            let reply = try server.call(
+                id, "retrieve", #"{"url":\#(quoted(http.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}}"#)
+            hashes.insert(reply["result"]?["thumbHash"]?.string ?? "none")
+            #expect(reply["result"]?["dominantColor"]?.string?.hasPrefix("#") == true, "\(reply.text)")
+        }
+        #expect(hashes.count == 1 && !hashes.contains("none"))
+        #expect(server.finish() == 0)
+
+        // Kept with the entry: no worker is needed any more.
+        let restarted = try ServerProcess(cache: folder, ["--codec", "/nonexistent"])
+        let kept = try restarted.call(
+            1, "retrieve", #"{"url":\#(quoted(http.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}}"#)
+        #expect(kept["result"]?["thumbHash"]?.string == hashes.first && kept["result"]?["cacheType"]?.string == "disk")
+        #expect(restarted.finish() == 0)
+    }
+
+    @Test func capabilitiesSayWhetherPicturesCanBeProcessedAndTheErrorHow() throws {
+        for (arguments, isThere) in [([], true), (["--codec", "/nonexistent/halcyon-codec"], false)] {
+            let server = try ServerProcess(cache: folder, arguments)
+            let capabilities = try #require(try server.call(1, "initialize")["result"]?["capabilities"])
+            for name in ["processors", "processor.blur", "format.webp.decode", "format.webp.encode"] {
+                #expect((capabilities[name]?.boolean == true) == isThere, "\(name)")
+            }
+            #expect(capabilities["format.webp.recognise"]?.boolean == true)
+            let reply = try server.call(
+                2, "retrieve", #"{"url":\#(file("png-rgb.png")),"processors":[{"blackWhite":{}}]}"#)
+            if isThere {
+                #expect(reply["result"]?["processorIdentifier"]?.string == "blackWhite.1()")
+                // The other server shares its cache.
+                _ = try server.call(
+                    3, "remove", #"{"key":\#(file("png-rgb.png")),"processors":[{"blackWhite":{}}]}"#)
+            } else {
+                #expect(reply["error"]?["code"]?.integer == 10004)
+                #expect(reply["error"]?["data"]?["name"]?.string == "processingFailed")
+                let message = reply["error"]?["message"]?.string ?? ""
+                #expect(message.contains("--codec") && message.contains("HALCYON_CODEC"))
+                #expect(try server.call(4, "retrieve", #"{"url":\#(file("png-rgb.png"))}"#)["result"] != nil)
+            }
+            #expect(server.finish() == 0)
+        }
+    }
+
+    @Test func theWholeLifeOfAVariant() throws {
+        let server = try ServerProcess(cache: folder)
+        let steps = #""processors":[{"downsample":{"width":20,"height":20}}]"#
+        let path = quoted(Fixtures.folder + "/png-rgb.png")
+        let foretold = try server.call(1, "cachePath", #"{"key":"k.png",\#(steps)}"#)["result"]
+        #expect(foretold?["exists"]?.boolean == false)
+        let stored = try server.call(2, "store", #"{"key":"k.png","path":\#(path),\#(steps)}"#)
+        #expect(stored["result"]?["width"]?.integer == 20, "\(stored.text)")
+        #expect(stored["result"]?["path"] == foretold?["path"])
+        #expect(try server.call(3, "isCached", #"{"key":"k.png",\#(steps)}"#)["result"]?["cached"]?.boolean == true)
+        #expect(try server.call(4, "isCached", #"{"key":"k.png"}"#)["result"]?["cached"]?.boolean == true)
+        let inspected = try server.call(5, "inspect", #"{"key":"k.png",\#(steps)}"#)["result"]
+        #expect(inspected?["processorIdentifier"]?.string == "downsample.1(width=20,height=20)")
+        // From what is stored, without any network.
+        let made = try server.call(
+            6, "retrieve", #"{"url":"http://127.0.0.1:1/none","key":"k.png","processors":[{"blackWhite":{}}]}"#)
+        #expect(made["result"]?["width"]?.integer == 61, "\(made.text)")
+        #expect(try server.call(7, "remove", #"{"key":"k.png",\#(steps)}"#)["result"]?["removed"]?.boolean == true)
+        #expect(try server.call(8, "isCached", #"{"key":"k.png"}"#)["result"]?["cached"]?.boolean == true)
+        _ = try server.call(9, "remove", #"{"key":"k.png","allVariants":true}"#)
+        let size = try server.call(10, "calculateSize")["result"]
+        #expect(size?["disk"]?["count"]?.integer == 0)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func noBombGoesOff() throws {  // E2-91, D-14
+        let server = try ServerProcess(cache: folder)
+        func bomb(_ bytes: [UInt8]) throws -> JSON {
+            let path = folder + "/bomb"
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            return try server.call(
+                1, "retrieve", #"{"url":\#(quoted("file://" + path)),"processors":[{"resize":{"width":9}}]}"#)
+        }
+        var wide = try Fixtures.bytes("png-rgb.png")
+        wide.replaceSubrange(16..<24, with: [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF])
+        #expect(try bomb(wide)["error"]?["data"]?["limit"]?.string == "maxPixels")
+        let laughs = (1...9).map { "<!ENTITY l\($0) \"\(String(repeating: "&l\($0 - 1);", count: 10))\">" }
+        let svg =
+            "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY l0 \"ha\">\(laughs.joined())]>"
+            + "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"><text>&l9;</text></svg>"
+        #expect(try bomb(Array(svg.utf8))["error"] != nil)
+        var cut = try Fixtures.bytes("png-rgb.png")
+        // Damaged inside: whole by its structure, and no image.
+        for place in 60..<90 { cut[place] ^= 0x5A }
+        #expect(try bomb(cut)["error"]?["data"]?["name"]?.string == "badData")
+        #expect(try server.call(2, "calculateSize")["result"]?["disk"]?["count"]?.integer == 0)
+        #expect(try retrieve(server, "png-rgb.png", #""processors":[{"blackWhite":{}}]"#)["width"]?.integer == 61)
+        #expect(server.finish() == 0)
+    }
+}

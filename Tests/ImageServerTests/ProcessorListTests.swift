@@ -1,0 +1,135 @@
+import ImageEngine
+import ImageRecipes
+import JSONRPC
+import Testing
+
+@testable import ImageServer
+
+/// Processors on the wire: what each takes, and how it refuses the rest (B-080…B-095, E2-78, E2-82).
+@Suite struct ProcessorListTests {
+    private func decode(_ text: String) throws -> ProcessorList {
+        let document = try JSONDocument(parsing: Array(text.utf8))
+        return try ProcessorList.decode(document.root)
+    }
+
+    static let good: [(text: String, identifier: String)] = [
+        (#"[]"#, ""),
+        (#"[{"downsample":{"width":20,"height":10}}]"#, "downsample.1(width=20,height=10)"),
+        (#"[{"resize":{"width":20}}]"#, "resize.1(width=20,mode=aspectFit,upscale=false)"),
+        (
+            #"[{"resize":{"height":9.6,"width":20,"mode":"aspectFill","upscale":true}}]"#,
+            "resize.1(width=20,height=10,mode=aspectFill,upscale=true)"
+        ),
+        (#"[{"crop":{"width":2,"height":1}}]"#, "crop.1(width=2,height=1,x=0.5,y=0.5)"),
+        (#"[{"crop":{"width":2,"height":1,"anchor":{"y":1}}}]"#, "crop.1(width=2,height=1,x=0.5,y=1)"),
+        (#"[{"roundCorner":{"radius":5}}]"#, "roundCorner.1(radius=5,corners=all)"),
+        (
+            ##"[{"roundCorner":{"radius":{"fraction":0.5},"corners":["topRight"],"targetSize":{"width":4,"height":4},"backgroundColor":"#fff"}}]"##,
+            "roundCorner.1(radius=fraction:0.5,corners=topRight,target=4x4,background=#ffffff)"
+        ),
+        (#"[{"blur":{"radius":2}},{"blur":{"radius":0}}]"#, "blur.1(radius=2)"),
+        (##"[{"overlay":{"color":"#0008","fraction":null}}]"##, "overlay.1(color=#00000088,fraction=0.5)"),
+        (#"[{"tint":{"color":"black"}}]"#, "tint.1(color=#000000)"),
+        (
+            #"[{"colorControls":{"contrast":1.10}}]"#,
+            "colorControls.1(brightness=0,contrast=1.1,saturation=1,inputEV=0)"
+        ),
+        (#"[{"blackWhite":{}}]"#, "blackWhite.1()"),
+        (#"[{"border":{"color":"white","width":4}}]"#, "border.1(color=#ffffff,width=4,radius=0,corners=all)"),
+        (#"[{"blend":{"mode":"multiply","alpha":0.5}}]"#, "blend.1(mode=multiply,alpha=0.5)"),
+        (#"[{"compositing":{"operation":"xor"}}]"#, "compositing.1(mode=xor,alpha=1)"),
+        (#"[{"rotate":{"degrees":-90}}]"#, "rotate.1(degrees=270)"),
+        (#"[{"rotate":{"auto":true}}]"#, "rotate.1(degrees=auto)"),
+        (#"[{"format":{"to":"webp","quality":80}}]"#, "format.1(to=webp,quality=80)"),
+        (##"[{"blackWhite":{"_note":1}},{"tint":{"color":"#FFF"}}]"##, "blackWhite.1()|>tint.1(color=#ffffff)"),
+    ]
+
+    @Test(arguments: good.indices)
+    func aGoodListHasItsName(index: Int) throws {
+        #expect(try decode(Self.good[index].text).processors.identifier == Self.good[index].identifier)
+    }
+
+    static let bad: [(text: String, path: String, expected: String?, suggestion: String?)] = [
+        (#"{}"#, "", "a list of processors", nil), (#"["blur"]"#, "0", "an object with one member", nil),
+        (#"[{}]"#, "0", "an object with one member", nil),
+        (#"[{"blur":{"radius":1},"tint":{}}]"#, "0", "an object with one member", nil),
+        (#"[{"blackWhite":{}},{"downsampel":{}}]"#, "1.downsampel", nil, "downsample"),
+        (#"[{"blur":3}]"#, "0.blur", "an object", nil), (#"[{"blur":{}}]"#, "0.blur.radius", nil, nil),
+        (#"[{"blur":{"radius":"2"}}]"#, "0.blur.radius", "a number", nil),
+        (#"[{"blur":{"radius":-1}}]"#, "0.blur.radius", "a number from 0 to 500", nil),
+        (#"[{"blur":{"radios":1}}]"#, "0.blur.radios", nil, "radius"),
+        (#"[{"downsample":{"width":0,"height":1}}]"#, "0.downsample.width", "a number of pixels above 0", nil),
+        (#"[{"downsample":{"width":1}}]"#, "0.downsample.height", nil, nil),
+        (#"[{"downsample":{"width":1e9,"height":1}}]"#, "0.downsample.width", "a number of pixels above 0", nil),
+        (#"[{"resize":{}}]"#, "0.resize.width", "a width, a height or both", nil),
+        (#"[{"resize":{"width":1,"mode":"fit"}}]"#, "0.resize.mode", #"one of "none""#, nil),
+        (#"[{"resize":{"width":1,"mode":"aspectfit"}}]"#, "0.resize.mode", #"one of "none""#, "aspectFit"),
+        (#"[{"crop":{"width":1,"height":1,"anchor":{"x":2}}}]"#, "0.crop.anchor.x", "a number from 0 to 1", nil),
+        (#"[{"crop":{"width":1,"height":1,"anchor":{"z":0}}}]"#, "0.crop.anchor.z", nil, nil),
+        (#"[{"roundCorner":{"radius":{"fraction":0.6}}}]"#, "0.roundCorner.radius.fraction", "a number from 0", nil),
+        (#"[{"roundCorner":{"radius":"5"}}]"#, "0.roundCorner.radius", "a number of pixels or", nil),
+        (#"[{"roundCorner":{"radius":5,"corners":[]}}]"#, "0.roundCorner.corners", "at least one corner", nil),
+        (
+            #"[{"roundCorner":{"radius":5,"corners":["topleft"]}}]"#, "0.roundCorner.corners.0", "one of", "topLeft"
+        ),
+        (
+            #"[{"roundCorner":{"radius":5,"targetSize":{"width":-1,"height":1}}}]"#,
+            "0.roundCorner.targetSize.width", "a number of pixels", nil
+        ),
+        (#"[{"overlay":{"color":"red"}}]"#, "0.overlay.color", "a colour as", nil),
+        (#"[{"tint":{}}]"#, "0.tint.color", nil, nil),
+        (#"[{"colorControls":{"contrast":9}}]"#, "0.colorControls.contrast", "a number from 0 to 4", nil),
+        (#"[{"blackWhite":{"level":1}}]"#, "0.blackWhite.level", nil, nil),
+        (#"[{"border":{"color":"white"}}]"#, "0.border.width", nil, nil),
+        (#"[{"blend":{"mode":"multiplied"}}]"#, "0.blend.mode", "one of", "multiply"),
+        (#"[{"compositing":{}}]"#, "0.compositing.operation", nil, nil),
+        (#"[{"rotate":{}}]"#, "0.rotate.degrees", "a number, or auto", nil),
+        (#"[{"format":{"to":"jpg"}}]"#, "0.format.to", #"one of "png""#, "jpeg"),
+        (#"[{"format":{"to":"jxl"}}]"#, "0.format.to", #"one of "png""#, nil),
+        (#"[{"format":{"to":"jpeg","quality":101}}]"#, "0.format.quality", "a number from 1 to 100", nil),
+    ]
+
+    @Test(arguments: bad.indices)
+    func aBadOneIsRefusedWithItsPlaceWhatWasExpectedAndTheNearestName(index: Int) throws {
+        let (text, path, expected, suggestion) = Self.bad[index]
+        do {
+            _ = try decode(text)
+            Issue.record("it took \(text)")
+        } catch let mismatch as Mismatch {
+            #expect(mismatch.path == path, "\(text)")
+            if let expected { #expect(mismatch.expected?.hasPrefix(expected) == true, "\(text): \(mismatch)") }
+            if let suggestion { #expect(mismatch.suggestion == suggestion, "\(text)") }
+        }
+    }
+
+    @Test func everyProcessorIsOnTheWireAndTestedHere() {
+        #expect(ProcessorField.all.map(\.name) == ImageProcessor.names)
+        for name in ImageProcessor.names {
+            #expect(Self.good.contains { $0.text.contains("\"\(name)\"") }, "\(name)")
+            #expect(Self.bad.contains { $0.text.contains("\"\(name)\"") || $0.text.contains("\"downsampel\"") })
+        }
+    }
+
+    @Test func aListHasAnEnd() throws {
+        let one = #"{"blackWhite":{}}"#
+        let most = "[" + Array(repeating: one, count: ProcessorList.limit).joined(separator: ",") + "]"
+        #expect(try decode(most).processors.count == ProcessorList.limit)
+        #expect(throws: Mismatch.self) { try decode("[\(one)," + most.dropFirst()) }
+    }
+
+    @Test func theScaleFactorMakesPixelsOfPoints() throws {  // A-045
+        let list: ProcessorList? = try decode(#"[{"resize":{"width":100}},{"blur":{"radius":1}}]"#)
+        var options = ImageOptions()
+        options.scaleFactor = 2
+        #expect(
+            try list.options(options)?.recipe.identifier
+                == "resize.1(width=200,mode=aspectFit,upscale=false)|>blur.1(radius=2)")
+        options.scaleFactor = 100
+        do {
+            _ = try (decode(#"[{"resize":{"width":10000}}]"#) as ProcessorList?).options(options)
+            Issue.record("it was taken")
+        } catch let error as RPCError {
+            #expect(error.code == -32602 && error.message.contains("options.scaleFactor"))
+        }
+    }
+}

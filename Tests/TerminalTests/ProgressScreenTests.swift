@@ -1,0 +1,53 @@
+import Terminal
+import Testing
+
+struct ProgressScreenTests {
+    private func progress(_ done: Int, of total: Int?) -> Dialogue.Progress { .init(done: done, total: total) }
+
+    @Test func aBarShowsNameShareAndSize() {
+        var screen = ProgressScreen(count: 1)
+        screen.note(0, name: "cat.jpg", progress(500_000, of: 2_000_000))
+        let lines = screen.lines(width: 60)
+        #expect(lines == ["cat.jpg  [=======>                       ]    25% of 2.00 MB"])
+    }
+
+    @Test func aFullBarHasNoArrowAndAnUnknownSizeNoBar() {
+        var screen = ProgressScreen(count: 1)
+        screen.note(0, name: "a", progress(10, of: 10))
+        #expect(screen.lines(width: 50)[0].contains("=]") && !screen.lines(width: 50)[0].contains(">"))
+        screen.note(0, name: "a", progress(1500, of: nil))
+        #expect(screen.lines(width: 50)[0].contains("[---") && screen.lines(width: 50)[0].hasSuffix("1.50 kB"))
+    }
+
+    @Test func onlyTheFirstFewHaveBarsAndTheRestIsCounted() {
+        var screen = ProgressScreen(count: 20)
+        for number in 0..<12 { screen.note(number, name: "image \(number)", progress(0, of: 10)) }
+        screen.finish(0)
+        let lines = screen.lines(width: 80)
+        #expect(lines.count == ProgressScreen.limit + 1)
+        #expect(lines[0].hasPrefix("image 1 ") && lines.last == "1 of 20 done")
+    }
+
+    /// A server names its files: an escape sequence in a name must not reach the terminal.
+    @Test func noControlCharacterReachesTheTerminal() {
+        var screen = ProgressScreen(count: 1)
+        screen.note(0, name: "a\u{1B}[2J\u{7}\u{202E}b", progress(0, of: 10))
+        #expect(screen.lines(width: 80)[0].hasPrefix("a?[2J??b"))
+        #expect("x\r\ny\u{9B}".forTerminal == "x?y?")
+    }
+
+    @Test(arguments: [0, 1, 19, 20, 30, 37, 38, 45, 80, 300])
+    func noLineIsWiderThanTheTerminal(width: Int) {
+        var screen = ProgressScreen(count: 3)
+        screen.note(0, name: String(repeating: "long", count: 50), progress(999_999_999, of: 1_000_000_000))
+        screen.note(1, name: "", progress(.max, of: .max))
+        screen.note(2, name: "x", progress(5, of: 0))
+        #expect(screen.lines(width: width).allSatisfy { $0.count <= max(width, 20) })
+    }
+
+    @Test func thingsAreCountedAsSuch() {
+        var screen = ProgressScreen(count: 1)
+        screen.note(0, name: "images", progress(1, of: 2000), unit: .things)
+        #expect(screen.lines(width: 80)[0].hasSuffix("0% of 2,000"))
+    }
+}

@@ -1,0 +1,420 @@
+;;; halcyon-inline.el --- Show the remote images of a buffer in it  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; `halcyon-inline-mode' shows the images that a buffer refers to by http
+;; and https: ![…](…) and <img …> in any buffer, [[…]] in Org.  Only those
+;; in sight and near it are loaded, and while they load Emacs goes on; those
+;; that go out of sight before they have come are cancelled.  An image that
+;; has changed at its server is shown anew.
+;;
+;;   (add-hook 'markdown-mode-hook #'halcyon-inline-mode)
+;;   (add-hook 'org-mode-hook #'halcyon-inline-mode)
+;;
+;; Where there are no pictures, as on a terminal, a label tells of each.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'halcyon)
+(require 'halcyon-find)
+(require 'image)
+
+(defvar org-inline-image-overlays)
+
+(defgroup halcyon-inline nil
+  "Remote images in the buffers that refer to them."
+  :group 'halcyon
+  :prefix "halcyon-inline-")
+
+(defcustom halcyon-inline-max-width 0.9
+  "The widest that an image is shown: pixels, or a fraction of the window."
+  :type '(choice (integer :tag "Pixels") (float :tag "Fraction of the window")))
+
+(defcustom halcyon-inline-max-height 0.7
+  "The highest that an image is shown: pixels, or a fraction of the window."
+  :type '(choice (integer :tag "Pixels") (float :tag "Fraction of the window")))
+
+(defcustom halcyon-inline-margin 40
+  "How many lines before and after what is in sight are looked after too."
+  :type 'natnum)
+
+(defcustom halcyon-inline-delay 0.1
+  "Seconds of rest after scrolling or typing, before images are looked for."
+  :type 'number)
+
+(defcustom halcyon-inline-options '(:revalidate "http")
+  "How images are retrieved: a plist of `halcyon-options'.
+With \"http\" they are checked with their servers as these wish."
+  :type 'plist)
+
+(defcustom halcyon-inline-refresh-after 1800
+  "Seconds after which an image in sight is asked for again.
+It then comes from the cache, unless `halcyon-inline-options' says
+that its server is to be asked."
+  :type 'number)
+
+(defface halcyon-inline-label '((t :inherit shadow))
+  "For what stands in place of an image.")
+
+(defface halcyon-inline-error '((t :inherit error))
+  "For what is said of an image that did not come.")
+
+(cl-defstruct (halcyon-inline--picture (:copier nil))
+  "An image in a buffer."
+  overlay url width
+  (state 'loading :documentation "`loading', `shown' or `failed'.")
+  (call nil :documentation "The call that is on its way, or nil.")
+  (image nil :documentation "The result that is shown, or nil.")
+  (error nil :documentation "The error that is shown, or nil.")
+  (asked 0 :documentation "When it was asked for last, in seconds.")
+  (room nil :documentation "The room for which it was shown.")
+  (spec nil :documentation "The image of Emacs that is shown, or nil."))
+
+(defvar-local halcyon-inline--pictures nil
+  "The pictures of this buffer.")
+
+(defvar-local halcyon-inline--timer nil
+  "The timer that will look over this buffer, or nil.")
+
+(defvar-local halcyon-inline--hidden nil
+  "Whether the images of this buffer are hidden for now.")
+
+
+;;; What is shown
+
+(defun halcyon-inline--window (buffer)
+  "A window of BUFFER on a frame that can show images, or nil."
+  (seq-find (lambda (window) (display-images-p (window-frame window)))
+            (get-buffer-window-list buffer nil t)))
+
+(defun halcyon-inline--room (window)
+  "The largest width and height in pixels of an image in WINDOW."
+  (cl-flet ((pixels (limit whole) (if (floatp limit) (round (* limit whole)) limit)))
+    (cons (pixels halcyon-inline-max-width (window-body-width window t))
+          (pixels halcyon-inline-max-height (window-body-height window t)))))
+
+(defun halcyon-inline--name (url)
+  "A short name for URL."
+  (let ((name (file-name-nondirectory (replace-regexp-in-string "[?#].*" "" url))))
+    (truncate-string-to-width (if (string-empty-p name) url name) 40 nil nil "…")))
+
+(defun halcyon-inline--say (picture text face)
+  "Show TEXT in FACE behind what PICTURE stands for."
+  (let ((overlay (halcyon-inline--picture-overlay picture)))
+    (overlay-put overlay 'display nil)
+    (overlay-put overlay 'face nil)
+    (overlay-put overlay 'after-string (propertize (format " [%s]" text) 'face face))))
+
+(defun halcyon-inline--why (error)
+  "A few words for ERROR."
+  (let* ((data (halcyon-error-data error))
+         (status (plist-get data :statusCode)))
+    (if status (format "HTTP %s" status)
+      (or (plist-get data :name) (string-remove-prefix "halcyon-" (symbol-name (car error)))))))
+
+(defun halcyon-inline--show (picture)
+  "Show PICTURE as it is now."
+  (let* ((overlay (halcyon-inline--picture-overlay picture))
+         (image (halcyon-inline--picture-image picture))
+         (window (halcyon-inline--window (overlay-buffer overlay)))
+         (name (halcyon-inline--name (halcyon-inline--picture-url picture)))
+         (spec (and image window (plist-get image :path) (halcyon-image-type image)
+                    (halcyon-inline--spec picture window))))
+    (setf (halcyon-inline--picture-spec picture) spec)
+    (overlay-put overlay 'help-echo
+                 (pcase (halcyon-inline--picture-state picture)
+                   ('failed (halcyon-error-message (halcyon-inline--picture-error picture)))
+                   ('shown (format "%s\n%s" (halcyon-inline--picture-url picture)
+                                   (halcyon-image-label image)))))
+    (cond
+     (spec (overlay-put overlay 'after-string nil)
+           ;; Else the underline of a link runs through it.
+           (overlay-put overlay 'face 'default)
+           (overlay-put overlay 'display spec))
+     (image (halcyon-inline--say picture (halcyon-image-label image) 'halcyon-inline-label))
+     ((halcyon-inline--picture-error picture)
+      (halcyon-inline--say picture
+                           (format "%s: %s" name
+                                   (halcyon-inline--why (halcyon-inline--picture-error picture)))
+                           'halcyon-inline-error))
+     (t (halcyon-inline--say picture (format "loading %s…" name) 'halcyon-inline-label)))))
+
+(defun halcyon-inline--spec (picture window)
+  "The image of Emacs for PICTURE in WINDOW, or nil when there can be none."
+  (let* ((image (halcyon-inline--picture-image picture))
+         (room (halcyon-inline--room window))
+         (width (halcyon-inline--picture-width picture)))
+    (setf (halcyon-inline--picture-room picture) room)
+    (ignore-errors
+      (apply #'create-image (plist-get image :path) (halcyon-image-type image) nil
+             `(,@(and width (list :width (min width (car room))))
+               :max-width ,(car room) :max-height ,(cdr room) :ascent center)))))
+
+
+;;; Loading
+
+(defun halcyon-inline--load (picture)
+  "Ask for PICTURE; what is shown of it stays until the answer has come."
+  (let* ((buffer (overlay-buffer (halcyon-inline--picture-overlay picture)))
+         call
+         (while-wanted (lambda (function)
+                         (lambda (value)
+                           (when (and (eq call (halcyon-inline--picture-call picture))
+                                      (overlay-buffer (halcyon-inline--picture-overlay picture)))
+                             (funcall function value))))))
+    (setq call
+          (halcyon-retrieve
+           (halcyon-inline--picture-url picture)
+           ;; Emacs reads the file again whenever its own cache has dropped it.
+           :options (append halcyon-inline-options
+                            (list :lease (* 4 (max 900 halcyon-inline-refresh-after))))
+           :progress (funcall while-wanted
+                              (lambda (report) (halcyon-inline--report picture report)))
+           :then (funcall while-wanted (lambda (image) (halcyon-inline--came picture image)))
+           :else (funcall while-wanted
+                          (lambda (error) (halcyon-inline--failed picture error buffer)))))
+    (setf (halcyon-inline--picture-asked picture) (float-time)
+          (halcyon-inline--picture-call picture) call)))
+
+(defun halcyon-inline--report (picture report)
+  "Show how far PICTURE has come, according to REPORT."
+  (let ((percentage (plist-get report :percentage)))
+    (when (and percentage (eq 'loading (halcyon-inline--picture-state picture)))
+      (halcyon-inline--say picture
+                           (format "loading %s… %d%%"
+                                   (halcyon-inline--name (halcyon-inline--picture-url picture))
+                                   percentage)
+                           'halcyon-inline-label))))
+
+(defun halcyon-inline--came (picture image)
+  "Show IMAGE, the answer for PICTURE."
+  (let ((old (halcyon-inline--picture-spec picture)))
+    (setf (halcyon-inline--picture-call picture) nil
+          (halcyon-inline--picture-state picture) 'shown
+          (halcyon-inline--picture-error picture) nil
+          (halcyon-inline--picture-image picture) image)
+    ;; Other bytes may have come to the same path.
+    (when (and old (fboundp 'image-flush)) (image-flush old t))
+    (halcyon-inline--show picture)))
+
+(defun halcyon-inline--failed (picture error buffer)
+  "Show ERROR in place of PICTURE, unless BUFFER has an older image of it.
+What may go well later is tried again then."
+  (setf (halcyon-inline--picture-call picture) nil)
+  (unless (halcyon-inline--picture-image picture)
+    (setf (halcyon-inline--picture-state picture) 'failed
+          (halcyon-inline--picture-error picture) error)
+    (halcyon-inline--show picture))
+  (when (eq (car error) 'halcyon-server-gone)
+    (with-current-buffer buffer
+      (halcyon-inline--look-later
+       (+ 0.1 (or (plist-get (halcyon-error-data error) :retryAfter) 0))))))
+
+(defun halcyon-inline--retry-p (picture now)
+  "Whether PICTURE is to be asked for again at the time NOW."
+  (and (not (halcyon-inline--picture-call picture))
+       (let ((error (halcyon-inline--picture-error picture))
+             (age (- now (halcyon-inline--picture-asked picture))))
+         (cond
+          ((not error) (> age halcyon-inline-refresh-after))
+          ((eq (car error) 'halcyon-server-gone) t)
+          ((halcyon-error-retryable-p error)
+           (> age (or (plist-get (halcyon-error-data error) :retryAfter) 30)))))))
+
+(defun halcyon-inline--drop (picture)
+  "Take PICTURE out of its buffer, and cancel what is on its way."
+  (let ((call (halcyon-inline--picture-call picture)))
+    (setf (halcyon-inline--picture-call picture) nil)
+    (when call (halcyon-cancel call)))
+  (delete-overlay (halcyon-inline--picture-overlay picture))
+  (setq halcyon-inline--pictures (delq picture halcyon-inline--pictures)))
+
+(defun halcyon-inline--changed (overlay after &rest _)
+  "Drop the picture of OVERLAY before a change of its text, that is, not AFTER."
+  (unless after
+    (when-let ((picture (overlay-get overlay 'halcyon-inline)))
+      (halcyon-inline--drop picture))))
+
+(defun halcyon-inline--add (reference)
+  "Add a picture for REFERENCE, as from `halcyon-find-images', and load it.
+Returns the picture."
+  (let* ((overlay (make-overlay (plist-get reference :start) (plist-get reference :end) nil t))
+         (picture (make-halcyon-inline--picture :overlay overlay
+                                                :url (plist-get reference :url)
+                                                :width (plist-get reference :width))))
+    (overlay-put overlay 'halcyon-inline picture)
+    (overlay-put overlay 'evaporate t)
+    (overlay-put overlay 'modification-hooks '(halcyon-inline--changed))
+    (push picture halcyon-inline--pictures)
+    (when (bound-and-true-p org-inline-image-overlays)
+      (setq org-inline-image-overlays (seq-filter #'overlay-buffer org-inline-image-overlays)))
+    (when (and (derived-mode-p 'org-mode) (boundp 'org-inline-image-overlays))
+      (overlay-put overlay 'org-image-overlay t)
+      (push overlay org-inline-image-overlays))
+    (halcyon-inline--show picture)
+    (halcyon-inline--load picture)
+    picture))
+
+
+;;; Looking over the buffer
+
+(defun halcyon-inline--regions ()
+  "What of this buffer is in sight or near it, as (START . END) of each window."
+  (mapcar (lambda (window)
+            (save-excursion
+              (save-restriction
+                (widen)
+                ;; By lines on the screen: what `window-end' knows may be from before, and a
+                ;; line of text that is folded away takes no place.
+                (let ((start (progn (goto-char (window-start window))
+                                    (vertical-motion (- halcyon-inline-margin) window)
+                                    (point))))
+                  (goto-char (window-start window))
+                  (vertical-motion (+ (window-body-height window) halcyon-inline-margin) window)
+                  (cons start (line-end-position))))))
+          (get-buffer-window-list nil nil t)))
+
+(defun halcyon-inline--at (reference)
+  "The picture that is there for REFERENCE already, or nil."
+  (seq-find (lambda (picture)
+              (let ((overlay (halcyon-inline--picture-overlay picture)))
+                (and (eq (overlay-start overlay) (plist-get reference :start))
+                     (eq (overlay-end overlay) (plist-get reference :end))
+                     (equal (halcyon-inline--picture-url picture) (plist-get reference :url)))))
+            halcyon-inline--pictures))
+
+(defun halcyon-inline--look ()
+  "Load the images of this buffer that are in sight, and give up the others."
+  (setq halcyon-inline--timer nil)
+  (let ((now (float-time)) near)
+    (unless halcyon-inline--hidden
+      (pcase-dolist (`(,start . ,end) (halcyon-inline--regions))
+        (dolist (reference (halcyon-find-images start end))
+          (let ((picture (halcyon-inline--at reference)))
+            (cond
+             ((not picture) (setq picture (halcyon-inline--add reference)))
+             ((halcyon-inline--retry-p picture now) (halcyon-inline--load picture))
+             ((halcyon-inline--outgrown-p picture) (halcyon-inline--show picture)))
+            (push picture near)))))
+    (dolist (picture halcyon-inline--pictures)
+      (when (or (not (overlay-buffer (halcyon-inline--picture-overlay picture)))
+                (and (not (memq picture near))
+                     (eq 'loading (halcyon-inline--picture-state picture))))
+        (halcyon-inline--drop picture)))))
+
+(defun halcyon-inline--outgrown-p (picture)
+  "Whether the room for PICTURE is another one now, or there are images now."
+  (and (halcyon-inline--picture-image picture)
+       (let ((window (halcyon-inline--window (current-buffer))))
+         (and window (not (equal (halcyon-inline--room window)
+                                 (halcyon-inline--picture-room picture)))))))
+
+(defun halcyon-inline--look-later (&optional delay)
+  "Look over this buffer after DELAY seconds, or `halcyon-inline-delay'."
+  (unless halcyon-inline--timer
+    (setq halcyon-inline--timer
+          (run-with-timer (or delay halcyon-inline-delay) nil
+                          (lambda (buffer)
+                            (when (buffer-live-p buffer)
+                              (with-current-buffer buffer
+                                (when (bound-and-true-p halcyon-inline-mode)
+                                  (halcyon-inline--look)))))
+                          (current-buffer)))))
+
+(defun halcyon-inline--soon (&rest _)
+  "Look over this buffer soon."
+  (halcyon-inline--look-later))
+
+(defun halcyon-inline--scrolled (window _start)
+  "Look over the buffer of WINDOW soon."
+  (with-current-buffer (window-buffer window) (halcyon-inline--look-later)))
+
+(defun halcyon-inline--image-did-change (event)
+  "Show the image of EVENT anew wherever it is shown."
+  (dolist (buffer (buffer-list))
+    (dolist (picture (buffer-local-value 'halcyon-inline--pictures buffer))
+      (when (and (equal (plist-get event :url) (halcyon-inline--picture-url picture))
+                 (not (halcyon-inline--picture-call picture))
+                 (overlay-buffer (halcyon-inline--picture-overlay picture)))
+        (halcyon-inline--load picture)))))
+
+
+;;; The mode
+
+(defconst halcyon-inline--hooks
+  '((window-scroll-functions . halcyon-inline--scrolled)
+    (window-configuration-change-hook . halcyon-inline--soon)
+    (after-change-functions . halcyon-inline--soon)
+    (outline-view-change-hook . halcyon-inline--soon)
+    (org-cycle-hook . halcyon-inline--soon)
+    (kill-buffer-hook . halcyon-inline--end)
+    (change-major-mode-hook . halcyon-inline--end))
+  "The hooks of a buffer in which images are shown.")
+
+(defun halcyon-inline--end ()
+  "Take all pictures out of this buffer, and cancel what is on its way."
+  (when halcyon-inline--timer
+    (cancel-timer halcyon-inline--timer)
+    (setq halcyon-inline--timer nil))
+  (mapc #'halcyon-inline--drop (copy-sequence halcyon-inline--pictures)))
+
+;;;###autoload
+(define-minor-mode halcyon-inline-mode
+  "Show the remote images of this buffer in it."
+  :lighter " Images"
+  (pcase-dolist (`(,hook . ,function) halcyon-inline--hooks)
+    (if halcyon-inline-mode
+        (add-hook hook function nil t)
+      (remove-hook hook function t)))
+  (halcyon-inline--end)
+  (setq halcyon-inline--hidden nil)
+  (when halcyon-inline-mode
+    (halcyon-inline--integrate)
+    (halcyon-inline--look-later 0)))
+
+(defun halcyon-inline--integrate ()
+  "Hear of images that change, and have Org's commands do for ours too."
+  (unless (member #'halcyon-inline--image-did-change
+                  (cdr (assoc "image/didChange"
+                              (halcyon-client-listeners halcyon-default-client))))
+    (halcyon-listen "image/didChange" #'halcyon-inline--image-did-change))
+  (when (derived-mode-p 'org-mode)
+    (advice-add 'org-display-inline-images :after #'halcyon-inline--unhide)
+    (advice-add 'org-remove-inline-images :after #'halcyon-inline--hide)))
+
+(defun halcyon-inline--hide (&rest _)
+  "Hide the images of this buffer, until `halcyon-inline--unhide'."
+  (when halcyon-inline-mode
+    (halcyon-inline--end)
+    (setq halcyon-inline--hidden t)))
+
+(defun halcyon-inline--unhide (&rest _)
+  "Show the images of this buffer that were hidden."
+  (when halcyon-inline-mode
+    (setq halcyon-inline--hidden nil)
+    (halcyon-inline--look-later 0)))
+
+(defun halcyon-inline-refresh ()
+  "Ask the servers of the images in this buffer for them, whatever is cached."
+  (interactive)
+  (let ((halcyon-inline-options (append '(:revalidate "always") halcyon-inline-options)))
+    (dolist (picture halcyon-inline--pictures)
+      (when (halcyon-inline--picture-call picture)
+        (halcyon-cancel (halcyon-inline--picture-call picture)))
+      (halcyon-inline--load picture))))
+
+(defun halcyon-inline-open ()
+  "Visit the cached file of the image at point."
+  (interactive)
+  (let* ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'halcyon-inline))
+                            (overlays-in (line-beginning-position) (line-end-position))))
+         (image (and overlay (halcyon-inline--picture-image
+                              (overlay-get overlay 'halcyon-inline)))))
+    (unless image (user-error "There is no image on this line, or it has not come yet"))
+    (find-file (plist-get image :path))))
+
+(provide 'halcyon-inline)
+;;; halcyon-inline.el ends here

@@ -1,0 +1,328 @@
+;;; halcyon-rpc.el --- Calls to a halcyon server  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Nothing here waits, but for `halcyon-wait', which obeys the key that quits.
+;;
+;; Answers, events and questions of the server are taken in by the process
+;; filter and handed on from a timer, in the order in which they came: so
+;; the functions of the user may wait, ask for more, or fail.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'jsonrpc)
+(require 'subr-x)
+(require 'halcyon-server)
+
+(cl-defstruct (halcyon-call (:copier nil) (:constructor halcyon--make-call))
+  "A request on its way, or answered."
+  (client nil :documentation "Whose request it is.")
+  (connection nil :documentation "Where it was sent, or nil.")
+  (method nil :documentation "The name of the method.")
+  (id nil :documentation "The id of the request; nil when it was not sent.")
+  (state 'open :documentation "`open', `done' or `failed'.")
+  (result nil :documentation "The result, once it is `done'.")
+  (error nil :documentation "The error, once it has `failed'.")
+  (then nil :documentation "Called with the result, or nil.")
+  (else nil :documentation "Called with the error, or nil.")
+  (progress nil :documentation "Called with each report, or nil.")
+  (awaited nil :documentation "Whether somebody waits for it, and hears of its failure."))
+
+
+;;; Handing on
+
+(defvar halcyon--queue nil
+  "Functions that are still to be called with no arguments, the next one first.")
+
+(defvar halcyon--queue-timer nil
+  "The timer that will empty the queue, or nil.")
+
+(defun halcyon--later (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS soon, outside of the process filter."
+  (setq halcyon--queue (nconc halcyon--queue (list (lambda () (apply function arguments)))))
+  (halcyon--wake))
+
+(defun halcyon--wake ()
+  "Have the queue emptied soon."
+  (unless halcyon--queue-timer
+    (setq halcyon--queue-timer
+          (run-with-timer 0 nil (lambda ()
+                                  (setq halcyon--queue-timer nil)
+                                  (halcyon--hand-on))))))
+
+(defun halcyon--hand-on ()
+  "Call what is in the queue.
+A function that waits lets the others be called from within its waiting."
+  (while halcyon--queue
+    (let ((function (pop halcyon--queue)))
+      (when halcyon--queue (halcyon--wake))
+      (condition-case-unless-debug error
+          (funcall function)
+        ((error quit) (message "halcyon: a function failed: %s" (error-message-string error))))))
+  (when halcyon--queue-timer
+    (cancel-timer halcyon--queue-timer)
+    (setq halcyon--queue-timer nil)))
+
+
+;;; Calls
+
+(defvar halcyon--sending nil
+  "The call that is being sent, which wants to learn its id.")
+
+(cl-defstruct (halcyon--question (:copier nil))
+  "A question of the server that is answered later."
+  id method params)
+
+(cl-defmethod jsonrpc-connection-send ((_connection halcyon-connection) &rest message)
+  "Send MESSAGE, unless it is the answer to a question that is still open."
+  (let ((result (plist-get message :result)))
+    (cond
+     ((halcyon--question-p result)
+      (setf (halcyon--question-id result) (plist-get message :id)))
+     (t
+      (when (and halcyon--sending (plist-get message :method) (plist-get message :id))
+        (setf (halcyon-call-id halcyon--sending) (plist-get message :id)))
+      (cl-call-next-method)))))
+
+(defun halcyon--settle (call state value)
+  "Put CALL into STATE with VALUE, once, and hand that on."
+  (when (eq (halcyon-call-state call) 'open)
+    (setf (halcyon-call-state call) state)
+    (when-let ((connection (halcyon-call-connection call)))
+      (setf (slot-value connection 'calls) (delq call (slot-value connection 'calls))))
+    (if (eq state 'done)
+        (setf (halcyon-call-result call) value)
+      (setf (halcyon-call-error call) value))
+    (let ((then (halcyon-call-then call))
+          (else (halcyon-call-else call)))
+      (cond
+       ((eq state 'done) (when then (halcyon--later then value)))
+       (else (halcyon--later else value))
+       ((and then (not (halcyon-call-awaited call))
+             (not (eq (car value) 'halcyon-request-cancelled)))
+        (halcyon--later #'message "halcyon: %s" (halcyon-error-message value)))))))
+
+(defun halcyon--send (connection call params)
+  "Send CALL over CONNECTION with PARAMS, in the form for `jsonrpc'."
+  (setf (halcyon-call-connection call) connection)
+  (push call (slot-value connection 'calls))
+  (condition-case error
+      (let ((halcyon--sending call))
+        (jsonrpc-async-request
+         connection (intern (halcyon-call-method call)) params
+         :timeout nil
+         :success-fn (lambda (result) (halcyon--settle call 'done result))
+         :error-fn (lambda (error)
+                     (halcyon--settle call 'failed (halcyon--error-from-wire error)))))
+    (error
+     (cond
+      ((slot-value connection 'ended)
+       (halcyon--settle call 'failed (halcyon--gone (slot-value connection 'ended))))
+      ((and (jsonrpc-running-p connection) (not (eq (car error) 'file-error)))
+       (setf (slot-value connection 'calls) (delq call (slot-value connection 'calls)))
+       (signal (car error) (cdr error)))
+      ;; It reads no more: its end, which says why, settles the call.
+      (t (halcyon--end-within 1 connection))))))
+
+(defun halcyon--greet (connection client)
+  "Introduce CLIENT to the server of CONNECTION; nobody waits for the answer."
+  (halcyon--send connection
+                 (halcyon--make-call :client client :method "initialize"
+                                     :then (lambda (about)
+                                             (setf (halcyon-client-about client) about))
+                                     :else #'ignore)
+                 (list :processId (emacs-pid)
+                       :capabilities
+                       (list :delegates
+                             (vconcat (mapcar #'car (halcyon-client-delegates client))))))
+  (when-let ((events (mapcar #'car (halcyon-client-listeners client))))
+    (halcyon--ask-for events client)))
+
+(defun halcyon-request (method params &rest keywords)
+  "Call METHOD, a string, with PARAMS, a plist, and return the call at once.
+Everything works so; the functions for single methods call this one.
+KEYWORDS are:
+
+`:then' FUNCTION      called with the result, a plist
+`:else' FUNCTION      called with the error, as from `condition-case'
+`:progress' FUNCTION  called with a plist, at most ten times a second
+`:client' CLIENT      another client than `halcyon-default-client'
+
+Without `:else', and unless somebody waits, a failure is shown in the
+echo area.  Nothing is signalled but for PARAMS that are no JSON.
+
+\(fn METHOD PARAMS &key THEN ELSE PROGRESS CLIENT)"
+  (let* ((client (or (plist-get keywords :client) halcyon-default-client))
+         (progress (plist-get keywords :progress))
+         (call (halcyon--make-call :client client :method method :progress progress
+                                   :then (plist-get keywords :then)
+                                   :else (plist-get keywords :else)))
+         (wire (halcyon--encode params)))
+    (condition-case error
+        (let ((connection (halcyon--connection client)))
+          (halcyon--send connection call
+                         (if progress
+                             (append (list :workDoneToken (halcyon--token call))
+                                     (and (listp wire) wire))
+                           wire)))
+      (halcyon-error (halcyon--settle call 'failed error)))
+    call))
+
+(defvar halcyon--tokens (make-hash-table :test #'equal :weakness 'value)
+  "The calls that want to hear of their progress, by their tokens.")
+
+(defvar halcyon--last-token 0 "The number of the last token.")
+
+(defun halcyon--token (call)
+  "A new token for the progress of CALL."
+  (let ((token (format "emacs-%d" (cl-incf halcyon--last-token))))
+    (puthash token call halcyon--tokens)
+    token))
+
+(defun halcyon-notify (method params &optional client)
+  "Send the notification METHOD with PARAMS, which is never answered.
+CLIENT is another client than the default one; its server is started
+when it does not run."
+  (jsonrpc-notify (halcyon--connection (or client halcyon-default-client))
+                  (intern method) (halcyon--encode params)))
+
+(defun halcyon-cancel (call)
+  "Give up CALL, which fails with `halcyon-request-cancelled' at once.
+The server stops the work, unless others want it too.  A call that was
+answered stays as it is."
+  (when (eq (halcyon-call-state call) 'open)
+    (let ((connection (halcyon-call-connection call)))
+      (halcyon--settle call 'failed
+                       (halcyon--error 'halcyon-request-cancelled "The request was cancelled."
+                                       :code -32800 :data (list :name "requestCancelled")))
+      (when (and connection (jsonrpc-running-p connection) (halcyon-call-id call))
+        ;; A server that ends meanwhile has nothing to cancel.
+        (ignore-errors
+          (jsonrpc-notify connection '$/cancelRequest (list :id (halcyon-call-id call))))))))
+
+(defun halcyon-wait (call &optional seconds)
+  "Wait for the answer to CALL and return its result.
+Signals its error.  After SECONDS, if given, CALL is cancelled and the
+signal is `halcyon-call-timed-out'.  Typing \\[keyboard-quit] cancels
+CALL and quits.  Other processes and timers go on meanwhile."
+  (setf (halcyon-call-awaited call) t)
+  (let ((end (and seconds (+ (float-time) seconds)))
+        (inhibit-quit nil))
+    (unwind-protect
+        (while (and (eq (halcyon-call-state call) 'open)
+                    (or (not end) (< (float-time) end)))
+          ;; Output that comes with the end of a process does not end this wait: look often.
+          (accept-process-output nil 0.05))
+      (when (eq (halcyon-call-state call) 'open)
+        (halcyon-cancel call)
+        (when end
+          (setf (halcyon-call-error call)
+                (halcyon--error 'halcyon-call-timed-out
+                                (format "There was no answer to %s in %s seconds."
+                                        (halcyon-call-method call) seconds)
+                                :data (list :retryable t))))))
+    ;; What was answered before is handed on before.
+    (halcyon--hand-on)
+    (if (eq (halcyon-call-state call) 'done)
+        (halcyon-call-result call)
+      (signal (car (halcyon-call-error call)) (cdr (halcyon-call-error call))))))
+
+(defun halcyon--call (method params arguments)
+  "Call METHOD with PARAMS and ARGUMENTS, two plists.
+The keywords of `halcyon-request' are taken out of ARGUMENTS."
+  (let (keywords)
+    (cl-loop for (key value) on arguments by #'cddr
+             do (if (memq key '(:then :else :progress :client))
+                    (setq keywords (cons key (cons value keywords)))
+                  (setq params (append params (list key (halcyon--as-param key value))))))
+    (apply #'halcyon-request method params keywords)))
+
+(defun halcyon--as-param (key value)
+  "VALUE as it is in the parameter KEY.
+Files become absolute and bytes base64, calls are named by their ids and
+lists stay lists when they are empty."
+  (pcase key
+    (:path (and value (expand-file-name value)))
+    (:data (and value (base64-encode-string (encode-coding-string value 'binary) t)))
+    (:id (if (halcyon-call-p value) (or (halcyon-call-id value) 0) value))
+    ((or :urls :events) (vconcat value))
+    (_ value)))
+
+
+;;; What the server says
+
+(defun halcyon--told (connection method params)
+  "Hand on the notification METHOD with PARAMS of CONNECTION."
+  (let ((client (slot-value connection 'client))
+        (name (symbol-name method)))
+    (if (equal name "$/progress")
+        (when-let ((call (gethash (plist-get params :token) halcyon--tokens)))
+          (halcyon--later #'halcyon--report call (plist-get params :value)))
+      (dolist (function (cdr (assoc name (halcyon-client-listeners client))))
+        (halcyon--later function params)))))
+
+(defun halcyon--report (call value)
+  "Tell VALUE to the function for the progress of CALL, unless it was cancelled."
+  (unless (eq (halcyon-call-state call) 'failed)
+    (funcall (halcyon-call-progress call) value)))
+
+(defun halcyon--asked (connection method params)
+  "Note the question METHOD with PARAMS of CONNECTION, to be answered later."
+  (let* ((client (slot-value connection 'client))
+         (function (cdr (assoc (symbol-name method) (halcyon-client-delegates client))))
+         (question (make-halcyon--question :method method :params params)))
+    (unless function
+      (jsonrpc-error :code -32601 :message (format "This client does not answer %s." method)))
+    (halcyon--later #'halcyon--answer connection question function)
+    question))
+
+(defun halcyon--answer (connection question function)
+  "Send the answer of FUNCTION to QUESTION over CONNECTION."
+  (let* ((neutral (cdr (assq (halcyon--question-method question)
+                             `((downloader/modifyRequest . ,(make-hash-table))
+                               (downloader/redirect . ,(make-hash-table))
+                               (downloader/challenge . "default")))))
+         (reply (condition-case-unless-debug error
+                    (let ((answer (funcall function (halcyon--question-params question))))
+                      (list :result (if answer (halcyon--encode answer) neutral)))
+                  ((error quit)
+                   (message "halcyon: a delegate failed: %s" (error-message-string error))
+                   (list :error (list :code -32603 :message (error-message-string error)))))))
+    (when (jsonrpc-running-p connection)
+      (ignore-errors
+        (apply #'jsonrpc-connection-send connection :id (halcyon--question-id question) reply)))))
+
+(defun halcyon--ask-for (events client)
+  "Subscribe CLIENT to EVENTS, a list of names."
+  (halcyon--call "subscribe" (list :events (vconcat events)) (list :client client)))
+
+(defun halcyon-listen (event function &optional client)
+  "Have FUNCTION called with the parameters of each EVENT, a plist.
+EVENT is one of `halcyon-events'.  It stays so when the server is
+started anew.  CLIENT is another client than the default one.  Returns
+the call that subscribes."
+  (let* ((client (or client halcyon-default-client))
+         (entry (assoc event (halcyon-client-listeners client))))
+    (if entry
+        (cl-pushnew function (cdr entry))
+      (push (list event function) (halcyon-client-listeners client)))
+    (halcyon--ask-for (list event) client)))
+
+(defun halcyon-unlisten (event function &optional client)
+  "Call FUNCTION no more for EVENT.
+CLIENT is another client than the default one.  Unsubscribes when nobody
+listens to EVENT any more."
+  (let* ((client (or client halcyon-default-client))
+         (entry (assoc event (halcyon-client-listeners client))))
+    (when entry
+      (setcdr entry (remove function (cdr entry)))
+      (unless (cdr entry)
+        (setf (halcyon-client-listeners client) (delq entry (halcyon-client-listeners client)))
+        (when (halcyon-running-p client)
+          (halcyon--call "unsubscribe" (list :events (vector event)) (list :client client)))))))
+
+(provide 'halcyon-rpc)
+;;; halcyon-rpc.el ends here

@@ -1,0 +1,73 @@
+;;; find-tests.el --- What is a reference to an image  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Texts, and the addresses that are found in them.
+
+;;; Code:
+
+(require 'support)
+(require 'halcyon-find)
+(require 'org)
+
+(defun find-tests-urls (mode text)
+  "The addresses that are found in TEXT in MODE."
+  (with-temp-buffer
+    (insert text)
+    (funcall mode)
+    (mapcar (lambda (reference) (plist-get reference :url))
+            (halcyon-find-images (point-min) (point-max)))))
+
+(ert-deftest markdown-references-are-found ()
+  (pcase-dolist
+      (`(,text . ,urls)
+       '(("![a cat](https://e.org/cat.png)" "https://e.org/cat.png")
+         ("![](http://e.org/c)" "http://e.org/c")
+         ("![a]( <https://e.org/c.png> \"A title\" )" "https://e.org/c.png")
+         ("![a](https://e.org/Cat_(animal).png) and (more)" "https://e.org/Cat_(animal).png")
+         ("[![badge](https://e.org/b.svg)](https://e.org)" "https://e.org/b.svg")
+         ("![a](https://e.org/1)![b](https://e.org/2)" "https://e.org/1" "https://e.org/2")
+         ("<img alt=\"x\"\n src='https://e.org/i.png' width=3>" "https://e.org/i.png")
+         ("[a link](https://e.org/cat.png)")
+         ("![local](cat.png) ![other](ftp://e.org/cat.png)")
+         ("`![code](https://e.org/cat.png)`")
+         ("```\n![code](https://e.org/cat.png)\n```\n![a](https://e.org/1)" "https://e.org/1")
+         ("~~~\n```\n![code](https://e.org/cat.png)\n~~~\n![a](https://e.org/1)"
+          "https://e.org/1")
+         ("```\n![never closed](https://e.org/cat.png)")))
+    (should (equal urls (find-tests-urls #'text-mode text)))))
+
+(ert-deftest org-references-are-found ()
+  (pcase-dolist
+      (`(,text . ,urls)
+       '(("[[https://e.org/cat.png]]" "https://e.org/cat.png")
+         ("[[https://e.org/cat.JPG?size=2]]" "https://e.org/cat.JPG?size=2")
+         ("[[https://e.org][https://e.org/cat.png]]" "https://e.org/cat.png")
+         ("[[https://e.org/cat.png][A caption is a link]]")
+         ("[[https://e.org/page.html]] [[file:cat.png]]")
+         ("#+begin_src sh\n[[https://e.org/cat.png]]\n#+end_src")
+         ("=[[https://e.org/cat.png]]=")))
+    (should (equal urls (find-tests-urls #'org-mode text)))))
+
+(ert-deftest org-tells-the-width ()
+  (with-temp-buffer
+    (insert "#+attr_org: :width 120\n#+caption: A cat\n[[https://e.org/cat.png]]\n")
+    (org-mode)
+    (should (equal 120 (plist-get (car (halcyon-find-images (point-min) (point-max))) :width)))))
+
+(ert-deftest what-is-folded-away-is-not-found ()
+  (with-temp-buffer
+    (insert "* One\n[[https://e.org/1.png]]\n* Two\n[[https://e.org/2.png]]\n")
+    (org-mode)
+    (font-lock-ensure)                  ; hides the brackets of links
+    (should (= 2 (length (halcyon-find-images (point-min) (point-max)))))
+    (goto-char (point-min))
+    (let ((inhibit-message t)) (org-cycle))
+    (should (equal '("https://e.org/2.png")
+                   (mapcar (lambda (reference) (plist-get reference :url))
+                           (halcyon-find-images (point-min) (point-max)))))))
+
+(provide 'find-tests)
+;;; find-tests.el ends here

@@ -1,0 +1,72 @@
+;;; readme-tests.el --- A newcomer's path  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The first example of the README as it stands, but for the address of the
+;; picture, and the package as it is installed.
+
+;;; Code:
+
+(require 'support)
+
+(defun readme-tests-emacs (&rest arguments)
+  "Run another Emacs with ARGUMENTS, which must end well; return its output."
+  (let* ((buffer (generate-new-buffer "emacs"))
+         (process-environment (append (list (concat "HALCYON_CACHE_DIR=" halcyon-cache-directory)
+                                            (concat "HOME=" test-scratch))
+                                      process-environment))
+         (process (make-process :name "emacs" :buffer buffer :noquery t :connection-type 'pipe
+                                :sentinel #'ignore
+                                :command (append (list (expand-file-name invocation-name
+                                                                         invocation-directory)
+                                                       "-Q" "--batch")
+                                                 arguments))))
+    (test-until (not (process-live-p process)))
+    (accept-process-output process 0)
+    (with-current-buffer buffer
+      (should (equal '(0 "") (list (process-exit-status process)
+                                   (if (zerop (process-exit-status process)) ""
+                                     (buffer-string)))))
+      (prog1 (buffer-string) (kill-buffer)))))
+
+(ert-deftest the-first-example-of-the-readme-runs-as-it-stands ()
+  (test-case
+    (test-serve (cons "/cat.png" (test-bmp 320 213)))
+    (let ((example (with-temp-buffer
+                     (insert-file-contents (expand-file-name "../README.md" test-folder))
+                     (search-forward "```elisp\n")
+                     (buffer-substring (point) (progn (search-forward "```")
+                                                      (match-beginning 0)))))
+          (file (expand-file-name "example.el" test-scratch)))
+      (should (string-search "https://example.com/cat.png" example))
+      (with-temp-file file
+        (insert (string-replace "https://example.com/cat.png" (test-url "/cat.png") example)))
+      (let ((said (split-string (readme-tests-emacs
+                                 "-L" (file-name-directory (locate-library "halcyon")) "-l" file)
+                                "\n" t)))
+        (should (= 2 (length said)))
+        (should (string-match-p (concat "\\`BMP 320×213, [0-9.]+ kB, "
+                                        (regexp-quote halcyon-cache-directory) ".*\\.bmp\\'")
+                                (car said)))
+        (should (equal "memory" (cadr said)))
+        (should (= 1 (test-count "/cat.png")))))))
+
+(ert-deftest the-folder-installs-as-a-package ()
+  (test-case
+    (let ((said (readme-tests-emacs
+                 "--eval" (format "(progn (require 'package)
+                                          (setq package-user-dir %S)
+                                          (package-initialize)
+                                          (package-install-file %S))"
+                                  (expand-file-name "elpa" test-scratch)
+                                  (expand-file-name ".." test-folder))
+                 "--eval" "(progn (halcyon-inline-mode)
+                                  (halcyon-wait (halcyon-ping))
+                                  (message \"It works: %s\" (featurep 'halcyon-inline)))")))
+      (should (string-suffix-p "It works: t\n" said))
+      (should-not (string-match-p "Warning" said)))))
+
+(provide 'readme-tests)
+;;; readme-tests.el ends here

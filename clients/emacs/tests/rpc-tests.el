@@ -1,0 +1,378 @@
+;;; rpc-tests.el --- Calls, errors, life and death  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Against the real server, but where it is to be odd.
+
+;;; Code:
+
+(require 'support)
+
+;; Calls
+
+(ert-deftest retrieve-hands-the-image-to-then-and-caches-it ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 32 20)))
+    (let (cat)
+      (halcyon-retrieve (test-url "/cat.bmp") :then (lambda (image) (setq cat image)))
+      (should-not cat)                  ; nothing waits
+      (test-until cat)
+      (should (equal (list 32 20 "none" "bmp")
+                     (mapcar (lambda (key) (plist-get cat key))
+                             '(:width :height :cacheType :format))))
+      (should (file-in-directory-p (plist-get cat :path) test-scratch))
+      (should (equal "memory" (plist-get (test-wait (halcyon-retrieve (test-url "/cat.bmp")))
+                                         :cacheType)))
+      (should (= 1 (test-count "/cat.bmp"))))))
+
+(ert-deftest every-method-of-the-protocol-answers ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)))
+    (let ((url (test-url "/cat.bmp")) (file (expand-file-name "rose.png" test-scratch)))
+      (with-temp-file file (set-buffer-multibyte nil) (insert (test-bmp 3 3)))
+      (cl-flet ((ask (call &rest path)
+                  (let ((value (test-wait call)))
+                    (dolist (key path value) (setq value (plist-get value key))))))
+        (should-not (ask (halcyon-ping)))
+        (should (equal "none" (ask (halcyon-retrieve url) :cacheType)))
+        (should (equal (test-bmp 2 2)
+                       (halcyon-image-bytes (test-wait (halcyon-retrieve url :as 'data)))))
+        (should (equal 2 (ask (halcyon-download url :as 'none) :width)))
+        (should (equal 3 (ask (halcyon-store "rose" :path file) :width)))
+        (should (equal 4 (ask (halcyon-store "bytes" :data (test-bmp 4 1)) :width)))
+        (should (equal 3 (ask (halcyon-store "rose" :data (test-bmp 5 5) :overwrite nil) :width)))
+        (should (eq t (ask (halcyon-is-cached "rose") :cached)))
+        (should (eq :json-false (ask (halcyon-is-cached "thorn") :cached)))
+        (should (file-exists-p (ask (halcyon-cache-path "rose") :path)))
+        (should (equal 3 (ask (halcyon-calculate-size) :disk :count)))
+        (should (equal 4 (ask (halcyon-inspect "bytes") :width)))
+        (should (equal 3 (length (ask (halcyon-list) :entries))))
+        (should (equal 1 (length (ask (halcyon-list :prefix "ro") :entries))))
+        (should (eq t (ask (halcyon-remove "rose" :fromMemory t) :removed)))
+        (should (equal (vector url) (ask (halcyon-prefetch (list url)) :skipped)))
+        (should (equal 0 (ask (halcyon-clean-expired) :count)))
+        (should (eq t (ask (halcyon-verify :repair nil) :clean)))
+        (should (equal 7 (ask (halcyon-configure :memory '(:countLimit 7)) :memory :countLimit)))
+        (should (equal "default" (plist-get (aref (ask (halcyon-caches) :caches) 0) :name)))
+        (should (equal (vector (directory-file-name test-fixtures))
+                       (ask (halcyon-add-read-only-cache-path
+                             (directory-file-name test-fixtures))
+                            :disk :readOnlyPaths)))
+        (should (equal ["log"] (ask (halcyon-subscribe '("log")) :events)))
+        (should (equal [] (ask (halcyon-unsubscribe '("log")) :events)))
+        (should (equal 0 (ask (halcyon-forget-failures) :forgotten)))
+        (should (equal 0 (ask (halcyon-cancel-all) :cancelled)))
+        (should (eq :json-false (ask (halcyon-set-priority 99 0.5) :changed)))
+        (should (eq :json-false (ask (halcyon-stop-prefetch 99) :stopped)))
+        (should (= 2 (ask (halcyon-stats) :downloads)))
+        (should (equal "Halcyon" (ask (halcyon-discover) :info :title)))
+        (dolist (clear (list #'halcyon-clear-memory #'halcyon-clear-disk #'halcyon-clear))
+          (should (natnump (ask (funcall clear) :count))))))))
+
+(ert-deftest nil-is-false-where-there-is-true-and-else-leaves-out ()
+  (should (equal '(:overwrite :json-false :forceRefresh t :urls ["a" "b"] :none nil)
+                 (halcyon--encode '(:overwrite nil :forceRefresh t :key nil
+                                    :urls ("a" "b") :none :null))))
+  (should (equal [] (halcyon--encode [])))
+  (should (equal "data" (halcyon--encode 'data)))
+  (should (equal "{\"headers\":{\"X-A\":\"1\"},\"o\":{}}"
+                 (json-serialize (halcyon--encode '(:headers (("X-A" . "1")) :o (:timeout nil)))
+                                 :null-object nil :false-object :json-false))))
+
+(ert-deftest headers-and-other-letters-arrive-as-they-are ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)))
+    (test-wait (halcyon-retrieve (test-url "/cat.bmp") :key "Käthe 🐈"
+                                 :options '(:headers (("X-Cat" . "Tom")) :maxBytes 5000)))
+    (should (equal "Tom" (test-header "/cat.bmp" "X-Cat")))
+    (should (equal "Käthe 🐈" (plist-get (test-wait (halcyon-inspect "Käthe 🐈")) :key)))))
+
+(ert-deftest a-function-that-is-called-back-may-wait-and-may-fail ()
+  (test-case
+    (let (told)
+      (halcyon-ping :then (lambda (_) (error "On purpose")))
+      (halcyon-ping :then (lambda (_)
+                            (push (plist-get (halcyon-wait (halcyon-is-cached "x")) :cacheType)
+                                  told)))
+      (halcyon-ping :then (lambda (_) (push 'another told)))
+      (test-as-in-use
+        (test-wait (halcyon-ping))
+        (test-until (= 2 (length told))))
+      (should (member 'another told))
+      (test-as-in-use
+        (halcyon--later #'error "On purpose")
+        (halcyon--later (lambda () (push 'third told)))
+        (halcyon--hand-on))
+      (should (eq 'third (car told)))
+      (should (member "none" told)))))
+
+(ert-deftest a-large-answer-comes-whole ()
+  (test-case
+    (let ((bytes (test-bmp 1000 700)))
+      (test-wait (halcyon-store "big" :data bytes))
+      (should (equal bytes (halcyon-image-bytes
+                            (test-wait (halcyon-retrieve "data:," :key "big" :as "data"))))))))
+
+;; Errors
+
+(ert-deftest errors-are-conditions-with-what-the-server-said ()
+  (test-case
+    (test-serve)
+    (let ((error (test-error (halcyon-retrieve (test-url "/gone.png")))))
+      (should (eq 'halcyon-invalid-status-code (car error)))
+      (should (= 10002 (halcyon-error-code error)))
+      (should (= 404 (plist-get (halcyon-error-data error) :statusCode)))
+      (should-not (halcyon-error-retryable-p error))
+      (should (string-match-p "404" (halcyon-error-message error))))
+    (should-error (test-wait (halcyon-retrieve "nonsense")) :type 'halcyon-invalid-url)
+    (should-error (test-wait (halcyon-inspect "nobody")) :type 'halcyon-not-cached)
+    (should-error (test-wait (halcyon-request "retreive" nil)) :type 'halcyon-method-not-found)
+    (let ((error (test-error (halcyon-retrieve "data:," :kay "x"))))
+      (should (eq 'halcyon-invalid-params (car error)))
+      (should (equal "key" (plist-get (halcyon-error-data error) :suggestion))))))
+
+(ert-deftest a-failure-nobody-waits-for-is-shown-unless-else-takes-it ()
+  (test-case
+    (let ((shown nil) (told nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest arguments) (push (apply #'format format arguments) shown))))
+        (halcyon-inspect "nobody" :then #'ignore)
+        (test-until shown)
+        (halcyon-inspect "nobody" :then #'ignore :else (lambda (error) (setq told error)))
+        (test-until told)
+        (should (eq 'halcyon-not-cached (car told)))
+        (test-error (halcyon-inspect "nobody" :then #'ignore)) ; somebody waits
+        (test-wait (halcyon-ping))
+        (should (= 1 (length shown)))))))
+
+(ert-deftest what-is-no-json-is-signalled-at-once ()
+  (test-case
+    (should-error (halcyon-is-cached (string ?a #x3fffff)))
+    (should-not (test-wait (halcyon-ping)))))
+
+;; Cancellation and progress
+
+(ert-deftest a-cancelled-call-fails-at-once-and-its-download-stops ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
+    (let* (told
+           (call (halcyon-retrieve (test-url "/slow.bmp") :then #'ignore
+                                   :options '(:timeout 100)
+                                   :else (lambda (error) (setq told error)))))
+      (test-until (test-page-waiting (test-page-at "/slow.bmp")))
+      (halcyon-cancel call)
+      (halcyon-cancel call)
+      (test-until told)
+      (should (eq 'halcyon-request-cancelled (car told)))
+      (test-until (= 1 (test-page-left (test-page-at "/slow.bmp")))))))
+
+(ert-deftest cancelling-one-of-two-leaves-the-other-its-image ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
+    (let ((first (halcyon-retrieve (test-url "/slow.bmp")))
+          (second (halcyon-retrieve (test-url "/slow.bmp"))))
+      (test-until (test-page-waiting (test-page-at "/slow.bmp")))
+      (halcyon-cancel first)
+      (test-wait (halcyon-ping))
+      (test-release "/slow.bmp")
+      (should (= 200 (plist-get (test-wait second) :width)))
+      (should (= 1 (test-count "/slow.bmp"))))))
+
+(ert-deftest waiting-obeys-the-key-that-quits-and-cancels ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
+    (let ((call (halcyon-retrieve (test-url "/slow.bmp") :options '(:timeout 100))))
+      (test-until (test-page-waiting (test-page-at "/slow.bmp")))
+      (run-with-timer 0 nil (lambda () (setq quit-flag t)))
+      (should (eq 'quit (condition-case nil (halcyon-wait call) (quit 'quit))))
+      (should (eq 'failed (halcyon-call-state call)))
+      (test-until (= 1 (test-page-left (test-page-at "/slow.bmp")))))))
+
+(ert-deftest waiting-ends-after-the-seconds-given ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
+    (should-error (halcyon-wait (halcyon-retrieve (test-url "/slow.bmp")) 0.05)
+                  :type 'halcyon-call-timed-out)
+    (should-not (test-wait (halcyon-ping)))))
+
+(ert-deftest progress-is-told-until-the-answer ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 400 400) :held t)))
+    (let* (reports
+           (call (halcyon-retrieve (test-url "/slow.bmp")
+                                   :progress (lambda (report) (push report reports)))))
+      (test-until (cl-some (lambda (report) (> (plist-get report :receivedBytes) 0)) reports))
+      (test-release "/slow.bmp")
+      (test-wait call)
+      (test-until (equal "end" (plist-get (car reports) :kind)))
+      (should (= (length (test-bmp 400 400)) (plist-get (car reports) :receivedBytes)))
+      (let ((counts (mapcar (lambda (report) (plist-get report :receivedBytes)) reports)))
+        (should (equal counts (sort (copy-sequence counts) #'>)))))))
+
+;; Events and delegates
+
+(ert-deftest events-come-to-those-who-listen-and-to-nobody-after ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)))
+    (let* (finished (note (lambda (event) (push (plist-get event :status) finished))))
+      (test-wait (halcyon-listen "download/didFinish" note))
+      (test-wait (halcyon-retrieve (test-url "/cat.bmp")))
+      (test-until (equal '(200) finished))
+      (test-wait (halcyon-unlisten "download/didFinish" note))
+      (test-wait (halcyon-retrieve (test-url "/none.bmp") :else #'ignore
+                                   :options (list :alternativeSources
+                                                  (list (test-url "/cat.bmp")))))
+      (test-idle)
+      (should (equal '(200) finished)))))
+
+(ert-deftest listening-goes-on-with-the-next-server ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)))
+    (let (finished)
+      (test-wait (halcyon-listen "download/didFinish" (lambda (event) (push event finished))))
+      (halcyon-restart)
+      (test-wait (halcyon-retrieve (test-url "/cat.bmp")))
+      (test-until finished))))
+
+(ert-deftest delegates-change-requests-and-call-them-off ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)) (cons "/dog.bmp" (test-bmp 2 2)))
+    (let ((client
+           (test-client
+            :delegates
+            `(("downloader/modifyRequest"
+               . ,(lambda (request)
+                    (cond ((string-suffix-p "/dog.bmp" (plist-get request :url)) :null)
+                          ((string-suffix-p "/cat.bmp" (plist-get request :url))
+                           '(:headers (("X-Signed" . "yes")))))))
+              ("downloader/validateStatus"
+               . ,(lambda (answer) (list :accept (= 200 (plist-get answer :status)))))))))
+      (test-wait (halcyon-retrieve (test-url "/cat.bmp") :client client))
+      (should (equal "yes" (test-header "/cat.bmp" "X-Signed")))
+      (should-error (test-wait (halcyon-retrieve (test-url "/dog.bmp") :client client))
+                    :type 'halcyon-download-cancelled-before-starting)
+      (should-error (test-wait (halcyon-retrieve (test-url "/elk.bmp") :client client))
+                    :type 'halcyon-invalid-status-code)
+      (should (= 1 (test-count "/elk.bmp"))) ; nil left the matter to the server
+      (should (= 0 (test-count "/dog.bmp"))))))
+
+(ert-deftest a-delegate-that-fails-leaves-the-matter-to-the-server ()
+  (test-case
+    (test-serve (cons "/cat.bmp" (test-bmp 2 2)))
+    (let ((client (test-client :delegates `(("downloader/modifyRequest"
+                                             . ,(lambda (_) (error "On purpose"))))))
+          image)
+      (test-as-in-use
+        (setq image (test-wait (halcyon-retrieve (test-url "/cat.bmp") :client client))))
+      (should (= 2 (plist-get image :width))))))
+
+;; Life and death
+
+(defun rpc-tests-kill (&optional client)
+  "Kill the server of CLIENT as nobody should."
+  (signal-process (slot-value (halcyon-client-connection (or client halcyon-default-client))
+                              'server)
+                  'SIGKILL))
+
+(ert-deftest calls-of-a-server-that-dies-fail-and-the-next-call-starts-another ()
+  (test-case
+    (test-serve (cons "/slow.bmp" (test-page (test-bmp 200 200) :held t)))
+    (let ((calls (list (halcyon-retrieve (test-url "/slow.bmp"))
+                       (halcyon-retrieve (test-url "/slow.bmp") :key "two"))))
+      (test-until (test-page-waiting (test-page-at "/slow.bmp")))
+      ;; As if it had lived for long.
+      (setf (slot-value (halcyon-client-connection halcyon-default-client) 'started) 0)
+      (rpc-tests-kill)
+      (dolist (call calls)
+        (let ((error (test-error call)))
+          (should (eq 'halcyon-server-gone (car error)))
+          (should (halcyon-error-retryable-p error))
+          (should (string-match-p "signal 9" (halcyon-error-message error)))))
+      (should-not (halcyon-running-p))
+      (should-not (test-wait (halcyon-ping))))))
+
+(ert-deftest a-server-that-dies-young-is-not-started-anew-at-once ()
+  (test-case
+    (let ((client (test-client :program (test-script "exit 3"))))
+      (should (string-match-p "exit status 3" (halcyon-error-message
+                                               (test-error (halcyon-ping :client client)))))
+      (let ((error (test-error (halcyon-ping :client client))))
+        (should (eq 'halcyon-server-gone (car error)))
+        (should (< 0 (plist-get (halcyon-error-data error) :retryAfter) 2)))
+      (should (equal '(0 1 2 4 32 60 60) (mapcar #'halcyon--backoff '(0 1 2 3 6 7 99))))
+      (should (= 1.0 (halcyon--pause client (halcyon-client-died client))))
+      (should (= 0 (halcyon--pause client (+ 1 (halcyon-client-died client)))))
+      ;; A restart by hand does not wait.
+      (setf (halcyon-client-program client) nil)
+      (halcyon-restart client)
+      (should-not (test-wait (halcyon-ping :client client))))))
+
+(ert-deftest a-program-that-is-missing-is-told-without-a-signal ()
+  (test-case
+    (let ((client (test-client :program "/nowhere/halcyon")))
+      (let ((call (halcyon-ping :client client)))
+        (should (eq 'halcyon-program-not-found (car (test-error call))))
+        (should (string-match-p "/nowhere/halcyon" (halcyon-error-message
+                                                    (halcyon-call-error call))))))))
+
+(ert-deftest stopping-answers-what-is-open-and-the-next-call-starts-anew ()
+  (test-case
+    (let* ((call (halcyon-is-cached "x"))
+           (process (slot-value (halcyon-client-connection halcyon-default-client) 'server)))
+      (halcyon-stop)
+      (should-not (halcyon-running-p))
+      (should (equal "none" (plist-get (test-wait call) :cacheType)))
+      (test-until (not (process-live-p process)))
+      (should (= 0 (process-exit-status process)))
+      (should-not (test-wait (halcyon-ping)))
+      (should (halcyon-running-p)))))
+
+(ert-deftest a-server-starts-although-the-folder-is-remote-or-gone ()
+  (test-case
+    (let ((default-directory "/nowhere/at/all/"))
+      (should-not (test-wait (halcyon-ping))))))
+
+(ert-deftest servers-that-talk-nonsense-fail-calls-and-hang-nothing ()
+  (test-case
+    (let ((client (test-client :program (test-script
+                                         "echo 'Welcome to my server'"
+                                         "printf 'Content-Length: 5\\r\\n\\r\\nfive!'"
+                                         "cat >/dev/null")))
+          error)
+      (test-as-in-use (setq error (test-error (halcyon-ping :client client))))
+      (should (eq 'halcyon-server-gone (car error)))
+      (should (string-match-p "Welcome" (halcyon-error-message error))))))
+
+(ert-deftest messages-are-taken-in-however-they-are-cut ()
+  (let* ((messages '("{\"a\":\"Käthe\"}" "{}" "{\"b\":\"\\u0000\"}"))
+         (bytes (mapconcat (lambda (message)
+                             (let ((body (encode-coding-string message 'utf-8)))
+                               (format "Content-Length: %d\r\n\r\n%s" (length body) body)))
+                           messages "")))
+    (dolist (size (list 1 2 3 7 19 30 (length bytes)))
+      (let ((input (make-halcyon--input)) taken)
+        (dolist (piece (seq-partition bytes size))
+          (setq taken (append taken (halcyon--take-in input piece))))
+        (should (equal '((:a "Käthe") nil (:b "\0")) (mapcar #'halcyon--parse taken)))))))
+
+(ert-deftest a-zero-byte-in-a-text-does-not-lose-the-answer ()
+  (test-case
+    (test-wait (halcyon-store "zero" :data (test-bmp 2 2) :metadata '(:a "x\0y")))
+    (should (equal "x\0y" (plist-get (plist-get (test-wait (halcyon-inspect "zero")) :metadata)
+                                     :a)))))
+
+(ert-deftest no-buffer-is-left-by-a-server-that-ended ()
+  (test-case
+    (test-wait (halcyon-ping))
+    (let ((process (slot-value (halcyon-client-connection halcyon-default-client) 'server)))
+      (halcyon-stop)
+      (test-until (not (process-live-p process)))
+      (test-idle)
+      (should-not (seq-filter (lambda (buffer)
+                                (string-match-p "halcyon-[0-9]" (buffer-name buffer)))
+                              (buffer-list))))))
+
+(provide 'rpc-tests)
+;;; rpc-tests.el ends here

@@ -1,0 +1,422 @@
+--- A server of one's own: starts the process when it is first needed, calls its methods, starts another when it died.
+local Handle = require("halcyon.handle")
+local Process = require("halcyon.process")
+local binary = require("halcyon.binary")
+local errors = require("halcyon.errors")
+local lines = require("halcyon.lines")
+local protocol = require("halcyon.protocol")
+
+local KEPT_STDERR = 4096
+local MAX_REVIVALS = 3
+
+---@class halcyon.ClientOptions
+---@field binary? string The executable; else HALCYON_BIN, else `halcyon` of PATH.
+---@field cache_dir? string The folder of all caches.
+---@field args? string[] More flags of the server, such as { "--memory-limit", "50000000" }.
+---@field env? table<string, string> Additions to its environment.
+---@field init_options? halcyon.Settings Settings of the caches and the downloader, given at every start.
+---@field delegates? halcyon.Delegates Answers to what the server asks about downloads.
+
+---@class halcyon.CallOptions
+---@field on_progress? fun(value: table) Is told of `receivedBytes` and `totalBytes` (nil while unknown), at most ten times a second.
+
+---@class halcyon.Client
+---@field options halcyon.ClientOptions
+---@field starts integer How many servers have been started.
+---@field stderr string The end of what servers wrote to their standard error.
+local Client = {}
+Client.__index = Client
+
+local objects = {}
+for _, name in ipairs(protocol.objects) do
+  objects[name] = true
+end
+
+--- A copy in which empty tables are written as `{}` wherever the protocol wants an object.
+local function prepared(value, name)
+  if type(value) ~= "table" then
+    return value
+  end
+  if next(value) == nil then
+    return objects[name] and vim.empty_dict() or value
+  end
+  local copy = {}
+  for key, inner in pairs(value) do
+    copy[key] = prepared(inner, key)
+  end
+  return copy
+end
+
+--- What stands alone stands for the one parameter that every such request has.
+local function named(method, params)
+  local entry = protocol.methods[method]
+  if params == nil or not entry or not entry.alone then
+    return params
+  end
+  if getmetatable(params) == Handle then
+    return { [entry.alone] = params.id }
+  end
+  if type(params) ~= "table" or (entry.takes_list and #params > 0) then
+    return { [entry.alone] = params }
+  end
+  return params
+end
+
+local function write(process, message)
+  message.jsonrpc = "2.0"
+  process:write(vim.json.encode(message) .. "\n")
+end
+
+--- Makes a client; no process is started yet.
+---@param options? halcyon.ClientOptions
+---@return halcyon.Client
+function Client.new(options)
+  return setmetatable({
+    options = options or {},
+    starts = 0,
+    stderr = "",
+    _next_id = 1,
+    _open = {},
+    _listeners = {},
+    _asked = {},
+    _revivals = 0,
+  }, Client)
+end
+
+--- Calls a method. `options` may be left out, `callback` too: the handle then tells the end.
+---@param method string
+---@param params? any
+---@param options? halcyon.CallOptions|fun(err?: halcyon.Error, result?: any)
+---@param callback? fun(err?: halcyon.Error, result?: any)
+---@return halcyon.Handle
+function Client:call(method, params, options, callback)
+  self._revivals = 0
+  return self:_call(method, params, options, callback)
+end
+
+function Client:_call(method, params, options, callback)
+  if type(params) == "function" then
+    params, options, callback = nil, nil, params
+  elseif type(options) == "function" then
+    options, callback = nil, options
+  end
+  local id = self._next_id
+  self._next_id = id + 1
+  local handle = Handle.new(id, method, callback, function(handle)
+    self:_cancel(handle)
+  end)
+
+  params = prepared(named(method, params), "")
+  local on_progress = options and options.on_progress
+  if on_progress then
+    params = params or {}
+    params.workDoneToken = id
+    handle._on_progress = on_progress
+  end
+  if method == "store" and type(params) == "table" and type(params.path) == "string" then
+    params.path = binary.absolute(params.path)
+  end
+  local ok, text = pcall(vim.json.encode, { jsonrpc = "2.0", id = id, method = method, params = params })
+  if not ok then
+    handle:settle(errors.new("invalidParams", ("Cannot write the parameters of %s as JSON: %s."):format(method, text), { method = method }))
+    return handle
+  end
+  if #text > protocol.message_bytes then
+    local message = "Cannot send %s: the message has %d bytes and the server reads at most %d. Give the image as a path instead of as data."
+    handle:settle(errors.new("messageTooLarge", message:format(method, #text, protocol.message_bytes), { method = method }))
+    return handle
+  end
+  local started, message = self:start()
+  if not started then
+    handle:settle(errors.new("binaryNotFound", message, { method = method }))
+    return handle
+  end
+  handle._process = self._process
+  self._open[id] = handle
+  self._process:write(text .. "\n")
+  return handle
+end
+
+--- Starts the server unless it runs. Returns false and a sentence when that cannot be.
+---@return boolean started
+---@return string? message
+function Client:start()
+  if self._process and not self._process.closing then
+    return true
+  end
+  local options = self.options
+  local command, message = binary.find(options.binary, options.env)
+  if not command then
+    return false, message
+  end
+  local args = { "serve" }
+  if options.cache_dir then
+    vim.list_extend(args, { "--cache-dir", binary.absolute(options.cache_dir) })
+  end
+  vim.list_extend(args, options.args or {})
+
+  local process
+  local has_spoken = false
+  local read = lines.splitter(function(line)
+    has_spoken = true
+    self:_receive(line, process)
+  end)
+  process, message = Process.start({
+    command = command,
+    args = args,
+    env = options.env,
+    on_stdout = read,
+    on_stderr = function(chunk)
+      self.stderr = (self.stderr .. chunk):sub(-KEPT_STDERR)
+    end,
+    on_exit = function(code, signal)
+      self:_ended(process, code, signal, has_spoken)
+    end,
+  })
+  if not process then
+    return false, message
+  end
+  self._process, self.starts = process, self.starts + 1
+  self.binary = command
+  self:_introduce()
+  return true
+end
+
+--- What every new server is told first: settings, delegates, subscriptions.
+function Client:_introduce()
+  local delegates = vim.tbl_keys(self.options.delegates or {})
+  if #delegates > 0 or self.options.init_options then
+    table.sort(delegates)
+    self:_call("initialize", {
+      capabilities = { delegates = delegates },
+      initializationOptions = self.options.init_options,
+    }, function(err)
+      if err and err.name ~= "serverGone" then
+        vim.notify("halcyon: " .. err.message, vim.log.levels.WARN)
+      end
+    end)
+  end
+  local events = vim.tbl_keys(self._listeners)
+  if #events > 0 then
+    self:_call("subscribe", events)
+  end
+end
+
+function Client:_ended(process, code, signal, has_spoken)
+  local was_current = self._process == process
+  if was_current then
+    self._process = nil
+  end
+  local how = signal ~= 0 and ("was ended by signal %d"):format(signal) or ("ended with exit code %d"):format(code)
+  local said = vim.trim(self.stderr)
+  for _, handle in ipairs(self:_take(process)) do
+    handle:settle(errors.new(
+      "serverGone",
+      ("No answer to %s: the server process %s.%s The next call starts another."):format(
+        handle.method,
+        how,
+        said == "" and "" or (" It said: " .. said:match("[^\n]*$"))
+      ),
+      { retryable = true, method = handle.method, data = { exitCode = code, signal = signal } }
+    ))
+  end
+  -- Who listens must go on hearing. A server that dies before its first word, or again and again, is left alone until
+  -- somebody calls.
+  if was_current and not process.stopped and has_spoken and next(self._listeners) and self._revivals < MAX_REVIVALS then
+    self._revivals = self._revivals + 1
+    self:start()
+  end
+end
+
+--- Takes the calls out that wait for `process`.
+function Client:_take(process)
+  local taken = {}
+  for id, handle in pairs(self._open) do
+    if handle._process == process then
+      taken[#taken + 1] = handle
+    end
+  end
+  for _, handle in ipairs(taken) do
+    self._open[handle.id] = nil
+  end
+  return taken
+end
+
+function Client:_cancel(handle)
+  handle.cancelled = true
+  if self._open[handle.id] == handle then
+    self._open[handle.id] = nil
+    write(handle._process, { method = "$/cancelRequest", params = { id = handle.id } })
+  end
+  handle:settle(errors.new("requestCancelled", "The request was cancelled.", {
+    code = protocol.errors.requestCancelled,
+    method = handle.method,
+  }))
+end
+
+--- Sends a notification to the server, if it runs.
+---@param method string
+---@param params? table
+function Client:notify(method, params)
+  if self._process then
+    write(self._process, { method = method, params = prepared(params, "") })
+  end
+end
+
+function Client:_receive(line, process)
+  local ok, message = pcall(vim.json.decode, line, { luanil = { object = true } })
+  if not ok or type(message) ~= "table" then
+    self.stderr = ("The server wrote something that is not JSON-RPC: %s. Check that the executable is halcyon."):format(line:sub(1, 80))
+    process:kill("sigterm")
+    return
+  end
+  if message.method then
+    if message.id ~= nil then
+      self:_answer(message, process)
+    else
+      self:_notified(message.method, message.params or {})
+    end
+  elseif message.id ~= nil then
+    local handle = self._open[message.id]
+    self._open[message.id] = nil
+    if handle then
+      handle:settle(message.error and errors.from_response(message.error, handle.method), message.result)
+    end
+  elseif message.error then
+    -- The server could not tell which request it refused: rather fail all than leave one waiting for ever.
+    for _, handle in ipairs(self:_take(process)) do
+      handle:settle(errors.from_response(message.error, handle.method))
+    end
+  end
+end
+
+function Client:_notified(method, params)
+  if method == "$/progress" then
+    local handle = self._open[params.token]
+    if handle and handle._on_progress then
+      vim.schedule(function()
+        if not handle.cancelled then
+          handle._on_progress(params.value)
+        end
+      end)
+    end
+  elseif method == "$/cancelRequest" then
+    self._asked[params.id] = nil
+  elseif self._listeners[method] then
+    vim.schedule(function()
+      for _, listener in ipairs(vim.list_extend({}, self._listeners[method] or {})) do
+        listener(params, method)
+      end
+    end)
+  end
+end
+
+--- Answers a question of the server by the delegate of its name, which runs in a coroutine and may await.
+function Client:_answer(message, process)
+  local id, method = message.id, message.method
+  local function reply(answer)
+    answer.id = id
+    local ok, reason = pcall(write, process, answer)
+    if not ok then
+      write(process, { id = id, error = { code = -32603, message = tostring(reason) } })
+    end
+  end
+  local handler = (self.options.delegates or {})[method]
+  if not handler then
+    return reply({ error = { code = -32601, message = ("This client does not answer %s."):format(method) } })
+  end
+  self._asked[id] = true
+  vim.schedule(function()
+    Handle.resume(coroutine.create(function()
+      local ok, result = pcall(handler, message.params)
+      if not self._asked[id] then
+        return
+      end
+      self._asked[id] = nil
+      if not ok then
+        return reply({ error = { code = -32603, message = tostring(result) } })
+      end
+      if result == nil then
+        local has_object = method == "downloader/modifyRequest" or method == "downloader/redirect"
+        result = has_object and vim.empty_dict() or vim.NIL
+      end
+      if type(result) == "table" then
+        result = next(result) == nil and vim.empty_dict() or prepared(result, "")
+      end
+      reply({ result = result })
+    end))
+  end)
+end
+
+--- Calls `listener` with the params of every such event from now on, also after the server was started again. Returns
+--- a function that ends it.
+---@param event halcyon.EventName
+---@param listener fun(params: table, event: string)
+---@return fun() off
+function Client:on(event, listener)
+  if not vim.tbl_contains(protocol.events, event) then
+    error(("There is no event %q; there are %s."):format(event, table.concat(protocol.events, ", ")), 2)
+  end
+  local is_first = not self._listeners[event]
+  self._listeners[event] = self._listeners[event] or {}
+  table.insert(self._listeners[event], listener)
+  self._revivals = 0
+  if is_first and self._process then
+    self:_call("subscribe", { event })
+  else
+    self:start()
+  end
+  local is_on = true
+  return function()
+    local listeners = self._listeners[event]
+    if not is_on or not listeners then
+      return
+    end
+    is_on = false
+    for index, other in ipairs(listeners) do
+      if other == listener then
+        table.remove(listeners, index)
+        break
+      end
+    end
+    if #listeners == 0 then
+      self._listeners[event] = nil
+      if self._process then
+        self:call("unsubscribe", { event })
+      end
+    end
+  end
+end
+
+--- Ends the input of the server: it answers what it was asked, then exits. The next call starts another.
+function Client:stop()
+  if self._process then
+    self._process.stopped = true
+    self._process:close_input()
+  end
+end
+
+--- Whether a server runs, its process id, its executable, and how many calls are open.
+---@return { running: boolean, pid?: integer, binary?: string, starts: integer, open: integer }
+function Client:status()
+  local running = self._process ~= nil and not self._process.closing
+  return {
+    running = running,
+    pid = running and self._process.pid or nil,
+    binary = self.binary,
+    starts = self.starts,
+    open = vim.tbl_count(self._open),
+  }
+end
+
+-- A method of the protocol is a method of the client: `client:retrieve(url, callback)`.
+for method in pairs(protocol.methods) do
+  local name = method:match("[^.]+$")
+  if name ~= "initialize" and name ~= "shutdown" then
+    Client[name] = function(self, ...)
+      return self:call(method, ...)
+    end
+  end
+end
+
+return Client

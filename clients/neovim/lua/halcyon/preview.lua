@@ -1,0 +1,160 @@
+--- The preview of the image under the cursor: looked up when asked for, given up when the cursor leaves.
+local float = require("halcyon.float")
+local format = require("halcyon.format")
+local target = require("halcyon.target")
+
+local M = {}
+
+---@class halcyon.PreviewContext
+---@field buffer integer The buffer that names the image.
+---@field window integer Its window.
+---@field row integer The line, from 1.
+---@field first integer The first byte of the reference in the line, from 1.
+---@field last integer Its last byte.
+---@field url string What was asked for.
+---@field name string A short name for people.
+
+---@class halcyon.OpenPreview
+---@field handle? halcyon.Handle
+---@field float? halcyon.Float
+---@field hide? fun()
+local current
+
+local function lookup_in(buffer)
+  return function(label)
+    local wanted = vim.trim(label):lower():gsub("%s+", " ")
+    for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+      local name, rest = line:match("^ ? ? ?%[([^%]]+)%]:%s*(.+)$")
+      if name and vim.trim(name):lower():gsub("%s+", " ") == wanted then
+        return rest:match("^<([^<>]*)>") or rest:match("^(%S+)")
+      end
+    end
+  end
+end
+
+--- What is under the cursor of the current window; nil when it is no image.
+---@return halcyon.PreviewContext?
+function M.at_cursor()
+  local buffer, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  local row, column = unpack(vim.api.nvim_win_get_cursor(window))
+  local found = target.find(vim.api.nvim_get_current_line(), column + 1, lookup_in(buffer))
+  if not found then
+    return nil
+  end
+  local name = vim.api.nvim_buf_get_name(buffer)
+  local folder = name ~= "" and vim.fn.fnamemodify(name, ":p:h") or vim.loop.cwd()
+  local url = target.url(found.reference, folder, function(path)
+    return vim.loop.fs_stat(path) ~= nil
+  end)
+  return {
+    buffer = buffer,
+    window = window,
+    row = row,
+    first = found.first,
+    last = found.last,
+    url = url,
+    name = format.name(url),
+  }
+end
+
+--- Takes the preview away, and gives up what it waits for.
+function M.close()
+  local preview = current
+  if not preview then
+    return
+  end
+  current = nil
+  pcall(vim.api.nvim_del_augroup_by_id, preview.group)
+  if preview.handle then
+    preview.handle:cancel()
+  end
+  if preview.float then
+    preview.float:close()
+  end
+  if preview.hide then
+    preview.hide()
+  end
+end
+
+local function has_left(context)
+  if vim.api.nvim_get_current_buf() ~= context.buffer or vim.api.nvim_get_current_win() ~= context.window then
+    return true
+  end
+  local here = M.at_cursor()
+  return not here or here.row ~= context.row or here.first ~= context.first or here.url ~= context.url
+end
+
+local function watch(preview, context)
+  preview.group = vim.api.nvim_create_augroup("HalcyonPreview", { clear = true })
+  local function close()
+    if current == preview then
+      M.close()
+    end
+  end
+  vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinEnter" }, {
+    group = preview.group,
+    callback = function()
+      if current == preview and has_left(context) then
+        M.close()
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "BufLeave", "BufHidden", "BufUnload", "BufWipeout", "InsertEnter" }, {
+    group = preview.group,
+    buffer = context.buffer,
+    callback = close,
+  })
+  vim.api.nvim_create_autocmd("VimLeavePre", { group = preview.group, callback = close })
+end
+
+--- Previews the image under the cursor. Options given here count before those of `setup`. Returns the call, or nil when
+--- there is no image.
+---@param options? halcyon.PreviewOptions
+---@return halcyon.Handle?
+function M.open(options)
+  local halcyon = require("halcyon")
+  local config = vim.tbl_extend("force", halcyon.config.preview, options or {})
+  M.close()
+  local context = M.at_cursor()
+  if not context then
+    vim.notify("There is no image under the cursor.", vim.log.levels.INFO)
+    return nil
+  end
+  local preview = {}
+  current = preview
+  watch(preview, context)
+
+  local function tell(lines)
+    if preview.float and preview.float:is_open() then
+      preview.float:set(lines)
+    else
+      preview.float = float.at_cursor(lines, config.border)
+    end
+  end
+
+  preview.handle = halcyon.retrieve({ url = context.url, options = config.options }, {
+    on_progress = function(value)
+      if current == preview then
+        tell({ context.name, format.progress(value) })
+      end
+    end,
+  }, function(err, image)
+    if current ~= preview then
+      return
+    end
+    if err then
+      tell(format.error(err, context.name))
+    elseif config.show then
+      if preview.float then
+        preview.float:close()
+        preview.float = nil
+      end
+      preview.hide = config.show(image, context)
+    else
+      tell(format.image(image, context.name))
+    end
+  end)
+  return preview.handle
+end
+
+return M

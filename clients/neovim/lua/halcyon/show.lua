@@ -1,0 +1,86 @@
+--- Ways to show a previewed image: each makes a function for `setup({ preview = { show = … } })`.
+---
+--- Such a function gets an image, with its `path`, and where it was named; it returns what takes the image away again.
+--- The file stays where it is for 60 seconds at least, or as long as the option `lease` says.
+local M = {}
+
+--- With image.nvim (3rd/image.nvim), below the line.
+---@param options? table Options of its `from_file`, such as { height = 20 }.
+---@return fun(image: halcyon.ImageResult, context: halcyon.PreviewContext): fun()
+function M.image_nvim(options)
+  return function(image, context)
+    local shown = require("image").from_file(image.path, vim.tbl_extend("force", {
+      window = context.window,
+      buffer = context.buffer,
+      with_virtual_padding = true,
+      inline = true,
+      x = 0,
+      y = context.row - 1,
+    }, options or {}))
+    if not shown then
+      return function() end
+    end
+    shown:render()
+    return function()
+      shown:clear()
+    end
+  end
+end
+
+--- With snacks.nvim (folke/snacks.nvim), inline at the reference.
+---@param options? table Options of its placements, such as { max_height = 20 }.
+---@return fun(image: halcyon.ImageResult, context: halcyon.PreviewContext): fun()
+function M.snacks(options)
+  return function(image, context)
+    local placement = require("snacks").image.placement.new(
+      context.buffer,
+      image.path,
+      vim.tbl_extend("force", {
+        pos = { context.row, context.first - 1 },
+        inline = true,
+        max_width = 80,
+        max_height = 24,
+      }, options or {})
+    )
+    return function()
+      placement:close()
+    end
+  end
+end
+
+--- With the program `icat` of kitty, below the cursor, in terminals that know its graphics protocol. `command` is what
+--- runs it; its output goes to the terminal of the editor.
+---@param options? { command?: string[], width?: integer, height?: integer, terminal?: string }
+---@return fun(image: halcyon.ImageResult, context: halcyon.PreviewContext): fun()
+function M.icat(options)
+  options = vim.tbl_extend("force", { command = { "kitten", "icat" }, width = 60, height = 20, terminal = "/dev/tty" }, options or {})
+  local function run(arguments)
+    local terminal = vim.loop.fs_open(options.terminal, "a", 384)
+    if not terminal then
+      return
+    end
+    local args = vim.list_extend(vim.list_slice(options.command, 2), arguments)
+    local handle
+    handle = vim.loop.spawn(options.command[1], { args = args, stdio = { nil, terminal, nil } }, function()
+      handle:close()
+    end)
+    vim.loop.fs_close(terminal)
+    if not handle then
+      vim.notify(("halcyon: cannot start %s."):format(options.command[1]), vim.log.levels.WARN)
+    end
+  end
+  return function(image)
+    local place = vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col("."))
+    run({
+      "--stdin=no",
+      "--transfer-mode=file",
+      ("--place=%dx%d@%dx%d"):format(options.width, options.height, math.max(0, place.col - 1), place.row),
+      image.path,
+    })
+    return function()
+      run({ "--clear", "--stdin=no" })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,237 @@
+local suite = require("tests.support.suite")
+local http = require("tests.support.http")
+local test, equal, matches, eventually = suite.test, suite.equal, suite.matches, suite.eventually
+
+--- The lines of the floating window that is shown; nil when there is none.
+local function float_lines()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(window).relative ~= "" then
+      return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false)
+    end
+  end
+end
+
+local function moved()
+  vim.api.nvim_exec_autocmds("CursorMoved", {})
+end
+
+--- What was told by `vim.notify` while `body` ran.
+local function notified(body)
+  local notify, told = vim.notify, {}
+  vim.notify = function(message)
+    table.insert(told, message)
+  end
+  local ok, message = pcall(body)
+  vim.notify = notify
+  assert(ok, message)
+  return told
+end
+
+test(":HalcyonPreview describes the image under the cursor in a window", function(t)
+  t:halcyon()
+  local body = suite.fixture("png-rgb.png")
+  local server = t:http({ ["/my%20cat.png"] = body })
+  t:buffer({ "", "A ![cat](" .. server.url("/my%20cat.png") .. ") here" }, 2, 5)
+  vim.cmd("HalcyonPreview")
+  eventually(function() return float_lines() ~= nil and #float_lines() == 3 end, "the window came")
+  local lines = float_lines()
+  equal(lines[1], "my cat.png")
+  matches(lines[2], "^PNG · %d+ × %d+ · ")
+  equal(lines[3], "loaded now")
+  equal(vim.api.nvim_win_get_config(0).relative, "")
+  moved()
+  assert(float_lines() ~= nil, "the cursor is still on the image")
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  moved()
+  equal(float_lines(), nil)
+end)
+
+test("a file beside the document is previewed from where it lies", function(t)
+  t:halcyon()
+  local folder = t:folder()
+  suite.write(folder .. "/cat.gif", suite.fixture("gif-animated.gif"))
+  suite.write(folder .. "/notes.org", "[[./cat.gif]]\n")
+  vim.cmd("edit " .. folder .. "/notes.org")
+  t:at_end(function() vim.cmd("bwipeout!") end)
+  local shown
+  require("halcyon").preview({ show = function(image, context) shown = { image, context } end })
+  eventually(function() return shown ~= nil end, "the image was shown")
+  equal(shown[1].path, vim.loop.fs_realpath(folder .. "/cat.gif"))
+  assert(shown[1].frameCount > 1)
+  equal({ shown[2].row, shown[2].first, shown[2].last, shown[2].name }, { 1, 1, 13, "cat.gif" })
+end)
+
+test("a reference of Markdown is looked up in the buffer", function(t)
+  t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  t:buffer({ "![a cat][My  Cat]", "", "[my cat]: <" .. server.url("/a.png") .. "> 'title'" }, 1, 3)
+  equal(require("halcyon.preview").at_cursor().url, server.url("/a.png"))
+end)
+
+test("the download stops when the cursor leaves, and nothing is shown", function(t)
+  t:halcyon()
+  local asked = 0
+  local server = t:http({ ["/slow.png"] = function() asked = asked + 1 end })
+  t:buffer({ "![cat](" .. server.url("/slow.png") .. ")", "" }, 1, 1)
+  local handle = require("halcyon").preview()
+  eventually(function() return asked == 1 end, "the server was asked")
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  moved()
+  eventually(function() return server.closed["/slow.png"] == 1 end, "the connection was closed")
+  equal({ handle.done, handle.err.name }, { true, "requestCancelled" })
+  equal(float_lines(), nil)
+end)
+
+test("the download stops when the buffer is closed", function(t)
+  t:halcyon()
+  local asked = 0
+  local server = t:http({ ["/slow.png"] = function() asked = asked + 1 end })
+  local buffer = t:buffer({ "![cat](" .. server.url("/slow.png") .. ")" }, 1, 1)
+  local handle = require("halcyon").preview()
+  eventually(function() return asked == 1 end, "the server was asked")
+  vim.api.nvim_buf_delete(buffer, { force = true })
+  eventually(function() return server.closed["/slow.png"] == 1 end, "the connection was closed")
+  equal(handle.err.name, "requestCancelled")
+end)
+
+test("progress is shown while the image comes", function(t)
+  t:halcyon()
+  local body = suite.fixture("jpeg-large.jpg")
+  local more
+  local server = t:http({
+    ["/large.jpg"] = function(reply)
+      reply(("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"):format(#body) .. body:sub(1, 2000))
+      more = function() reply(body:sub(2001)) end
+    end,
+  })
+  t:buffer({ server.url("/large.jpg") }, 1, 1, "text")
+  require("halcyon").preview()
+  eventually(function() return more and float_lines() ~= nil end, "progress was shown")
+  matches(float_lines()[2], "^loading: ")
+  more()
+  eventually(function() return float_lines()[3] == "loaded now" end, "the image was described")
+end)
+
+test("a failure is told with what to do about it", function(t)
+  t:halcyon()
+  local server = t:http({ ["/page.png"] = { raw = http.answer(200, "text/html", "<!doctype html><title>Hello</title>") } })
+  t:buffer({ "![cat](" .. server.url("/page.png") .. ")" }, 1, 1)
+  require("halcyon").preview()
+  eventually(function() return float_lines() ~= nil and not float_lines()[2]:find("^loading") end, "the failure was told")
+  equal(float_lines()[1], "page.png")
+  matches(float_lines()[2], "%.$")
+end)
+
+test("a place without an image says so and asks nothing", function(t)
+  t:halcyon()
+  t:buffer({ "nothing here" }, 1, 1)
+  local told = notified(function()
+    equal(require("halcyon").preview(), nil)
+  end)
+  equal(told, { "There is no image under the cursor." })
+end)
+
+test("a second preview takes the place of the first", function(t)
+  t:halcyon()
+  local asked = 0
+  local server = t:http({ ["/slow.png"] = function() asked = asked + 1 end, ["/a.png"] = suite.fixture("png-1x1.png") })
+  t:buffer({ "![cat](" .. server.url("/slow.png") .. ")", "![cat](" .. server.url("/a.png") .. ")" }, 1, 1)
+  local first = require("halcyon").preview()
+  eventually(function() return asked == 1 end, "the server was asked")
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  require("halcyon").preview()
+  equal(first.err.name, "requestCancelled")
+  eventually(function() return float_lines() ~= nil and float_lines()[1] == "a.png" end, "the second was shown")
+end)
+
+test("what shows an image takes it away when the cursor leaves", function(t)
+  t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  local calls = {}
+  package.loaded.image = {
+    from_file = function(path, options)
+      table.insert(calls, { "from_file", path, options.x, options.y, options.height, options.window, options.buffer })
+      return {
+        render = function() table.insert(calls, { "render" }) end,
+        clear = function() table.insert(calls, { "clear" }) end,
+      }
+    end,
+  }
+  package.loaded.snacks = {
+    image = {
+      placement = {
+        new = function(buffer, path, options)
+          table.insert(calls, { "new", buffer, path, options.pos, options.max_height })
+          return { close = function() table.insert(calls, { "close" }) end }
+        end,
+      },
+    },
+  }
+  t:at_end(function() package.loaded.image, package.loaded.snacks = nil, nil end)
+  local buffer = t:buffer({ "", "see ![cat](" .. server.url("/a.png") .. ")" }, 2, 6)
+  local show = require("halcyon.show")
+  for _, adapter in ipairs({ show.image_nvim({ height = 12 }), show.snacks({ max_height = 9 }) }) do
+    vim.api.nvim_win_set_cursor(0, { 2, 6 })
+    local before = #calls
+    require("halcyon").preview({ show = adapter })
+    eventually(function() return #calls > before end, "the image was shown")
+    vim.api.nvim_win_set_cursor(0, { 1, 0 })
+    moved()
+  end
+  local path = calls[1][2]
+  matches(path, "%.png$")
+  equal(calls, {
+    { "from_file", path, 0, 1, 12, vim.api.nvim_get_current_win(), buffer },
+    { "render" },
+    { "clear" },
+    { "new", buffer, path, { 2, 4 }, 9 },
+    { "close" },
+  })
+end)
+
+test("icat gets the file and the place, and clears it", function(t)
+  t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  local folder = t:folder()
+  local icat = t:fake_server('echo "$@"')
+  t:buffer({ "![cat](" .. server.url("/a.png") .. ")", "" }, 1, 1)
+  local terminal = folder .. "/terminal"
+  require("halcyon").preview({ show = require("halcyon.show").icat({ command = { icat, "icat" }, width = 30, height = 10, terminal = terminal }) })
+  local function written()
+    return vim.loop.fs_stat(terminal) and suite.read(terminal) or ""
+  end
+  eventually(function() return written():find("\n") end, "icat was started")
+  matches(written(), "^icat %-%-stdin=no %-%-transfer%-mode=file %-%-place=30x10@%d+x%d+ /.*%.png\n$")
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  moved()
+  eventually(function() return written():find("%-%-clear") end, "icat cleared")
+end)
+
+test(":HalcyonStats tells what was done, in a window that q closes", function(t)
+  local halcyon = t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  assert(halcyon.retrieve(server.url("/a.png")):wait())
+  assert(halcyon.retrieve(server.url("/a.png")):wait())
+  vim.cmd("HalcyonStats")
+  eventually(function() return float_lines() ~= nil end, "the window came")
+  local lines = float_lines()
+  matches(lines[1], "^server     process %d+, up %d+ s, %d+ started$")
+  equal(lines[2], "hits       1 from memory, 0 from disk, 1 missed, 0 merged")
+  matches(lines[5], "^disk       1 images, ")
+  vim.api.nvim_feedkeys("q", "xt", false)
+  equal(float_lines(), nil)
+end)
+
+test(":HalcyonRestart starts another server", function(t)
+  local halcyon = t:halcyon()
+  assert(halcyon.ping():wait() == nil)
+  local pid = halcyon.client():status().pid
+  local told = notified(function()
+    vim.cmd("HalcyonRestart")
+    eventually(function()
+      local status = halcyon.client():status()
+      return status.pid and status.pid ~= pid and status.open == 0
+    end, "another server runs")
+  end)
+  eventually(function() return #told <= 1 end, "it was told")
+end)

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { chmod, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+import { heldRoute, startHTTP } from "../../node/tests/support/http.mjs";
+import { png } from "../../node/tests/support/images.mjs";
+import { atEnd, eventually, realBinary, scratchFolder } from "../../node/tests/support/servers.mjs";
+import { CancellationTokenSource, requireExtension } from "./support/vscode.mjs";
+
+const { Server } = requireExtension("./lib/server.js");
+
+async function startServer(t, options = {}) {
+  const cache = await scratchFolder(t);
+  const log = [];
+  const server = new Server(() => ({ binary: realBinary(), args: ["serve", "--cache-dir", cache], ...options }), (text) => log.push(text));
+  atEnd(t, () => server.stop());
+  return Object.assign(server, { logged: () => log.join("") });
+}
+
+async function fakeServer(t, script) {
+  const file = path.join(await scratchFolder(t), "fake-halcyon");
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return startServer(t, { binary: file });
+}
+
+test("nothing is started before the first call, and one server serves many", async (t) => {
+  const server = await startServer(t);
+  assert.equal(server.pid, undefined);
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, index) => server.call("isCached", { key: `key ${index}` })));
+  assert.ok(answers.every((answer) => answer.cached === false));
+  assert.equal(server.starts, 1);
+});
+
+test("an error has the kind by which to decide", async (t) => {
+  const http = await startHTTP(t, {});
+  const server = await startServer(t);
+  await assert.rejects(server.call("retrieve", { url: http.url("/gone.png") }), { kind: "invalidStatusCode", code: 10002, retryable: false });
+});
+
+test("a cancelled call rejects at once and stops the download, and another caller still gets the image", async (t) => {
+  const image = png(3, 2);
+  const [alone, shared] = [heldRoute(image), heldRoute(image)];
+  const http = await startHTTP(t, { "/alone.png": alone, "/shared.png": shared });
+  const server = await startServer(t);
+  const [one, other] = [new CancellationTokenSource(), new CancellationTokenSource()];
+  const first = server.call("retrieve", { url: http.url("/alone.png") }, { token: one.token });
+  const second = server.call("retrieve", { url: http.url("/shared.png") }, { token: other.token });
+  const third = server.call("retrieve", { url: http.url("/shared.png") });
+  await Promise.all([alone.asked, shared.asked]);
+  one.cancel();
+  other.cancel();
+  await assert.rejects(first, { kind: "requestCancelled" });
+  await assert.rejects(second, { kind: "requestCancelled" });
+  await alone.left;
+  shared.open();
+  assert.equal((await third).width, 3);
+  assert.equal(one.listenerCount + other.listenerCount, 0);
+  await assert.rejects(server.call("ping", undefined, { token: one.token }), { kind: "requestCancelled" });
+});
+
+test("progress is told, the last before the result", async (t) => {
+  const image = png(40, 40, undefined, 300_000);
+  const http = await startHTTP(t, { "/cat.png": image });
+  const server = await startServer(t);
+  const values = [];
+  await server.call("retrieve", { url: http.url("/cat.png") }, { onProgress: (value) => values.push(value) });
+  assert.equal(values[0].kind, "begin");
+  assert.equal(values.at(-1).receivedBytes, image.length);
+});
+
+test("a server that was killed fails what was open, and the next call starts another", async (t) => {
+  const held = heldRoute(png(1, 1));
+  const http = await startHTTP(t, { "/cat.png": held });
+  const server = await startServer(t);
+  const call = server.call("retrieve", { url: http.url("/cat.png") });
+  await held.asked;
+  process.kill(server.pid, "SIGKILL");
+  await assert.rejects(call, { kind: "serverGone", retryable: true, message: /was ended by SIGKILL/ });
+  assert.equal(await server.call("ping"), null);
+  assert.equal(server.starts, 2);
+});
+
+test("who listens goes on hearing after the server was killed, and not after it left", async (t) => {
+  const http = await startHTTP(t, { "/cat.png": png(1, 1) });
+  const server = await startServer(t);
+  const seen = [];
+  const listener = server.on("download/didFinish", (event) => seen.push(event.status));
+  await server.call("ping");
+  const { pid } = server;
+  process.kill(pid, "SIGKILL");
+  await eventually(() => server.pid !== undefined && server.pid !== pid, "another server was started");
+  await server.call("retrieve", { url: http.url("/cat.png") });
+  await eventually(() => seen.length === 1, "the event came");
+  listener.dispose();
+  await server.call("retrieve", { url: http.url("/cat.png"), options: { forceRefresh: true } });
+  assert.deepEqual(await server.call("unsubscribe", { events: ["log"] }), { events: [] });
+  assert.deepEqual(seen, [200]);
+});
+
+test("a server that dies again and again is not started for ever", async (t) => {
+  const body = '{"jsonrpc":"2.0","id":1,"result":{"events":["log"]}}';
+  const server = await fakeServer(t, `read line; printf 'Content-Length: ${body.length}\\r\\n\\r\\n${body}'; exit 3`);
+  server.on("log", () => {});
+  await eventually(() => server.starts === 4 && server.pid === undefined, "it was given up");
+  await assert.rejects(server.call("ping"), { kind: "serverGone" });
+});
+
+test("a program that is no server is told apart by its words and its exit code", async (t) => {
+  const talker = await fakeServer(t, "echo Hello, world; exec cat >/dev/null");
+  await assert.rejects(talker.call("ping"), { kind: "serverGone", message: /not JSON-RPC: no header in "Hello/ });
+  const quitter = await fakeServer(t, "read line; echo bad flag >&2; exit 64");
+  await assert.rejects(quitter.call("ping"), { kind: "serverGone", message: /ended with exit code 64\. It said: bad flag/ });
+  assert.equal(quitter.logged(), "bad flag\n");
+});
+
+test("an executable that is not there is named with where it was looked for", async (t) => {
+  const server = await startServer(t, { binary: "/nowhere/halcyon" });
+  await assert.rejects(server.call("ping"), { kind: "binaryNotFound", message: /"\/nowhere\/halcyon", named by the setting halcyon\.binary/ });
+  const other = await startServer(t, { binary: "", env: { HALCYON_BIN: "", PATH: "/nowhere" } });
+  await assert.rejects(other.call("ping"), { kind: "binaryNotFound", message: /no folder of PATH/ });
+});
+
+test("a server that is stopped answers what it was asked", async (t) => {
+  const held = heldRoute(png(5, 1));
+  const http = await startHTTP(t, { "/cat.png": held });
+  const server = await startServer(t);
+  const call = server.call("retrieve", { url: http.url("/cat.png") });
+  await held.asked;
+  const stopped = server.stop();
+  held.open();
+  assert.equal((await call).width, 5);
+  await stopped;
+  assert.equal(server.pid, undefined);
+});
