@@ -63,6 +63,11 @@ void hv_trim_memory(void) {
     if (mallinfo2().fordblks > 4 << 20) malloc_trim(0);
 }
 
+void hv_blank_memory(int is_blank) {
+    // The filling is the complement of the byte.
+    mallopt(M_PERTURB, is_blank ? 255 : 0);
+}
+
 static int alarm_descriptor;
 static const void *alarm_bytes;
 static size_t alarm_count;

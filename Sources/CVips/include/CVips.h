@@ -133,6 +133,8 @@ void hv_bound_processor(double seconds);
 /// Memory is given back instead of being kept for threads that there are not.
 void hv_tune_memory(void);
 void hv_trim_memory(void);
+/// Whether memory is zero when it is taken: for decoders that leave parts of a damaged picture as they found them.
+void hv_blank_memory(int is_blank);
 /// The process writes `count` bytes to the descriptor and ends with code 75 unless it is disarmed within `seconds`.
 void hv_arm(int descriptor, const void *bytes, size_t count, double seconds);
 void hv_disarm(void);
