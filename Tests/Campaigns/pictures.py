@@ -69,7 +69,7 @@ class Worker:
         """What became of a picture: ``made`` or the kind of failure."""
         encoding = b"\0" * 6 + text("keep")
         one = struct.pack("<q", 1 if step else 0) + step + b"\0\1" + text("png") + encoding + text(str(output))
-        limits = struct.pack("<qqqdq", 50_000_000, 2_000, 250_000_000, 20.0, 1 << 30)
+        limits = struct.pack("<qqqdq", 4_000_000, 200, 20_000_000, 20.0, 1 << 30)
         body = b"\2" + text(str(source)) + text(name) + struct.pack("<q", 1) + one + limits + b"\1"
         try:
             self.socket.sendall(struct.pack("<I", len(body)) + body)
@@ -195,7 +195,7 @@ def main() -> int:
     for worker in workers:
         if worker.end() != 0:
             report.breach("end", "a worker does not end with its socket")
-    if peak > 400:
+    if peak > 250:
         report.breach("memory", f"a worker held {peak} MiB")
     shutil.rmtree(home)
     return report.close(f"pictures, seed {options.seed}, slowest {slowest:.2f} s, peak {peak} MiB")
