@@ -192,7 +192,7 @@ extension EncodedFormat {
     var effort: Int {
         switch self {
         case .png: 6
-        case .gif: 4
+        case .gif: 3
         case .webp, .avif, .heic: 4
         case .jxl: 5
         case .jpeg, .tiff: 0

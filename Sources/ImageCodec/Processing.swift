@@ -123,6 +123,7 @@ extension CodecImage {
 
     func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
+        if let result = try resampled(to: size) { return result }
         let result = try made {
             hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
         }

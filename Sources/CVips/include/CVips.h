@@ -63,6 +63,8 @@ void *hv_pixels(VipsImage *image, size_t *count);
 VipsImage *hv_autorotate(VipsImage *image);
 VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height);
 VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical);
+/// The same for an image of 8 bits without alpha whose pixels are in memory, and faster for small ones.
+VipsImage *hv_resample(VipsImage *image, int width, int height);
 /// Brings an image to exactly this size by repeating its last row or column, or leaving some out.
 VipsImage *hv_fit(VipsImage *image, int width, int height);
 /// Clockwise by 90, 180 or 270 degrees.
