@@ -79,9 +79,11 @@ final class CodecImage {
     /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits, without alpha.
     func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
         guard depth == 8, !hasAlpha, isInMemory || width * height <= 2_000_000 else { return nil }
-        guard let result = hv_resample(try inMemory().handle, Int32(size.width), Int32(size.height)) else {
-            throw .ofLibrary(.processingFailed)
+        let ready = try inMemory()
+        let result = withExtendedLifetime(ready) {
+            hv_resample(ready.handle, Int32(size.width), Int32(size.height))
         }
+        guard let result else { throw .ofLibrary(.processingFailed) }
         return CodecImage(result, isInMemory: true)
     }
 
