@@ -107,7 +107,8 @@ enum ServerSetting: String, CaseIterable {
             return "must be some of http, https, file and data with commas between them, not \"\(text)\""
         case .userAgent where text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }):
             return "must not contain control characters"
-        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror, .replay:
+        case .cacheDir, .codec, .logFile, .caFile, .clientCertificate, .clientKey, .cookieFile, .netrc, .mirror,
+            .replay:
             return isInFile && !text.hasPrefix("/") ? "must be an absolute path, not \"\(text)\"" : nil
         default: return nil
         }
