@@ -58,7 +58,15 @@ void hv_tune_memory(void) {
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
-void hv_trim_memory(void) { malloc_trim(0); }
+void hv_trim_memory(void) {
+    // Small pictures leave little behind, and looking for it costs as much as decoding them.
+    if (mallinfo2().fordblks > 4 << 20) malloc_trim(0);
+}
+
+void hv_blank_memory(int is_blank) {
+    // The filling is the complement of the byte.
+    mallopt(M_PERTURB, is_blank ? 255 : 0);
+}
 
 static int alarm_descriptor;
 static const void *alarm_bytes;

@@ -29,8 +29,10 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
     gboolean strip = how->strip || !has_metadata(copy);
     if (target) switch (format) {
     case hv_jpeg:
+        // Colours are halved up to 90, as libjpeg does by default, and kept in full above.
         failed = vips_jpegsave_target(copy, target, "Q", how->quality, "interlace", how->progressive, "optimize_coding",
-            TRUE, "strip", strip, NULL);
+            TRUE, "subsample_mode", how->quality > 90 ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, "strip",
+            strip, NULL);
         break;
     case hv_png:
         failed = vips_pngsave_target(copy, target, "compression", how->effort, "interlace", how->progressive, "filter",

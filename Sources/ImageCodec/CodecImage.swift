@@ -8,6 +8,8 @@ final class CodecImage {
     private let handle: OpaquePointer
     /// What must live as long as the pixels: the bytes they are decoded from.
     private let source: SourceBytes?
+    /// Whether the pixels are made and in memory.
+    private let isInMemory: Bool
 
     let width: Int
     let height: Int
@@ -27,9 +29,10 @@ final class CodecImage {
     enum Colours { case gray, rgb, cmyk, other }
 
     /// Takes the reference over.
-    init(_ handle: OpaquePointer, source: SourceBytes? = nil) {
+    init(_ handle: OpaquePointer, source: SourceBytes? = nil, isInMemory: Bool = false) {
         self.handle = handle
         self.source = source
+        self.isInMemory = isInMemory
         var info = hv_info()
         hv_describe(handle, &info)
         width = Int(info.width)
@@ -68,8 +71,20 @@ final class CodecImage {
 
     /// The picture with its pixels in memory, decoded if they were not; what is wrong with the source shows here.
     func inMemory() throws(RenderFailure) -> CodecImage {
+        if isInMemory { return self }
         guard let result = hv_materialise(handle) else { throw .ofLibrary(.badData) }
-        return CodecImage(result)
+        return CodecImage(result, isInMemory: true)
+    }
+
+    /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits, without alpha.
+    func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
+        guard depth == 8, !hasAlpha, isInMemory || width * height <= 2_000_000 else { return nil }
+        let ready = try inMemory()
+        let result = withExtendedLifetime(ready) {
+            hv_resample(ready.handle, Int32(size.width), Int32(size.height))
+        }
+        guard let result else { throw .ofLibrary(.processingFailed) }
+        return CodecImage(result, isInMemory: true)
     }
 
     /// One picture below the other; all have one size.
@@ -86,7 +101,7 @@ final class CodecImage {
         guard let result = hv_from_pixels(samples, Int32(width), Int32(height), Int32(bands)) else {
             throw .ofLibrary(.outOfMemory)
         }
-        return CodecImage(result)
+        return CodecImage(result, isInMemory: true)
     }
 
     /// The delays of the frames in milliseconds, as the file has them.

@@ -62,7 +62,7 @@ public struct CodecProcess {
         ).frame
         let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
         hv_bound_processor(seconds + 5)
-        hv_arm(descriptor, late, late.count, seconds + 0.5)
+        hv_arm(descriptor, late, late.count, seconds + 2)
         let reply = worker.render(request)
         hv_disarm()
         let isSent = send(.reply(reply))

@@ -34,6 +34,8 @@ public struct CodecWorker {
             throw RenderFailure(
                 .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
         }
+        // libheif gives pictures that are damaged in places out with what lay in memory there (D5).
+        hv_blank_memory(format.plugin == "heif" ? 1 : 0)
         let decoder = try Decoder(path: request.source, format: format, limits: request.limits)
         var wanted = request
         if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }

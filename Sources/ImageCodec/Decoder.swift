@@ -56,7 +56,9 @@ final class Decoder {
         bytes = file
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
-        pageCount = animation?.frames.count ?? (format == .ico ? 1 : header.pages)
+        // Of a HEIF file that holds several pictures the primary one is taken.
+        let hasPages = format == .gif || format == .webp || format == .tiff
+        pageCount = animation?.frames.count ?? (hasPages ? header.pages : 1)
         frameCount = format == .tiff ? 1 : pageCount
         loopCount = animation?.loopCount ?? header.loopCount
         let told = animation?.frames.map(\.delay) ?? header.delays

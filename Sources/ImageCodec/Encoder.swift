@@ -82,10 +82,15 @@ struct Encoder {
             if isOpaque {
                 let colours = Int32(image.bands - 1)
                 image = try image.made { hv_extract_bands($0, 0, colours) }
-            } else if let ground = encoding.background, ground.alpha < 255, format.hasAlpha {
-                image = try Processing.laid(image, alpha: 1, on: ground, by: "over")
-            } else if encoding.background != nil || !format.hasAlpha {
-                image = try flattened(image, encoding.background ?? RecipeColor(red: 255, green: 255, blue: 255))
+            } else {
+                var ground = encoding.background
+                if let colour = ground, colour.alpha < 255 {
+                    image = try Processing.laid(image, alpha: 1, on: colour, by: "over")
+                    ground = nil
+                }
+                if ground != nil || !format.hasAlpha {
+                    image = try flattened(image, ground ?? RecipeColor(red: 255, green: 255, blue: 255))
+                }
             }
         }
         if format == .gif || format == .webp { image = try image.inRGB() }
@@ -187,7 +192,7 @@ extension EncodedFormat {
     var effort: Int {
         switch self {
         case .png: 6
-        case .gif: 4
+        case .gif: 3
         case .webp, .avif, .heic: 4
         case .jxl: 5
         case .jpeg, .tiff: 0

@@ -1,4 +1,5 @@
 internal import CVips
+internal import Glibc
 internal import ImageRecipes
 
 /// What the processors do, by operations of libvips. Every picture is upright, in gray or RGB, with or without alpha.
@@ -55,8 +56,11 @@ enum Processing {
         if degrees.truncatingRemainder(dividingBy: 90) == 0 {
             return degrees == 0 ? image : try image.inMemory().made { hv_turn($0, Int32(degrees)) }
         }
-        let most = image.width + image.height
-        try limits.judge(width: min(most, image.width + image.height), height: most / 2)
+        let (sine, cosine) = (abs(sin(degrees * .pi / 180)), abs(cos(degrees * .pi / 180)))
+        let (width, height) = (Double(image.width), Double(image.height))
+        try limits.judge(
+            width: Int((width * cosine + height * sine).rounded(.up)),
+            height: Int((width * sine + height * cosine).rounded(.up)))
         let clear = try image.withAlpha()
         return try clear.premultiplied { (image) throws(RenderFailure) in try image.made { hv_rotate($0, degrees) } }
     }
@@ -119,6 +123,7 @@ extension CodecImage {
 
     func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
+        if let result = try resampled(to: size) { return result }
         let result = try made {
             hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
         }

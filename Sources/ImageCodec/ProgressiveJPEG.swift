@@ -163,7 +163,7 @@ struct ProgressiveJPEG {
         let layout = components.map { component in
             (
                 across: isSingle ? 1 : component.across, down: isSingle ? 1 : component.down, stride: component.stride,
-                table: tables[component.table], factor: (quantisers[component.quantiser].first ?? 0) << shift
+                table: tables[component.table], quantiser: quantisers[component.quantiser].first ?? 0
             )
         }
         var sums = [Int](repeating: 0, count: components.count)
@@ -181,8 +181,10 @@ struct ProgressiveJPEG {
                         for x in 0..<part.across {
                             guard let difference = bits.difference(table) else { return false }
                             sums[index] = max(-32_768, min(32_767, sums[index] + difference))
-                            // A mean is the coefficient divided by eight, about the middle of the range.
-                            let value = 128 + (sums[index] * part.factor + 4) >> 3
+                            // A mean is the coefficient divided by eight, about the middle of the range. The bits
+                            // that are left to later scans are taken to be half of what they could be.
+                            let doubled = ((sums[index] << (shift + 1)) + (1 << shift) - 1) * part.quantiser
+                            let value = 128 + (doubled + 8) >> 4
                             means[index][(row * part.down + y) * part.stride + column * part.across + x] =
                                 Int16(max(0, min(255, value)))
                         }

@@ -16,6 +16,11 @@ struct Renderer {
 
     /// Evaluates every step once for each frame that is needed; the frames are in memory afterwards.
     mutating func run() throws(RenderFailure) {
+        for number in request.outputs.indices
+        where page(of: number) == nil && !takesAnimation(request.outputs[number]) {
+            results[number] = .failure(
+                RenderFailure(.processingFailed, "The picture has \(decoder.pageCount) frames, counted from 0."))
+        }
         let whole = request.outputs.indices.filter { takesAnimation(request.outputs[$0]) }
         if whole.isEmpty {
             // Outputs of one page share its decoding.
@@ -31,12 +36,9 @@ struct Renderer {
     }
 
     private mutating func runFrames() throws(RenderFailure) {
-        var done: [Result<[CodecImage], RenderFailure>] = results
         let plans = (0..<decoder.frameCount).map { index in
             plan(request.outputs.indices.filter { takesAnimation(request.outputs[$0]) || page(of: $0) == index })
         }
-        for number in request.outputs.indices { _ = page(of: number, orFail: &done) }
-        results = done
         var copy = self
         let size = decoder.upright
         try decoder.eachFrame { (index, frame) throws(RenderFailure) in
@@ -62,15 +64,6 @@ struct Renderer {
         if takesAnimation(output) { return nil }
         if case .number(let page) = output.frames { return page < decoder.pageCount && page >= 0 ? page : nil }
         return 0
-    }
-
-    private func page(of number: Int, orFail results: inout [Result<[CodecImage], RenderFailure>]) -> Int? {
-        let page = page(of: number)
-        if page == nil, !takesAnimation(request.outputs[number]) {
-            results[number] = .failure(
-                RenderFailure(.processingFailed, "The picture has \(decoder.pageCount) frames, counted from 0."))
-        }
-        return page
     }
 
     /// The pixels of a page, as coded, no more of them than the first steps need.

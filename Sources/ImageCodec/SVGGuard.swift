@@ -16,6 +16,10 @@ enum SVGGuard {
                 .unsupported, "The drawing has \(file.count) bytes; drawings of more than \(mostBytes) are not drawn.")
         }
         let document = Array(file.bytes)
+        // Entities are looked for in ASCII; nobody draws in UTF-16.
+        guard !document.prefix(1024).contains(0) else {
+            throw RenderFailure(.badData, "The drawing is not in UTF-8.")
+        }
         guard let start = find("<!ENTITY", in: document, from: 0) else { return }
         var entities: [[UInt8]: Int] = [:]
         var place = start

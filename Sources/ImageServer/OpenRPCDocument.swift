@@ -69,7 +69,7 @@ public enum OpenRPCDocument {
     private static var schemas: [(String, JSONLiteral)] {
         [
             ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
-            ("Processor", ImageProcessor.definition),
+            ("Processor", ImageProcessor.definition), (ProbeReply.name, ProbeReply.definition),
             (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
             (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
             (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),

@@ -25,7 +25,7 @@ from typing import Callable
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from bench import build, t_client, t_fetch, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, missing, render  # noqa: E402
 
@@ -44,6 +44,8 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
     "T10": t_fetch.small,
     "T11": t_fetch.large,
     "T12": t_merge.run,
+    "T13": t_images.baseline,
+    "T14": t_images.others,
 }
 
 
@@ -59,6 +61,8 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16_384) if hard > 0 else 16_384), hard))
     try:
         binary, tools = build.find_binary(), build.build_tools()
+        if {"T13", "T14"} & set(names):
+            build.find_codec()  # before the environment, which may name it, is cleaned
     except (BenchError, OSError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1

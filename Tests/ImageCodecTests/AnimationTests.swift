@@ -86,6 +86,14 @@ import Testing
         }
     }
 
+    @Test("Of a HEIC that holds two pictures the primary one is taken")
+    func primary() async throws {
+        let bench = try await CodecBench()
+        let made = try await bench.make(Fixtures.folder + "/damaged/two-pictures.heic", "heic")
+        let image = try made.outcome.image
+        #expect(image.width == 160 && image.height == 120 && image.frameCount == 1)
+    }
+
     @Test("A page of a TIFF is taken by its number")
     func pages() async throws {
         let bench = try await CodecBench()

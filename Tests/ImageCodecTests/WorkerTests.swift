@@ -83,6 +83,19 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
     }
 
+    @Test("What a decoder left undecoded is not what lay in memory before (D5)")
+    func leftovers() async throws {
+        let bench = try await CodecBench()
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<4 {
+            seen.insert(try await bench.pixels(of: Fixtures.folder + "/damaged/undecoded.heic", "heic").bytes)
+            // Leaves other things in memory.
+            _ = try await bench.pixels("heic-thumbnail.heic")
+            _ = try await bench.pixels("jpeg-photo.jpg")
+        }
+        #expect(seen.count == 1)
+    }
+
     @Test(
         "Thousands of damaged pictures are refused or made, in bounded time and memory, by one and the same worker (D2, E2 91)"
     )

@@ -63,6 +63,8 @@ void *hv_pixels(VipsImage *image, size_t *count);
 VipsImage *hv_autorotate(VipsImage *image);
 VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height);
 VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical);
+/// The same for an image of 8 bits without alpha whose pixels are in memory, and faster for small ones.
+VipsImage *hv_resample(VipsImage *image, int width, int height);
 /// Brings an image to exactly this size by repeating its last row or column, or leaving some out.
 VipsImage *hv_fit(VipsImage *image, int width, int height);
 /// Clockwise by 90, 180 or 270 degrees.
@@ -133,6 +135,8 @@ void hv_bound_processor(double seconds);
 /// Memory is given back instead of being kept for threads that there are not.
 void hv_tune_memory(void);
 void hv_trim_memory(void);
+/// Whether memory is zero when it is taken: for decoders that leave parts of a damaged picture as they found them.
+void hv_blank_memory(int is_blank);
 /// The process writes `count` bytes to the descriptor and ends with code 75 unless it is disarmed within `seconds`.
 void hv_arm(int descriptor, const void *bytes, size_t count, double seconds);
 void hv_disarm(void);

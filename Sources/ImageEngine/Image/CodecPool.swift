@@ -1,5 +1,5 @@
 internal import Glibc
-public import ImageRecipes
+internal import ImageRecipes
 internal import Platform
 internal import Synchronization
 
@@ -40,7 +40,6 @@ public final class CodecPool: Sendable {
         var lastID: CodecSchedule.JobID = 0
         /// Those cancelled before they were there.
         var cancelled: Set<CodecSchedule.JobID> = []
-        var facts: CodecFacts?
         var started = 0
     }
 
@@ -60,9 +59,6 @@ public final class CodecPool: Sendable {
 
     /// Whether there is a program that could be started. One system call.
     public var isAvailable: Bool { configuration.executable.map { access($0, X_OK) == 0 } ?? false }
-
-    /// What the workers can do, once one has been started.
-    public var facts: CodecFacts? { state.withLock { $0.facts } }
 
     /// How many workers have been started so far.
     public var startedCount: Int { state.withLock { $0.started } }
@@ -204,8 +200,7 @@ public final class CodecPool: Sendable {
             guard let path = configuration.executable else { throw .missing(path: nil) }
             var started = try CodecProcess(path)
             state.withLock { $0.started += 1 }
-            let facts = try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
-            state.withLock { $0.facts = facts }
+            try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
             process = consume started
         }
         let seconds = request.limits.decodeSeconds + configuration.graceSeconds

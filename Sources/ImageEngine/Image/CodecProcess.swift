@@ -79,14 +79,13 @@ struct CodecProcess: ~Copyable {
     /// Reads what the process says first.
     ///
     /// - Parameter deadline: By the machine's clock, in nanoseconds.
-    mutating func greeting(_ path: String, deadline: Int, _ attention: Attention) throws(CodecFailure) -> CodecFacts {
+    mutating func greeting(_ path: String, deadline: Int, _ attention: Attention) throws(CodecFailure) {
         guard case .hello(let facts) = try receive(deadline: deadline, seconds: 10, attention) else {
             throw .garbled(reason: "it did not introduce itself")
         }
         guard facts.version == RenderMessage.version else {
             throw .otherVersion(path: path, version: facts.version)
         }
-        return facts
     }
 
     /// Has a request done.

@@ -28,13 +28,13 @@ public struct ImageHeader: Equatable, Sendable {
     /// - Complexity: O(blocks) for most formats; JPEG and GIF are looked through to their end mark.
     public init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         var source = MemoryBytes(buffer: bytes)
-        self = try Self.read(&source)
+        self = try Self.reading(&source)
     }
 
     /// Reads the header of a picture in an open file of `count` bytes.
     public init(descriptor: Int32, count: Int) throws(Failure) {
         var source = FileBytes(descriptor: descriptor, count: count)
-        self = try Self.read(&source)
+        self = try Self.reading(&source)
     }
 
     init(_ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1) throws(Failure) {
@@ -45,7 +45,7 @@ public struct ImageHeader: Equatable, Sendable {
         frameCount = frames
     }
 
-    private static func read(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {
+    static func reading(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {
         switch ImageFormat.sniff(&bytes) {
         case .png: try png(&bytes)
         case .jpeg: try jpeg(&bytes)

@@ -5,7 +5,7 @@ internal import Platform
 extension Method {
     /// Methods on downloads.
     static let downloads: [Method] = [
-        download, prefetch, stopPrefetch, setPriority, cancelAll, pause, resume,
+        download, probe, prefetch, stopPrefetch, setPriority, cancelAll, pause, resume,
     ]
 
     private static let optionsParam = Param<ImageOptions?>("options", "How to load the images.", default: nil)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -18,18 +19,28 @@ _LIBRARIES = {"bench-driver": ["jansson"], "bench-echo": ["jansson", "sqlite3"],
 
 def find_binary() -> Path:
     """The server to measure: ``HALCYON_BIN``, else the project's release binary, built when it is missing or stale."""
-    named = os.environ.get("HALCYON_BIN")
+    return _find("halcyon", "HALCYON_BIN")
+
+
+@functools.cache
+def find_codec() -> Path:
+    """The codec worker to measure: ``HALCYON_CODEC``, else the one beside the server, built when it is missing or stale."""
+    return _find("halcyon-codec", "HALCYON_CODEC")
+
+
+def _find(product: str, variable: str) -> Path:
+    named = os.environ.get(variable)
     if named:
         path = Path(named).resolve()
         if not os.access(path, os.X_OK):
-            raise BenchError(f"HALCYON_BIN names {path}, which is not an executable file.")
+            raise BenchError(f"{variable} names {path}, which is not an executable file.")
         return path
-    path = ROOT / ".build" / "release" / "halcyon"
+    path = ROOT / ".build" / "release" / product
     sources = [ROOT / "Package.swift", *_files(ROOT / "Sources", ("*.swift", "*.c", "*.h"))]
     if _is_stale(path, sources):
         if not (ROOT / "Package.swift").exists():
-            raise BenchError(f"There is no Package.swift in {ROOT}; set HALCYON_BIN to the binary to measure.")
-        progress("building the release binary…")
+            raise BenchError(f"There is no Package.swift in {ROOT}; set {variable} to the binary to measure.")
+        progress(f"building the release binary of {product}…")
         subprocess.run(
             [
                 "swift",
@@ -38,7 +49,7 @@ def find_binary() -> Path:
                 "release",
                 "--static-swift-stdlib",
                 "--product",
-                "halcyon",
+                product,
                 "--package-path",
                 str(ROOT),
             ],

@@ -101,10 +101,6 @@ export interface DownloadOptions {
   waitForConnectivity?: number;
   /** URLs tried in this order when `url` fails. */
   alternativeSources?: string[];
-  /** Seconds after which the next source is begun beside one that has not answered. Default: only after a failure. */
-  hedgeAfter?: number;
-  /** Digests of which the bytes must have one, as in Subresource Integrity; else the error `badData`. */
-  integrity?: string;
   /** Keep the original of a processed image too. Default: true. */
   cacheOriginalImage?: boolean;
   /** How a processed image is written. Default: in the format that suits the result. */
@@ -131,6 +127,10 @@ export interface DownloadOptions {
   maxAnimationPixels?: number;
   /** Longest time for processing, in seconds. Default: 20. Else the error `limitExceeded`. */
   decodeSeconds?: number;
+  /** Seconds after which the next source is begun beside one that has not answered. Default: only after a failure. */
+  hedgeAfter?: number;
+  /** Digests of which the bytes must have one, as in Subresource Integrity; else the error `badData`. */
+  integrity?: string;
   /** Path or URL of a stand-in for an image that cannot be had; the result then says `placeholder: true`. */
   onFailureImage?: string;
 }

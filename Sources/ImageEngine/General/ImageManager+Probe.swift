@@ -1,0 +1,114 @@
+internal import Glibc
+
+extension ImageManager {
+    /// What was found out by ``probe(_:in:options:caller:)``.
+    public struct Probed: Sendable, Equatable {
+        /// What the picture says of itself.
+        public let probe: ImageProbe
+        /// How many bytes it has; nil when its server does not say.
+        public let byteCount: Int?
+        /// Where it was looked at; none for its source.
+        public let cacheType: CacheType
+    }
+
+    /// How many bytes are asked for at first, and then when those were too few; after that, all.
+    static let probeSizes = [64 << 10, 1 << 20]
+
+    /// What a picture is, from its first kilobytes: from the cache if it is there, else from its source; nothing is
+    /// cached.
+    ///
+    /// A server that knows no ranges sends all of it, as far as ``ImageOptions/maxBytes`` goes.
+    public func probe(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
+    ) async throws -> Probed {
+        let options = completed(options, for: cache)
+        let key = CacheKey(resource.cacheKey)
+        if !options.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) { return known }
+        switch try ImageSource(url: resource.url) {
+        case .network(let url):
+            if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+            return try await probe(url, key, in: cache, options, caller)
+        case .data(let bytes):
+            return try Self.probed(bytes, source: resource.url, cacheType: .none)
+        case .file(let path):
+            return try await pool.run { try Self.probed(file: path, options, cacheType: .none) }
+        }
+    }
+
+    private func probeCached(
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) async throws -> Probed? {
+        guard resource.isOnNetwork else { return nil }
+        return try await pool.run { [self] in
+            var looking = options
+            looking.lease = 0
+            guard let hit = try cache.hit(for: key, options: looking, burst: 0, mayWait: true),
+                mayAnswer(hit.record, to: resource.url, options)
+            else { return nil }
+            if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
+            var reading = options
+            reading.maxBytes = .max
+            return try hit.record.path.map { try Self.probed(file: $0, reading, cacheType: hit.cacheType) }
+        }
+    }
+
+    private func probe(
+        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller?
+    ) async throws -> Probed {
+        let outgoing = try await modified(url, options)
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
+        for size in Self.probeSizes.map(Optional.some) + [nil] {
+            var asking = outgoing.options
+            if let size {
+                asking.headers = asking.headers.filter { $0.key.lowercased() != "range" }
+                asking.headers["Range"] = "bytes=0-\(size - 1)"
+                asking.validStatusCodes = (asking.validStatusCodes ?? Set(200..<400)).union([206])
+            }
+            let request = try DownloadRequest(url: outgoing.url, options: asking)
+            try admit(request, key, in: cache, asking)
+            let download = try await downloader.download(request, priority: caller.priority, report: caller.report)
+            let isPart = download.response.status == 206
+            let probed = try await pool.run { () throws -> Probed? in
+                let bytes = try ImageCache.bytes(of: .body(download.body))
+                if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
+                let total = Self.total(download.response.fields["content-range"])
+                if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }
+                return bytes.withUnsafeBytes { start in
+                    guard let probe = try? ImageProbe(start: start, of: total ?? .max) else { return nil }
+                    return Probed(probe: probe, byteCount: total, cacheType: .none)
+                }
+            }
+            if let probed { return probed }
+        }
+        throw ImageError.badData(reason: ImageHeader.Failure.unrecognised.sentence(), source: url)
+    }
+
+    /// The length of the whole in a `Content-Range` (RFC 9110, 14.4).
+    private static func total(_ range: String?) -> Int? {
+        range.flatMap { $0.split(separator: "/").last }.flatMap { Int($0) }
+    }
+
+    private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> Probed {
+        // An array lends its bytes only to closures that may throw anything.
+        let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
+            var source = MemoryBytes(buffer: bytes)
+            return Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: &source) }
+        }
+        switch read {
+        case .success(let probe): return Probed(probe: probe, byteCount: bytes.count, cacheType: cacheType)
+        case .failure(let error): throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
+        }
+    }
+
+    private static func probed(
+        file path: String, _ options: ImageOptions, cacheType: CacheType
+    ) throws(ImageError) -> Probed {
+        let size = try LocalFile(path: path, options: options).size()
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        do throws(ImageHeader.Failure) {
+            var source = FileBytes(descriptor: descriptor, count: size)
+            return Probed(probe: try ImageProbe(whole: &source), byteCount: size, cacheType: cacheType)
+        } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+    }
+}

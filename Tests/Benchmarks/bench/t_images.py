@@ -1,0 +1,199 @@
+"""T13 and T14: thumbnails of 200 pixels, by the codec worker, vipsthumbnail and Pillow."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional
+
+from . import build
+from .codec import Codec, downsample, enlarge
+from .context import Context
+from .table import Limit, Row, absolute, compare, missing
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is shrunk, how often in a round, and into what."""
+
+    test: str
+    title: str
+    path: Path
+    format: str
+    output: str
+    count: int
+    target: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Milliseconds per image: of a processor, and by the clock."""
+
+    processor: float
+    wall: float
+
+
+PILLOW = """
+import json, sys, time
+from PIL import Image, ImageSequence
+path, count, output = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def once():
+    image = Image.open(path)
+    if getattr(image, "n_frames", 1) > 1:
+        frames = []
+        for frame in ImageSequence.Iterator(image):
+            small = frame.convert("RGB")
+            small.thumbnail((200, 200))
+            frames.append(small)
+        frames[0].save(output, save_all=True, append_images=frames[1:], duration=50, loop=0)
+    else:
+        image.thumbnail((200, 200))
+        image.save(output, quality=90)
+once()
+begin, clock = time.process_time(), time.perf_counter()
+for _ in range(count):
+    once()
+print(json.dumps([(time.process_time() - begin) * 1000 / count, (time.perf_counter() - clock) * 1000 / count]))
+"""
+
+
+def baseline(context: Context) -> list[Row]:
+    """A JPEG of 12 megapixels (T13)."""
+    return _run(context, {"T13"})
+
+
+def others(context: Context) -> list[Row]:
+    """Progressive JPEG, PNG, WebP, small JPEG and animated GIF (T14)."""
+    return _run(context, {"T14"})
+
+
+def _run(context: Context, tests: set[str]) -> list[Row]:
+    binary = build.find_codec()
+    rows: list[Row] = []
+    for picture in _pictures(context, binary):
+        if picture.test not in tests:
+            continue
+        rows += _measure(context, binary, picture)
+    if "T14" in tests and not _has_pillow():
+        rows.append(missing("T14", "animated GIF of 40 frames → 200 px", "Pillow, which draws it, is not installed", "≤ 1.1"))
+    return rows
+
+
+def _pictures(context: Context, binary: Path) -> list[Picture]:
+    folder = context.folder("pictures")
+    source = build.ROOT / "Tests" / "Fixtures" / "jpeg-large.jpg"
+    large, middle = enlarge(4000, 3000), enlarge(2000, 1500)
+    drawn = [
+        ("T13", "JPEG 12 MP", "baseline.jpg", "jpeg", "jpeg", large, False, 100, 1.0),
+        ("T14", "progressive JPEG 12 MP", "progressive.jpg", "jpeg", "jpeg", large, True, 50, 0.5),
+        ("T14", "WebP 12 MP", "photo.webp", "webp", "jpeg", large, False, 20, 1.1),
+        ("T14", "PNG 3 MP", "photo.png", "png", "png", middle, False, 20, 1.1),
+        ("T14", "JPEG 20 KB", "small.jpg", "jpeg", "jpeg", enlarge(320, 240), False, 500, 1.1),
+    ]
+    pictures = []
+    with Codec(binary) as codec:
+        for test, title, name, encoded, output, size, progressive, count, target in drawn:
+            codec.render(source, "jpeg", size, encoded, folder / name, progressive)
+            pictures.append(Picture(test, title, folder / name, encoded, output, context.scaled(count), target))
+    if _has_pillow():
+        gif = folder / "animated.gif"
+        _draw_gif(folder / "baseline.jpg", gif)
+        pictures.append(Picture("T14", "animated GIF of 40 frames", gif, "gif", "gif", context.scaled(10), 1.1))
+    return pictures
+
+
+def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
+    work = f"{picture.title} → 200 px"
+    peaks: list[float] = []
+    tools: dict[str, Callable[[], Cost]] = {"ours": lambda: _ours(context, binary, picture, peaks)}
+    if shutil.which("vipsthumbnail"):
+        tools["vipsthumbnail"] = lambda: _vipsthumbnail(context, picture)
+    if _has_pillow():
+        tools["Pillow"] = lambda: _pillow(context, picture)
+    rounds: dict[str, list[Cost]] = {name: [] for name in tools}
+    for _ in range(context.rounds):
+        for name, measure in tools.items():
+            rounds[name].append(measure())
+    rows = []
+    others_ = [name for name in tools if name != "ours"]
+    best = min(others_, key=lambda name: sum(cost.processor for cost in rounds[name]), default=None)
+    for name in others_:
+        limit = Limit("≤", picture.target) if name == best else None
+        ours, theirs = ([cost.processor for cost in rounds[side]] for side in ("ours", name))
+        rows.append(compare(picture.test, f"{work}, processor", ours, name, theirs, "ms", limit))
+        if name == best:
+            ours, theirs = ([cost.wall for cost in rounds[side]] for side in ("ours", name))
+            rows.append(compare(picture.test, f"{work}, one worker by the clock", ours, name, theirs, "ms"))
+    rows.append(absolute(picture.test, f"{work}, peak memory", peaks, "MiB", Limit("≤", 50, " MiB")))
+    return rows
+
+
+def _ours(context: Context, binary: Path, picture: Picture, peaks: list[float]) -> Cost:
+    path = context.path("ours")
+    with Codec(binary) as codec:
+        # The first starts what is started once in the life of a worker.
+        for count in (1, picture.count):
+            processor, clock = codec.processor_time(), time.perf_counter()
+            for _ in range(count):
+                codec.render(picture.path, picture.format, downsample(200), picture.output, path)
+                path.unlink()
+            cost = Cost((codec.processor_time() - processor) / count, (time.perf_counter() - clock) * 1000 / count)
+        peaks.append(codec.peak())
+    return cost
+
+
+def _vipsthumbnail(context: Context, picture: Picture) -> Cost:
+    folder = context.folder("vips")
+    extension = {"jpeg": "jpg"}.get(picture.output, picture.output)
+    name = f"{picture.path}[n=-1]" if picture.format == "gif" else str(picture.path)
+    before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(
+        ["vipsthumbnail", "--size", "200", *[name] * picture.count, "-o", f"{folder}/%s.{extension}"],
+        check=True,
+        env={**os.environ, "VIPS_CONCURRENCY": "1"},
+    )
+    wall = (time.perf_counter() - clock) * 1000
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+    return Cost(used / picture.count, wall / picture.count)
+
+
+def _pillow(context: Context, picture: Picture) -> Cost:
+    extension = {"jpeg": "jpg"}.get(picture.output, picture.output)
+    output = context.path(f"pillow.{extension}")
+    done = subprocess.run(
+        [sys.executable, "-c", PILLOW, str(picture.path), str(picture.count), str(output)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return Cost(*json.loads(done.stdout))
+
+
+_pillow_is_there: Optional[bool] = None
+
+
+def _has_pillow() -> bool:
+    global _pillow_is_there
+    if _pillow_is_there is None:
+        command = [sys.executable, "-c", "import PIL.Image"]
+        _pillow_is_there = subprocess.run(command, capture_output=True).returncode == 0
+    return _pillow_is_there
+
+
+def _draw_gif(source: Path, path: Path) -> None:
+    script = """
+import sys
+from PIL import Image
+whole = Image.open(sys.argv[1])
+frames = [whole.crop((10 * n, 0, 480 + 10 * n, 270)).convert("P", palette=Image.ADAPTIVE) for n in range(40)]
+frames[0].save(sys.argv[2], save_all=True, append_images=frames[1:], duration=50, loop=0)
+"""
+    subprocess.run([sys.executable, "-c", script, str(source), str(path)], check=True)

@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What a picture is, from its first kilobytes (B-113, D-26).
+@Suite struct ImageProbeTests {
+    @Test(arguments: Fixtures.valid)
+    func theStartOfAPictureNeverSaysSomethingElseThanTheWhole(picture: Picture) throws {
+        let bytes = try picture.bytes
+        let whole = try bytes.withUnsafeBytes { bytes in
+            var source = MemoryBytes(buffer: bytes)
+            return try ImageProbe(whole: &source)
+        }
+        #expect(whole.format.rawValue == picture.format && whole.width == picture.width)
+        #expect(whole.height == picture.height && whole.frameCount == picture.frameCount)
+        for count in Set(stride(from: 0, to: bytes.count, by: max(1, bytes.count / 200))) {
+            let part = bytes[..<count].withUnsafeBytes { try? ImageProbe(start: $0, of: bytes.count) }
+            guard let part else { continue }
+            #expect(part.format == whole.format && part.width == whole.width && part.height == whole.height)
+            if let alpha = part.hasAlpha, whole.format != .png { #expect(alpha == whole.hasAlpha, "\(count)") }
+            if let frames = part.frameCount, whole.format != .png { #expect(frames == whole.frameCount, "\(count)") }
+        }
+    }
+
+    @Test func orientationAndTransparencyAreFound() throws {
+        func probe(_ name: String) throws -> ImageProbe {
+            try Fixtures.bytes(name).withUnsafeBytes { try ImageProbe(start: $0, of: $0.count) }
+        }
+        for orientation in 1...8 {
+            #expect(try probe("jpeg-orientation-\(orientation).jpg").orientation == orientation)
+        }
+        let cases = [
+            ("png-rgb.png", false), ("png-rgba.png", true), ("png-gray-alpha.png", true), ("png-palette.png", false),
+            ("png-palette-trns.png", true), ("gif-static.gif", false), ("gif-transparent.gif", true),
+            ("webp-lossless-alpha.webp", true), ("webp-lossy.webp", false), ("webp-lossy-alpha.webp", true),
+            ("jpeg-420.jpg", false),
+        ]
+        for (name, hasAlpha) in cases { #expect(try probe(name).hasAlpha == hasAlpha, "\(name)") }
+        #expect(try probe("png-animated.png").frameCount ?? 0 > 1)
+    }
+
+    @Test func onlyTheStartOfALargePictureIsLoadedAndNothingIsCached() async throws {
+        let engine = try TestEngine()
+        let picture = hollowPNG(width: 7, count: 3 << 20)
+        let server = try LocalServer { request in
+            guard let range = request.headers["range"] else { return .reply(200, [:], picture) }
+            let last = range.split(separator: "-").last.flatMap { Int($0) } ?? 0
+            return .reply(
+                206, ["Content-Range": "bytes 0-\(last)/\(picture.count)"],
+                Array(picture[...min(last, picture.count - 1)]))
+        }
+        let resource = Resource(url: server.url("/a"))
+        let found = try await engine.manager.probe(resource, in: engine.cache, options: ImageOptions())
+        #expect(found.probe.width == 7 && found.byteCount == picture.count && found.cacheType == .none)
+        #expect(server.requests.count == 1 && engine.manager.statistics.downloadedBytes == 64 << 10)
+        #expect(engine.blobs.isEmpty)
+        _ = try await engine.image(server.url("/a"))
+        let known = try await engine.manager.probe(resource, in: engine.cache, options: ImageOptions())
+        #expect(known.cacheType != .none && known.probe.frameCount == 1 && server.requests.count == 2)
+    }
+
+    @Test func whatTheStartDoesNotTellIsAskedForAndWhatIsNoPictureIsSaid() async throws {
+        let engine = try TestEngine()
+        // A comment of a megabyte before the frame header.
+        var picture: [UInt8] = [0xFF, 0xD8]
+        for _ in 0..<20 { picture += [0xFF, 0xFE, 0xFF, 0xFF] + zeros(65_533) }
+        picture += try Fixtures.bytes("jpeg-420.jpg").dropFirst(2)
+        let bytes = picture
+        let server = try LocalServer { request in
+            if request.path == "/text" { return .reply(200, [:], ascii("hello")) }
+            guard let range = request.headers["range"] else { return .reply(200, [:], bytes) }
+            let last = range.split(separator: "-").last.flatMap { Int($0) } ?? 0
+            return .reply(206, ["Content-Range": "bytes 0-\(last)/\(bytes.count)"], Array(bytes[...last]))
+        }
+        let found = try await engine.manager.probe(
+            Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions())
+        #expect(found.probe.format == .jpeg && found.probe.width > 0)
+        #expect(server.requests.count == 3)
+        await #expect(throws: ImageError.self) {
+            try await engine.manager.probe(
+                Resource(url: server.url("/text")), in: engine.cache, options: ImageOptions())
+        }
+    }
+}
