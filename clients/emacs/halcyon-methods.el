@@ -20,8 +20,6 @@
   "The server has no such method" 'halcyon-error)
 (define-error 'halcyon-processing-failed
   "A processor could not do its work" 'halcyon-error)
-(define-error 'halcyon-forbidden-address
-  "The settings forbid that host or network" 'halcyon-error)
 (define-error 'halcyon-invalid-params
   "A parameter is missing, unknown, or of the wrong kind" 'halcyon-error)
 (define-error 'halcyon-internal-error
@@ -60,7 +58,6 @@
     ("invalidRequest" -32600 halcyon-invalid-request)
     ("methodNotFound" -32601 halcyon-method-not-found)
     ("processingFailed" 10004 halcyon-processing-failed)
-    ("forbiddenAddress" 20004 halcyon-forbidden-address)
     ("invalidParams" -32602 halcyon-invalid-params)
     ("internalError" -32603 halcyon-internal-error)
     ("requestCancelled" -32800 halcyon-request-cancelled)

@@ -33,8 +33,7 @@
   '((parseError -32700 "The server could not read a message.")
     (invalidRequest -32600 "The server took a message for no request.")
     (methodNotFound -32601 "The server has no such method.")
-    (processingFailed 10004 "A processor could not do its work.")
-    (forbiddenAddress 20004 "The settings forbid that host or network."))
+    (processingFailed 10004 "A processor could not do its work."))
   "Errors that the document does not list.")
 
 (defun halcyon-generate--kebab (name)
@@ -175,7 +174,9 @@
     (maphash (lambda (name error)
                (push (list (intern name) (gethash "code" error) (gethash "message" error)) errors))
              (gethash "errors" components))
-    (setq errors (append halcyon-generate--more-errors (nreverse errors)))
+    (setq errors (append (cl-remove-if (lambda (error) (assq (car error) errors))
+                                       halcyon-generate--more-errors)
+                         (nreverse errors)))
     (concat
      ";;; halcyon-methods.el --- The methods of the protocol  -*- lexical-binding: t; -*-
 

@@ -315,7 +315,7 @@ end)
 test("a server that dies again and again is not started for ever", function(t)
   local client = t:client({ binary = t:fake_server([[read line; echo '{"jsonrpc":"2.0","id":1,"result":{"events":["log"]}}'; exit 3]]) })
   client:on("log", function() end)
-  eventually(function() return client:status().starts == 4 and not client:status().running end, "it was given up")
+  eventually(function() return client:status().starts == 4 and client._process == nil end, "it was given up")
   local _, err = client:ping():wait()
   equal(err.name, "serverGone")
 end)
@@ -393,4 +393,68 @@ test("the server ends when the editor is killed", function(t)
     local ok, stat = pcall(suite.read, ("/proc/%d/stat"):format(pid))
     return not ok or stat:match("^.*%) (%a)") == "Z"
   end, "the server ended")
+end)
+
+test("no progress comes after a call was given up", function(t)
+  local progress = [[{"jsonrpc":"2.0","method":"$/progress","params":{"token":1,"value":{"kind":"report","receivedBytes":1}}}]]
+  local client = t:client({ binary = t:fake_server(("read line; printf '%%s\\n%%s\\n' '%s' '%s'; exec cat >/dev/null"):format(progress, progress)) })
+  local told, ended = 0, false
+  local handle
+  handle = client:retrieve("https://example.com/cat.png", {
+    on_progress = function()
+      told = told + 1
+      handle:cancel()
+    end,
+  }, function() ended = true end)
+  eventually(function() return ended end, "the callback was called")
+  equal(told, 1)
+end)
+
+test("a question that the server took back is not answered", function(t)
+  local file = t:folder() .. "/heard"
+  local question = [[{"jsonrpc":"2.0","id":"halcyon-1","method":"downloader/modifyRequest","params":{"url":"https://example.com/","headers":{}}}]]
+  local cancel = [[{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"halcyon-1"}}]]
+  local asked = 0
+  local client = t:client({
+    binary = t:fake_server(("read line; printf '%%s\\n%%s\\n' '%s' '%s'; read line; echo \"$line\" >%s"):format(question, cancel, file)),
+    delegates = {
+      ["downloader/modifyRequest"] = function()
+        asked = asked + 1
+        return {}
+      end,
+    },
+  })
+  client:start()
+  eventually(function() return asked == 1 end, "the delegate was asked")
+  client:call("ping"):wait()
+  matches(suite.read(file), '"method":"ping"')
+end)
+
+test("a coroutine that others resume goes on waiting for its call", function(t)
+  local gate = held(suite.fixture("png-1x1.png"))
+  local server = t:http({ ["/a.png"] = gate.route })
+  local client = t:client()
+  local thread, image
+  require("halcyon").run(function()
+    thread = coroutine.running()
+    image = { client:retrieve(server.url("/a.png")):await() }
+  end)
+  eventually(function() return gate.asked == 1 end, "the server was asked")
+  coroutine.resume(thread)
+  equal(image, nil)
+  gate.open()
+  eventually(function() return image ~= nil end, "the coroutine ended")
+  equal(image[1].width, 1)
+end)
+
+test("lines are found however the bytes are cut", function()
+  local bytes = "one\n\ntwo é\r\n  \nthree and more\n"
+  for size = 1, #bytes do
+    local found = {}
+    local push = require("halcyon.lines").splitter(function(line) table.insert(found, line) end)
+    for start = 1, #bytes, size do
+      push(bytes:sub(start, start + size - 1))
+    end
+    equal(found, { "one", "two é\r", "three and more" }, "in chunks of " .. size)
+  end
 end)

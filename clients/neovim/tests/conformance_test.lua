@@ -1,4 +1,4 @@
--- The cases of protocol/conformance, sent through the plugin's own process and, for one message a line, its own splitter
+-- The cases of protocol/conformance, those of bytes/ too, sent through the plugin's own process and, for one message a line, its own splitter
 -- of lines. Content-Length frames, which the plugin does not use, are cut here, so that no case is left out.
 local suite = require("tests.support.suite")
 local json = require("tests.support.json")
@@ -33,7 +33,7 @@ local function frames(on_frame)
 end
 
 --- A server started for one case. `next()` waits in a coroutine.
-local function start(args, framing, cwd)
+local function start(args, framing, cwd, cache)
   local wire = { messages = {}, errors = "" }
   local function wake()
     local thread = wire.waiting
@@ -58,7 +58,11 @@ local function start(args, framing, cwd)
   local message
   wire.process, message = Process.start({
     command = "/bin/sh",
-    args = vim.list_extend({ "-c", 'cd "$0" && exec "$@"', cwd, suite.binary() }, args),
+    -- Without arguments the server has none to parse, which in a debug build is most of its start.
+    args = vim.list_extend(
+      { "-c", 'cd "$0" && HALCYON_CACHE_DIR=$1 && export HALCYON_CACHE_DIR && shift && exec "$@"', cwd, cache, suite.binary() },
+      args
+    ),
     on_stdout = framing == "lines" and lines.splitter(take) or frames(take),
     on_stderr = function(chunk)
       wire.errors = wire.errors .. chunk
@@ -121,7 +125,21 @@ local function take_any(wire, expected)
   end
 end
 
+--- What a piece of `bytes` stands for: text, `{"hex": …}`, either so many `times`.
+local function piece(value)
+  if type(value) == "string" then
+    return value
+  end
+  local text = value.text or value.hex:gsub("%x%x", function(pair)
+    return string.char(tonumber(pair, 16))
+  end)
+  return text:rep(value.times and tonumber(value.times.text) or 1)
+end
+
 local function take_step(wire, step)
+  for _, value in ipairs(step.bytes or {}) do
+    wire.process:write(piece(value))
+  end
   if step.delete then
     assert(vim.fn.delete(step.delete, "rf") == 0, "cannot delete " .. step.delete)
   end
@@ -154,7 +172,7 @@ local function run_case(case, framing, base, folder, on_crash)
   vim.fn.mkdir(places.cache, "p")
   vim.fn.mkdir(places.work, "p")
   case = fill(case, places)
-  local wire = start(vim.list_extend({ "--cache-dir", places.cache }, case.args or {}), framing, places.work)
+  local wire = start(case.args or {}, framing, places.work, places.cache)
   wire.crash = on_crash
   for index, step in ipairs(case.steps) do
     local ok, message = pcall(take_step, wire, step)
@@ -166,12 +184,17 @@ local function run_case(case, framing, base, folder, on_crash)
   local exit = wire.ended()
   local wanted = case.exit and tonumber(case.exit.text) or 0
   assert(exit.code == wanted and exit.signal == 0, ("The server ended with %d and signal %d. %s"):format(exit.code, exit.signal, wire.errors))
+  for _, pattern in ipairs(case.endsWith or {}) do
+    local found = patterns.mismatch(assert(wire.next(), "The server ended without " .. json.encode(pattern)), pattern)
+    assert(not found, found)
+  end
   assert(#wire.messages == 0, "The server sent more than the case expects: " .. tostring(wire.messages[1]))
 end
 
 local function all_cases()
   local cases = {}
-  for _, file in ipairs(vim.fn.sort(vim.fn.glob(suite.repository .. "/protocol/conformance/*.json", true, true))) do
+  local folder = suite.repository .. "/protocol/conformance"
+  for _, file in ipairs(vim.fn.sort(vim.fn.glob(folder .. "/**/*.json", true, true))) do
     for _, case in ipairs(json.decode(suite.read(file)).cases) do
       local framings = { case.framing }
       if not case.framing or case.framing == "both" then

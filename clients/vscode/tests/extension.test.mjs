@@ -75,6 +75,7 @@ test("a failure is shown in the hover, as text and not as Markdown", async (t) =
   const { hover } = await activate(t);
   const gone = await hover(`![cat](${http.url("/[x](y).png")})`, 0, 3);
   assert.match(gone.contents.value, /the server answered 404\.$/);
+  assert.match(gone.contents.value, /\\\[x\\\]\\\(y\\\)/);
   configure("hover.maxBytes", 100);
   const big = await hover(`![cat](${http.url("/big.png")})`, 0, 3);
   assert.match(big.contents.value, /maxBytes/);

@@ -18,6 +18,7 @@ test("images are found where Markdown and HTML name them", () => {
     ["![a](b\\_c.png)", ["b_c.png"]],
     ['<img alt="x" src="https://e.org/a.png?x=1&amp;y=2">', ["https://e.org/a.png?x=1&y=2"]],
     ["<IMG SRC='a.gif'> <img src=b.webp>", ["a.gif", "b.webp"]],
+    ['![x <img src="a.png">](b.png)', ["b.png"]],
     ["[a link](https://e.org/page)", []],
     ["![", []],
     ["![](", []],

@@ -133,3 +133,10 @@ test("a server that is stopped answers what it was asked", async (t) => {
   await stopped;
   assert.equal(server.pid, undefined);
 });
+
+test("a server that dies before its first word is not started again for those who listen", async (t) => {
+  const server = await fakeServer(t, "exit 3");
+  server.on("log", () => {});
+  await eventually(() => server.pid === undefined, "it died");
+  assert.equal(server.starts, 1);
+});

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Writes the page of each method, and the JSON Schemas of params and results, from openrpc.json.
+
+``python3 protocol/pages.py`` writes them, ``--check`` ends with 1 when one is out of date. openrpc.json is itself made from the
+server's table of methods (``halcyon discover``). What stands in a page below the line that says so is written by hand
+and kept. Needs Python 3.9 and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+HERE = Path(__file__).resolve().parent
+MARK = "<!-- Above: made by protocol/pages.py. Below: written by hand. -->"
+REF = "#/components/schemas/"
+
+Json = Dict[str, Any]
+
+
+def slug(method: str) -> str:
+    """The name of a method's files: no slash and no dollar sign."""
+    return method.replace("$/", "").replace("/", "-")
+
+
+# --- Schemas ----------------------------------------------------------------------------------------------------------
+
+
+def references(schema: Any) -> Iterator[str]:
+    """The names of the shared schemas that a schema refers to."""
+    if isinstance(schema, dict):
+        for name, value in schema.items():
+            if name == "$ref":
+                yield str(value)[len(REF) :]
+            else:
+                yield from references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from references(value)
+
+
+def local(schema: Any) -> Any:
+    """The schema with its references pointing into the document it will stand in."""
+    if isinstance(schema, dict):
+        return {
+            name: "#/definitions/" + value[len(REF) :] if name == "$ref" else local(value)
+            for name, value in schema.items()
+        }
+    return [local(value) for value in schema] if isinstance(schema, list) else schema
+
+
+def standalone(schema: Json, title: str, shared: Dict[str, Json]) -> Json:
+    """A schema with everything that it refers to, as a document of draft 7."""
+    wanted: List[str] = []
+    open_names = list(references(schema))
+    while open_names:
+        name = open_names.pop()
+        if name not in wanted:
+            wanted.append(name)
+            open_names += references(shared[name])
+    document: Json = {"$schema": "http://json-schema.org/draft-07/schema#", "title": title, **local(schema)}
+    if wanted:
+        document["definitions"] = {name: local(shared[name]) for name in sorted(wanted)}
+    return document
+
+
+def described(schema: Any) -> Json:
+    """The schema as an object: `true` allows everything."""
+    return schema if isinstance(schema, dict) else {}
+
+
+def params_schema(method: Json) -> Json:
+    """The params of a method, given by name."""
+    schema: Json = {
+        "type": "object",
+        "properties": {
+            param["name"]: {**described(param["schema"]), "description": param["summary"]} for param in method["params"]
+        },
+        "patternProperties": {"^(_|x-)": True},
+        "additionalProperties": method.get("x-lenient", False),
+    }
+    schema["properties"]["workDoneToken"] = {"type": ["string", "integer"], "description": "Where progress is reported."}
+    required = [param["name"] for param in method["params"] if param["required"]]
+    if required:
+        schema["required"] = required
+    return schema
+
+
+# --- Pages ------------------------------------------------------------------------------------------------------------
+
+
+def kind(schema: Any) -> str:
+    """What a schema allows, in a word or two."""
+    if not isinstance(schema, dict):
+        return "any"
+    if "$ref" in schema:
+        return str(schema["$ref"])[len(REF) :]
+    if "oneOf" in schema:
+        return " or ".join(dict.fromkeys(kind(one) for one in schema["oneOf"]))
+    if "const" in schema:
+        return "`%s`" % json.dumps(schema["const"])
+    if "enum" in schema:
+        return ", ".join("`%s`" % json.dumps(one) for one in schema["enum"])
+    types = schema.get("type", "any")
+    if isinstance(types, list):
+        return " or ".join(types)
+    if types == "array":
+        items = schema.get("items")
+        return "array of %s" % kind(items) if items else "array"
+    if types == "string" and schema.get("contentEncoding"):
+        return "string, %s" % schema["contentEncoding"]
+    if types in ("integer", "number"):
+        bounds = [schema.get("minimum"), schema.get("maximum")]
+        if None not in bounds:
+            return "%s, %s to %s" % (types, *(f"{bound:,}" for bound in bounds))
+    return str(types)
+
+
+def table(head: List[str], rows: List[List[str]]) -> List[str]:
+    """A table of Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+
+
+def generated(method: Json, document: Json) -> str:
+    """The part of a page that the table of methods knows."""
+    shared = document["components"]["schemas"]
+    name = method["name"]
+    lines = ["# " + name, "", method["summary"], ""]
+    if method["params"]:
+        rows = []
+        for param in method["params"]:
+            default = described(param["schema"]).get("default")
+            given = "required" if param["required"] else "" if default is None else "`%s`" % json.dumps(default)
+            rows.append(["`%s`" % param["name"], kind(param["schema"]), given, param["summary"]])
+        lines += ["**Params**, by name or in this order:", ""]
+        lines += table(["name", "type", "default", "meaning"], rows) + [""]
+    else:
+        lines += ["**Params**: none.", ""]
+    if "result" not in method:
+        lines += ["A notification: it has no result and is never answered.", ""]
+    else:
+        schema = method["result"]["schema"]
+        definition = shared[schema["$ref"][len(REF) :]] if "$ref" in schema else schema
+        lines += ["**Result**: %s." % method["result"]["name"], ""]
+        if definition.get("properties"):
+            required = definition.get("required", [])
+            rows = [
+                ["`%s`%s" % (field, "" if field in required else "?"), kind(one), one.get("description", "")]
+                for field, one in definition["properties"].items()
+            ]
+            lines += table(["member", "type", "meaning"], rows) + [""]
+    files = ["[params](../schemas/%s.params.json)" % slug(name)]
+    if "result" in method:
+        files.append("[result](../schemas/%s.result.json)" % slug(name))
+    lines += ["Schemas: %s. [All methods](../README.md#methods)" % ", ".join(files), "", MARK]
+    return "\n".join(lines) + "\n"
+
+
+def pages(document: Json) -> Iterator[Tuple[Path, str]]:
+    """Every file that is made, with its text."""
+    shared = document["components"]["schemas"]
+    for method in document["methods"]:
+        name = method["name"]
+        path = HERE / "methods" / (slug(name) + ".md")
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        by_hand = old.partition(MARK)[2].lstrip("\n")
+        yield path, generated(method, document) + ("\n" + by_hand if by_hand else "")
+        schemas = [("params", params_schema(method))]
+        if "result" in method:
+            schemas.append(("result", method["result"]["schema"]))
+        for part, schema in schemas:
+            text = json.dumps(standalone(schema, "%s %s" % (name, part), shared), indent=2, ensure_ascii=False)
+            yield HERE / "schemas" / ("%s.%s.json" % (slug(name), part)), text + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes the pages and schemas of all methods.")
+    parser.add_argument("--check", action="store_true", help="change nothing; end with 1 when something is out of date")
+    check = parser.parse_args().check
+    document = json.loads((HERE / "openrpc.json").read_text(encoding="utf-8"))
+    made = dict(pages(document))
+    present = {path for folder in ("methods", "schemas") for path in (HERE / folder).glob("*.*")}
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    stale += sorted(present - set(made))
+    bare = [path for path, text in made.items() if path.suffix == ".md" and not text.partition(MARK)[2].strip()]
+    if not check:
+        for path, text in made.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        for path in present - set(made):
+            path.unlink()
+        stale = []
+    for path in stale:
+        print("%s is out of date; run python3 protocol/pages.py" % path.relative_to(HERE.parent))
+    for path in bare:
+        print("%s says nothing by hand" % path.relative_to(HERE.parent))
+    return 1 if stale or bare else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
