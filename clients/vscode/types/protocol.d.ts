@@ -43,8 +43,8 @@ export interface ImageOptions {
   deadline?: number;
   /** The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100. */
   minBytesPerSecond?: number;
-  /** Among downloads that wait, the higher goes first. Default: 0.5. */
-  downloadPriority?: number;
+  /** Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5. */
+  downloadPriority?: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
   /** Prefetch into memory too; for prefetch only. Default: false. */
   alsoPrefetchToMemory?: boolean;
   /** What becomes of the download when the last who waits for it is cancelled. Default: "abort". */
@@ -71,6 +71,8 @@ export interface ImageOptions {
   acceptContentTypes?: string[];
   /** Whether and when a failed download is tried again. */
   retry?: { maxRetries: number; interval?: { seconds: number }|{ exponential: number } };
+  /** Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once. */
+  waitForConnectivity?: number;
   /** URLs tried in order when the first fails. */
   alternativeSources?: string[];
   /** Seconds after which the next source is begun beside one that has not answered. */
@@ -222,6 +224,49 @@ export interface CancelResult {
 export interface ForgetResult {
   /** How many failures were forgotten. */
   forgotten: number;
+}
+
+export interface PauseResult {
+  /** Which downloads are not started. */
+  paused: "none"|"prefetch"|"all";
+  /** How many downloads are under way, and go on. */
+  running: number;
+  /** How many wait for their turn. */
+  waiting: number;
+}
+
+export interface FailuresResult {
+  /** The failures, the oldest first: URL, cache key, error, and for how many seconds more. */
+  failures: { url: string; key: string; error: Record<string, unknown>; seconds: number }[];
+}
+
+export interface ExplainResult {
+  /** The key under which the image is kept. */
+  key: string;
+  /** The name of the cache. */
+  cache: string;
+  /** The hash that names the file. */
+  hash: string;
+  /** Where the image is on disk, or would be. */
+  path: string;
+  /** Which tier has the image, its time not being over. */
+  cacheType: "none"|"memory"|"disk";
+  /** When what is stored was stored. */
+  storedAt: string|null;
+  /** When its time on disk is over; null for never, and when nothing is stored. */
+  expiresAt: string|null;
+  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  stale: boolean|null;
+  /** What would be done. */
+  verdict: "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail";
+  /** Whether the network would be used. */
+  network: boolean;
+  /** The URL that would be asked first; null when none would. */
+  url: string|null;
+  /** Why: sentences for people. */
+  reasons: string[];
+  /** What it would fail with, as far as that is known; null for nothing. */
+  error: Record<string, unknown>|null;
 }
 
 export interface EntryDetails {
@@ -418,7 +463,9 @@ export interface DownloaderSettings {
   downloadOrder?: "fifo"|"lifo";
   /** Downloads started a second, after a first burst; 0 for no limit. Default: 0. */
   downloadsPerSecond?: number;
-  /** How many may start at once before downloadsPerSecond counts. Default: 25. */
+  /** The same for one host; 0 for no limit. Default: 0. */
+  downloadsPerSecondPerHost?: number;
+  /** How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25. */
   downloadBurst?: number;
   /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
   timeout?: number;
@@ -625,8 +672,8 @@ export interface StopPrefetchParams {
 export interface SetPriorityParams {
   /** The id of the request. */
   id: string|number;
-  /** From 0 to 1; among downloads that wait, the higher goes first. */
-  priority: number;
+  /** From 0 to 1, or a name; among downloads that wait, the higher goes first. */
+  priority: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
 }
 
 /** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
@@ -637,6 +684,12 @@ export interface CancelAllParams {
   cache?: string;
   /** Only the one in this slot. */
   slot?: string;
+}
+
+/** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+export interface PauseParams {
+  /** All, or only those of prefetch that nobody else waits for. Default: "all". */
+  what?: "all"|"prefetch";
 }
 
 /** Empties a cache: memory and disk. */
@@ -661,6 +714,12 @@ export interface ClearDiskParams {
 export interface ForgetFailuresParams {
   /** Only those of this URL or cache key. */
   url?: string;
+  /** The name of the cache. Default: "default". */
+  cache?: string;
+}
+
+/** Lists the failures that are remembered, and repeated without asking. */
+export interface ListFailuresParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
 }
@@ -693,6 +752,20 @@ export interface ListParams {
   minAge?: number;
   /** Only images stored at most so many seconds ago. */
   maxAge?: number;
+}
+
+/** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+export interface ExplainParams {
+  /** Where the image is: an http, https, file or data URL. */
+  url: string;
+  /** The cache key; the URL as given when left out. */
+  key?: string;
+  /** The name of the cache. Default: "default". */
+  cache?: string;
+  /** What is done to the original. */
+  processors?: Record<string, unknown>[];
+  /** The options of the request. */
+  options?: ImageOptions;
 }
 
 /** Removes every image whose time is over. A path that is lent out stays valid. */
@@ -860,6 +933,10 @@ export interface Methods {
   "setPriority": { params: SetPriorityParams; result: PriorityResult };
   /** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
   "cancelAll": { params: CancelAllParams | undefined; result: CancelResult };
+  /** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+  "pause": { params: PauseParams | undefined; result: PauseResult };
+  /** Starts downloads again after pause. */
+  "resume": { params: undefined; result: PauseResult };
   /** Empties a cache: memory and disk. */
   "clear": { params: ClearParams | undefined; result: ClearResult };
   /** Empties the memory tier of a cache. */
@@ -868,12 +945,16 @@ export interface Methods {
   "clearDisk": { params: ClearDiskParams | undefined; result: ClearResult };
   /** Forgets failures that are remembered, so that they are asked for again. */
   "forgetFailures": { params: ForgetFailuresParams | undefined; result: ForgetResult };
+  /** Lists the failures that are remembered, and repeated without asking. */
+  "listFailures": { params: ListFailuresParams | undefined; result: FailuresResult };
   /** Tells what the server has done since it started. */
   "stats": { params: undefined; result: StatsResult };
   /** Tells everything that is known of a cached image, without loading or prolonging it. */
   "inspect": { params: InspectParams; result: EntryDetails };
   /** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
   "list": { params: ListParams | undefined; result: ListResult };
+  /** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+  "explain": { params: ExplainParams; result: ExplainResult };
   /** Removes every image whose time is over. A path that is lent out stays valid. */
   "cleanExpired": { params: CleanExpiredParams | undefined; result: CleanResult };
   /** Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on. */

@@ -64,6 +64,14 @@ return {
       params = { "url", "cache", "slot" },
       summary = "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
     },
+    ["pause"] = {
+      params = { "what" },
+      summary = "Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.",
+    },
+    ["resume"] = {
+      params = {},
+      summary = "Starts downloads again after pause.",
+    },
     ["clear"] = {
       params = { "cache" },
       summary = "Empties a cache: memory and disk.",
@@ -80,6 +88,10 @@ return {
       params = { "url", "cache" },
       summary = "Forgets failures that are remembered, so that they are asked for again.",
     },
+    ["listFailures"] = {
+      params = { "cache" },
+      summary = "Lists the failures that are remembered, and repeated without asking.",
+    },
     ["stats"] = {
       params = {},
       summary = "Tells what the server has done since it started.",
@@ -93,6 +105,12 @@ return {
     ["list"] = {
       params = { "cache", "limit", "cursor", "host", "prefix", "format", "minAge", "maxAge" },
       summary = "Lists what the disk tier of a cache holds, page by page, in an order that no use changes.",
+    },
+    ["explain"] = {
+      params = { "url", "key", "cache", "processors", "options" },
+      alone = "url",
+      takes_list = false,
+      summary = "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
     },
     ["cleanExpired"] = {
       params = { "cache" },
@@ -145,7 +163,7 @@ return {
       summary = "Ends the session: after it only exit may follow.",
     },
   },
-  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
+  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
   events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.

@@ -23,7 +23,7 @@
 ---@field timeout? number Seconds to wait for the next bytes; as the downloader is configured when left out.
 ---@field deadline? number Seconds until the image must be there, whatever it waits for; without end by default.
 ---@field minBytesPerSecond? number The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100.
----@field downloadPriority? number Among downloads that wait, the higher goes first. Default: 0.5.
+---@field downloadPriority? number|"veryLow"|"low"|"normal"|"high"|"veryHigh" Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5.
 ---@field alsoPrefetchToMemory? boolean Prefetch into memory too; for prefetch only. Default: false.
 ---@field onLastCancel? "abort"|"finish" What becomes of the download when the last who waits for it is cancelled. Default: "abort".
 ---@field slot? string A place that the image is for: a newer request for the same place cancels this one.
@@ -37,6 +37,7 @@
 ---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 by default.
 ---@field acceptContentTypes? string[] Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
 ---@field retry? { maxRetries: integer, interval?: { seconds: number }|{ exponential: number } } Whether and when a failed download is tried again.
+---@field waitForConnectivity? number Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.
 ---@field alternativeSources? string[] URLs tried in order when the first fails.
 ---@field hedgeAfter? number Seconds after which the next source is begun beside one that has not answered.
 ---@field integrity? string Digests of which the bytes must have one, as in Subresource Integrity.
@@ -118,6 +119,29 @@
 
 ---@class halcyon.ForgetResult
 ---@field forgotten integer How many failures were forgotten.
+
+---@class halcyon.PauseResult
+---@field paused "none"|"prefetch"|"all" Which downloads are not started.
+---@field running integer How many downloads are under way, and go on.
+---@field waiting integer How many wait for their turn.
+
+---@class halcyon.FailuresResult
+---@field failures { url: string, key: string, error: table<string, any>, seconds: number }[] The failures, the oldest first: URL, cache key, error, and for how many seconds more.
+
+---@class halcyon.ExplainResult
+---@field key string The key under which the image is kept.
+---@field cache string The name of the cache.
+---@field hash string The hash that names the file.
+---@field path string Where the image is on disk, or would be.
+---@field cacheType "none"|"memory"|"disk" Which tier has the image, its time not being over.
+---@field storedAt string|nil When what is stored was stored.
+---@field expiresAt string|nil When its time on disk is over; null for never, and when nothing is stored.
+---@field stale boolean|nil Whether what is stored is not as fresh as the request wants it; null when nothing is.
+---@field verdict "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail" What would be done.
+---@field network boolean Whether the network would be used.
+---@field url string|nil The URL that would be asked first; null when none would.
+---@field reasons string[] Why: sentences for people.
+---@field error table<string, any>|nil What it would fail with, as far as that is known; null for nothing.
 
 ---@class halcyon.EntryDetails
 ---@field key string|nil The cache key; null when only the file is known, until the image is asked for.
@@ -225,7 +249,8 @@
 ---@field maxConcurrentDownloads? integer Downloads at once in all. Default: 64.
 ---@field downloadOrder? "fifo"|"lifo" Which of equal priority goes first: the oldest (fifo) or newest (lifo). Default: "fifo".
 ---@field downloadsPerSecond? integer Downloads started a second, after a first burst; 0 for no limit. Default: 0.
----@field downloadBurst? integer How many may start at once before downloadsPerSecond counts. Default: 25.
+---@field downloadsPerSecondPerHost? integer The same for one host; 0 for no limit. Default: 0.
+---@field downloadBurst? integer How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25.
 ---@field timeout? number Seconds to wait for the next bytes, unless a request says otherwise. Default: 15.
 ---@field hostRules? ({ hosts: string[], headers?: table<string, string>, authorization?: { basic: { user: string, password: string } }|{ bearer: string }, clientCertificate?: string, clientKey?: string })[] What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown.
 ---@field urlRewrites? { from: string, to: string }[] Requests for URLs that begin with from go to to instead; the first counts.
@@ -342,13 +367,17 @@
 --- Changes how urgent a retrieve, download or prefetch under way is.
 ---@class halcyon.SetPriorityParams
 ---@field id string|integer The id of the request.
----@field priority number From 0 to 1; among downloads that wait, the higher goes first.
+---@field priority number|"veryLow"|"low"|"normal"|"high"|"veryHigh" From 0 to 1, or a name; among downloads that wait, the higher goes first.
 
 --- Cancels every retrieve, download and prefetch under way, or those that match all that is given.
 ---@class halcyon.CancelAllParams
 ---@field url? string Only those for this URL; a prefetch goes on with its others.
 ---@field cache? string Only those for this cache.
 ---@field slot? string Only the one in this slot.
+
+--- Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.
+---@class halcyon.PauseParams
+---@field what? "all"|"prefetch" All, or only those of prefetch that nobody else waits for. Default: "all".
 
 --- Empties a cache: memory and disk.
 ---@class halcyon.ClearParams
@@ -367,6 +396,10 @@
 ---@field url? string Only those of this URL or cache key.
 ---@field cache? string The name of the cache. Default: "default".
 
+--- Lists the failures that are remembered, and repeated without asking.
+---@class halcyon.ListFailuresParams
+---@field cache? string The name of the cache. Default: "default".
+
 --- Tells everything that is known of a cached image, without loading or prolonging it.
 ---@class halcyon.InspectParams
 ---@field key string The cache key: any text.
@@ -383,6 +416,14 @@
 ---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" Only images of this format.
 ---@field minAge? number Only images stored at least so many seconds ago.
 ---@field maxAge? number Only images stored at most so many seconds ago.
+
+--- Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
+---@class halcyon.ExplainParams
+---@field url string Where the image is: an http, https, file or data URL.
+---@field key? string The cache key; the URL as given when left out.
+---@field cache? string The name of the cache. Default: "default".
+---@field processors? table<string, any>[] What is done to the original.
+---@field options? halcyon.ImageOptions The options of the request.
 
 --- Removes every image whose time is over. A path that is lent out stays valid.
 ---@class halcyon.CleanExpiredParams
@@ -518,13 +559,17 @@
 ---@field stopPrefetch fun(params: halcyon.StopPrefetchParams|string|integer, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.StopResult)): halcyon.Handle Stops a prefetch, which is then answered: what it has not loaded has failed.
 ---@field setPriority fun(params: halcyon.SetPriorityParams|string|integer, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PriorityResult)): halcyon.Handle Changes how urgent a retrieve, download or prefetch under way is.
 ---@field cancelAll fun(params?: halcyon.CancelAllParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CancelResult)): halcyon.Handle Cancels every retrieve, download and prefetch under way, or those that match all that is given.
+---@field pause fun(params?: halcyon.PauseParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.
+---@field resume fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts downloads again after pause.
 ---@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties a cache: memory and disk.
 ---@field clearMemory fun(params?: halcyon.ClearMemoryParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the memory tier of a cache.
 ---@field clearDisk fun(params?: halcyon.ClearDiskParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the disk tier of a cache; memory keeps its images as far as its limit goes.
 ---@field forgetFailures fun(params?: halcyon.ForgetFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ForgetResult)): halcyon.Handle Forgets failures that are remembered, so that they are asked for again.
+---@field listFailures fun(params?: halcyon.ListFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.FailuresResult)): halcyon.Handle Lists the failures that are remembered, and repeated without asking.
 ---@field stats fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.StatsResult)): halcyon.Handle Tells what the server has done since it started.
 ---@field inspect fun(params: halcyon.InspectParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.EntryDetails)): halcyon.Handle Tells everything that is known of a cached image, without loading or prolonging it.
 ---@field list fun(params?: halcyon.ListParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ListResult)): halcyon.Handle Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
+---@field explain fun(params: halcyon.ExplainParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ExplainResult)): halcyon.Handle Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
 ---@field cleanExpired fun(params?: halcyon.CleanExpiredParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CleanResult)): halcyon.Handle Removes every image whose time is over. A path that is lent out stays valid.
 ---@field verify fun(params?: halcyon.VerifyParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.VerifyResult)): halcyon.Handle Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on.
 ---@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.
