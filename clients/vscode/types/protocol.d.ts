@@ -27,6 +27,32 @@ export interface ImageOptions {
   memory?: boolean;
   /** Another cache to look into before loading; what it has is stored here too. */
   originalCache?: string;
+  /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
+  cacheOriginalImage?: boolean;
+  /** How a processed image is written; as the result asks for by default. */
+  cacheSerializer?: { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"; quality?: number; lossless?: boolean; progressive?: boolean; background?: string; maxBytes?: number; stripMetadata?: boolean; profile?: "keep"|"sRGB" };
+  /** Take the first frame of an animation, as a still. Default: false. */
+  onlyLoadFirstFrame?: boolean;
+  /** Take one frame of an animation, by its number from 0, as a still. */
+  frame?: number;
+  /** Make an image of more than 15728640 pixels smaller, until it has so many. Default: false. */
+  scaleDownLargeImages?: boolean;
+  /** What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1. */
+  scaleFactor?: number;
+  /** Accepted for clients of other libraries: all frames are always kept. Default: false. */
+  preloadAllAnimationData?: boolean;
+  /** Accepted for clients of other libraries: images are always decoded in another process. Default: false. */
+  backgroundDecode?: boolean;
+  /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
+  thumbHash?: boolean;
+  /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
+  maxPixels?: number;
+  /** The most frames that an image to be processed may have. Default: 2000. */
+  maxFrames?: number;
+  /** The most pixels that all frames of it may have together. Default: 250000000. */
+  maxAnimationPixels?: number;
+  /** The most seconds that its processing may take. Default: 20. */
+  decodeSeconds?: number;
   /** Seconds for which a path that is answered stays valid. Default: 60. */
   lease?: number;
   /** Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out. */
@@ -86,6 +112,30 @@ export interface ImageOptions {
 /** How long an entry lives; a negative number means for ever. */
 export type Expiration = "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string };
 
+/** One step of the making of an image: an object with one member, the processor's name. */
+export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"; quality?: number } };
+
+export interface ProbeResult {
+  /** The picture format, by signature. */
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  /** The media type of the format. */
+  mimeType: string;
+  /** Pixels across, as coded. */
+  width: number;
+  /** Pixels down, as coded. */
+  height: number;
+  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
+  orientation: number|null;
+  /** Pictures of an animation or pages; null when its start does not tell. */
+  frameCount: number|null;
+  /** Whether it may be transparent; null when its start does not tell. */
+  hasAlpha: boolean|null;
+  /** Its size in bytes; null when its server does not say. */
+  byteCount: number|null;
+  /** Where it was looked at; none for its source. */
+  cacheType: "none"|"memory"|"disk";
+}
+
 export interface ImageResult {
   /** The cache key. */
   key: string;
@@ -121,6 +171,14 @@ export interface ImageResult {
   lastModified?: string;
   /** When the entry on disk expires; null for never. */
   expiresAt: string|null;
+  /** The image as a data URL, when asked for. */
+  dataUrl?: string;
+  /** A ThumbHash of the image, when asked for and there is a codec worker. */
+  thumbHash?: string;
+  /** The colour that most of the image has, with the ThumbHash. */
+  dominantColor?: string;
+  /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
+  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; delays: number[] };
   /** True when its time is over, or its server was not asked although the request wanted that. */
   stale?: boolean;
   /** True when its server was asked, and said that it has not changed. */
@@ -571,11 +629,11 @@ export interface RetrieveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** What the result holds of the image. Default: "path". */
-  as?: "path"|"data"|"both"|"none";
+  as?: "path"|"data"|"both"|"none"|"dataUrl"|"pixels";
 }
 
 /** Puts an image into the cache. */
@@ -589,7 +647,7 @@ export interface StoreParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** Replace an image that is there. Default: true. */
@@ -605,13 +663,15 @@ export interface RemoveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** Remove it from memory. Default: true. */
   fromMemory?: boolean;
   /** Remove it from disk. Default: true. */
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells whether an image is cached, and where; nothing is loaded. */
@@ -621,7 +681,9 @@ export interface IsCachedParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells where an image is in the cache, or would be. */
@@ -631,7 +693,9 @@ export interface CachePathParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells how many images a cache holds and how large they are, without walking a folder. */
@@ -650,6 +714,18 @@ export interface DownloadParams {
   as?: "data"|"none";
 }
 
+/** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+export interface ProbeParams {
+  /** Where the image is: an http, https, file or data URL. */
+  url: string;
+  /** The cache key; the URL as given when left out. */
+  key?: string;
+  /** The name of the cache that is looked into first. Default: "default". */
+  cache?: string;
+  /** How to look up and load the image. */
+  options?: ImageOptions;
+}
+
 /** Loads images into a cache before somebody wants them, behind all other downloads. */
 export interface PrefetchParams {
   /** Where the images are; each is loaded once, however often it is named. */
@@ -660,6 +736,8 @@ export interface PrefetchParams {
   options?: ImageOptions;
   /** How many are loaded at once. Default: 5. */
   maxConcurrent?: number;
+  /** What is done to the originals, in order. */
+  processors?: Processor[];
 }
 
 /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
@@ -731,7 +809,9 @@ export interface InspectParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What was done to the original. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer and the like. */
+  options?: ImageOptions;
 }
 
 /** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
@@ -763,7 +843,7 @@ export interface ExplainParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** The options of the request. */
   options?: ImageOptions;
 }
@@ -925,6 +1005,8 @@ export interface Methods {
   "calculateSize": { params: CalculateSizeParams | undefined; result: SizeResult };
   /** Loads an image and checks it; no cache is looked into or written. */
   "download": { params: DownloadParams; result: DownloadResult };
+  /** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+  "probe": { params: ProbeParams; result: ProbeResult };
   /** Loads images into a cache before somebody wants them, behind all other downloads. */
   "prefetch": { params: PrefetchParams; result: PrefetchResult };
   /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
@@ -998,6 +1080,7 @@ export interface ErrorCodes {
   notModified: 10001;
   invalidStatusCode: 10002;
   notCached: 10003;
+  processingFailed: 10004;
   limitExceeded: 10005;
   invalidURL: 20000;
   connectionFailed: 20001;
