@@ -89,13 +89,15 @@ extension ImageManager {
     }
 
     private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> Probed {
-        do throws(ImageHeader.Failure) {
-            let probe = try bytes.withUnsafeBytes { (bytes) throws(ImageHeader.Failure) -> ImageProbe in
-                var source = MemoryBytes(buffer: bytes)
-                return try ImageProbe(whole: &source)
-            }
-            return Probed(probe: probe, byteCount: bytes.count, cacheType: cacheType)
-        } catch { throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes)) }
+        // An array lends its bytes only to closures that may throw anything.
+        let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
+            var source = MemoryBytes(buffer: bytes)
+            return Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: &source) }
+        }
+        switch read {
+        case .success(let probe): return Probed(probe: probe, byteCount: bytes.count, cacheType: cacheType)
+        case .failure(let error): throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
+        }
     }
 
     private static func probed(

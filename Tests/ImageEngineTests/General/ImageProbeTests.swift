@@ -6,7 +6,7 @@ import Testing
 /// What a picture is, from its first kilobytes (B-113, D-26).
 @Suite struct ImageProbeTests {
     @Test(arguments: Fixtures.valid)
-    func theStartOfAPictureNeverSaysSomethingElseThanTheWhole(picture: Picture) throws {
+    func theStartOfAPictureNeverSaysSomethingElseThanTheWhole(picture: Fixtures.Picture) throws {
         let bytes = try picture.bytes
         let whole = try bytes.withUnsafeBytes { bytes in
             var source = MemoryBytes(buffer: bytes)

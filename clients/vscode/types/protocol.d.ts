@@ -27,6 +27,32 @@ export interface ImageOptions {
   memory?: boolean;
   /** Another cache to look into before loading; what it has is stored here too. */
   originalCache?: string;
+  /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
+  cacheOriginalImage?: boolean;
+  /** How a processed image is written; as the result asks for by default. */
+  cacheSerializer?: { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"; quality?: number; lossless?: boolean; progressive?: boolean; background?: string; maxBytes?: number; stripMetadata?: boolean; profile?: "keep"|"sRGB" };
+  /** Take the first frame of an animation, as a still. Default: false. */
+  onlyLoadFirstFrame?: boolean;
+  /** Take one frame of an animation, by its number from 0, as a still. */
+  frame?: number;
+  /** Make an image of more than 15728640 pixels smaller, until it has so many. Default: false. */
+  scaleDownLargeImages?: boolean;
+  /** What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1. */
+  scaleFactor?: number;
+  /** Accepted for clients of other libraries: all frames are always kept. Default: false. */
+  preloadAllAnimationData?: boolean;
+  /** Accepted for clients of other libraries: images are always decoded in another process. Default: false. */
+  backgroundDecode?: boolean;
+  /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
+  thumbHash?: boolean;
+  /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
+  maxPixels?: number;
+  /** The most frames that an image to be processed may have. Default: 2000. */
+  maxFrames?: number;
+  /** The most pixels that all frames of it may have together. Default: 250000000. */
+  maxAnimationPixels?: number;
+  /** The most seconds that its processing may take. Default: 20. */
+  decodeSeconds?: number;
   /** Seconds for which a path that is answered stays valid. Default: 60. */
   lease?: number;
   /** Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out. */
@@ -43,8 +69,8 @@ export interface ImageOptions {
   deadline?: number;
   /** The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100. */
   minBytesPerSecond?: number;
-  /** Among downloads that wait, the higher goes first. Default: 0.5. */
-  downloadPriority?: number;
+  /** Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5. */
+  downloadPriority?: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
   /** Prefetch into memory too; for prefetch only. Default: false. */
   alsoPrefetchToMemory?: boolean;
   /** What becomes of the download when the last who waits for it is cancelled. Default: "abort". */
@@ -71,6 +97,8 @@ export interface ImageOptions {
   acceptContentTypes?: string[];
   /** Whether and when a failed download is tried again. */
   retry?: { maxRetries: number; interval?: { seconds: number }|{ exponential: number } };
+  /** Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once. */
+  waitForConnectivity?: number;
   /** URLs tried in order when the first fails. */
   alternativeSources?: string[];
   /** Seconds after which the next source is begun beside one that has not answered. */
@@ -83,6 +111,30 @@ export interface ImageOptions {
 
 /** How long an entry lives; a negative number means for ever. */
 export type Expiration = "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string };
+
+/** One step of the making of an image: an object with one member, the processor's name. */
+export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"; quality?: number } };
+
+export interface ProbeResult {
+  /** The picture format, by signature. */
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  /** The media type of the format. */
+  mimeType: string;
+  /** Pixels across, as coded. */
+  width: number;
+  /** Pixels down, as coded. */
+  height: number;
+  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
+  orientation: number|null;
+  /** Pictures of an animation or pages; null when its start does not tell. */
+  frameCount: number|null;
+  /** Whether it may be transparent; null when its start does not tell. */
+  hasAlpha: boolean|null;
+  /** Its size in bytes; null when its server does not say. */
+  byteCount: number|null;
+  /** Where it was looked at; none for its source. */
+  cacheType: "none"|"memory"|"disk";
+}
 
 export interface ImageResult {
   /** The cache key. */
@@ -119,6 +171,14 @@ export interface ImageResult {
   lastModified?: string;
   /** When the entry on disk expires; null for never. */
   expiresAt: string|null;
+  /** The image as a data URL, when asked for. */
+  dataUrl?: string;
+  /** A ThumbHash of the image, when asked for and there is a codec worker. */
+  thumbHash?: string;
+  /** The colour that most of the image has, with the ThumbHash. */
+  dominantColor?: string;
+  /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
+  pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; delays: number[] };
   /** True when its time is over, or its server was not asked although the request wanted that. */
   stale?: boolean;
   /** True when its server was asked, and said that it has not changed. */
@@ -222,6 +282,49 @@ export interface CancelResult {
 export interface ForgetResult {
   /** How many failures were forgotten. */
   forgotten: number;
+}
+
+export interface PauseResult {
+  /** Which downloads are not started. */
+  paused: "none"|"prefetch"|"all";
+  /** How many downloads are under way, and go on. */
+  running: number;
+  /** How many wait for their turn. */
+  waiting: number;
+}
+
+export interface FailuresResult {
+  /** The failures, the oldest first: URL, cache key, error, and for how many seconds more. */
+  failures: { url: string; key: string; error: Record<string, unknown>; seconds: number }[];
+}
+
+export interface ExplainResult {
+  /** The key under which the image is kept. */
+  key: string;
+  /** The name of the cache. */
+  cache: string;
+  /** The hash that names the file. */
+  hash: string;
+  /** Where the image is on disk, or would be. */
+  path: string;
+  /** Which tier has the image, its time not being over. */
+  cacheType: "none"|"memory"|"disk";
+  /** When what is stored was stored. */
+  storedAt: string|null;
+  /** When its time on disk is over; null for never, and when nothing is stored. */
+  expiresAt: string|null;
+  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  stale: boolean|null;
+  /** What would be done. */
+  verdict: "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail";
+  /** Whether the network would be used. */
+  network: boolean;
+  /** The URL that would be asked first; null when none would. */
+  url: string|null;
+  /** Why: sentences for people. */
+  reasons: string[];
+  /** What it would fail with, as far as that is known; null for nothing. */
+  error: Record<string, unknown>|null;
 }
 
 export interface EntryDetails {
@@ -418,7 +521,9 @@ export interface DownloaderSettings {
   downloadOrder?: "fifo"|"lifo";
   /** Downloads started a second, after a first burst; 0 for no limit. Default: 0. */
   downloadsPerSecond?: number;
-  /** How many may start at once before downloadsPerSecond counts. Default: 25. */
+  /** The same for one host; 0 for no limit. Default: 0. */
+  downloadsPerSecondPerHost?: number;
+  /** How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25. */
   downloadBurst?: number;
   /** Seconds to wait for the next bytes, unless a request says otherwise. Default: 15. */
   timeout?: number;
@@ -524,11 +629,11 @@ export interface RetrieveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** What the result holds of the image. Default: "path". */
-  as?: "path"|"data"|"both"|"none";
+  as?: "path"|"data"|"both"|"none"|"dataUrl"|"pixels";
 }
 
 /** Puts an image into the cache. */
@@ -542,7 +647,7 @@ export interface StoreParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** How to look up, load and keep the image. */
   options?: ImageOptions;
   /** Replace an image that is there. Default: true. */
@@ -558,13 +663,15 @@ export interface RemoveParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
   /** Remove it from memory. Default: true. */
   fromMemory?: boolean;
   /** Remove it from disk. Default: true. */
   fromDisk?: boolean;
   /** Remove everything made from it by processors too. Default: false. */
   allVariants?: boolean;
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells whether an image is cached, and where; nothing is loaded. */
@@ -574,7 +681,9 @@ export interface IsCachedParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells where an image is in the cache, or would be. */
@@ -584,7 +693,9 @@ export interface CachePathParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What is done to the original, in order. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like. */
+  options?: ImageOptions;
 }
 
 /** Tells how many images a cache holds and how large they are, without walking a folder. */
@@ -603,6 +714,18 @@ export interface DownloadParams {
   as?: "data"|"none";
 }
 
+/** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+export interface ProbeParams {
+  /** Where the image is: an http, https, file or data URL. */
+  url: string;
+  /** The cache key; the URL as given when left out. */
+  key?: string;
+  /** The name of the cache that is looked into first. Default: "default". */
+  cache?: string;
+  /** How to look up and load the image. */
+  options?: ImageOptions;
+}
+
 /** Loads images into a cache before somebody wants them, behind all other downloads. */
 export interface PrefetchParams {
   /** Where the images are; each is loaded once, however often it is named. */
@@ -613,6 +736,8 @@ export interface PrefetchParams {
   options?: ImageOptions;
   /** How many are loaded at once. Default: 5. */
   maxConcurrent?: number;
+  /** What is done to the originals, in order. */
+  processors?: Processor[];
 }
 
 /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
@@ -625,8 +750,8 @@ export interface StopPrefetchParams {
 export interface SetPriorityParams {
   /** The id of the request. */
   id: string|number;
-  /** From 0 to 1; among downloads that wait, the higher goes first. */
-  priority: number;
+  /** From 0 to 1, or a name; among downloads that wait, the higher goes first. */
+  priority: number|"veryLow"|"low"|"normal"|"high"|"veryHigh";
 }
 
 /** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
@@ -637,6 +762,12 @@ export interface CancelAllParams {
   cache?: string;
   /** Only the one in this slot. */
   slot?: string;
+}
+
+/** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+export interface PauseParams {
+  /** All, or only those of prefetch that nobody else waits for. Default: "all". */
+  what?: "all"|"prefetch";
 }
 
 /** Empties a cache: memory and disk. */
@@ -665,6 +796,12 @@ export interface ForgetFailuresParams {
   cache?: string;
 }
 
+/** Lists the failures that are remembered, and repeated without asking. */
+export interface ListFailuresParams {
+  /** The name of the cache. Default: "default". */
+  cache?: string;
+}
+
 /** Tells everything that is known of a cached image, without loading or prolonging it. */
 export interface InspectParams {
   /** The cache key: any text. */
@@ -672,7 +809,9 @@ export interface InspectParams {
   /** The name of the cache. Default: "default". */
   cache?: string;
   /** What was done to the original. */
-  processors?: Record<string, unknown>[];
+  processors?: Processor[];
+  /** What else was said when the image was made: cacheSerializer and the like. */
+  options?: ImageOptions;
 }
 
 /** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
@@ -693,6 +832,20 @@ export interface ListParams {
   minAge?: number;
   /** Only images stored at most so many seconds ago. */
   maxAge?: number;
+}
+
+/** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+export interface ExplainParams {
+  /** Where the image is: an http, https, file or data URL. */
+  url: string;
+  /** The cache key; the URL as given when left out. */
+  key?: string;
+  /** The name of the cache. Default: "default". */
+  cache?: string;
+  /** What is done to the original. */
+  processors?: Processor[];
+  /** The options of the request. */
+  options?: ImageOptions;
 }
 
 /** Removes every image whose time is over. A path that is lent out stays valid. */
@@ -852,6 +1005,8 @@ export interface Methods {
   "calculateSize": { params: CalculateSizeParams | undefined; result: SizeResult };
   /** Loads an image and checks it; no cache is looked into or written. */
   "download": { params: DownloadParams; result: DownloadResult };
+  /** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
+  "probe": { params: ProbeParams; result: ProbeResult };
   /** Loads images into a cache before somebody wants them, behind all other downloads. */
   "prefetch": { params: PrefetchParams; result: PrefetchResult };
   /** Stops a prefetch, which is then answered: what it has not loaded has failed. */
@@ -860,6 +1015,10 @@ export interface Methods {
   "setPriority": { params: SetPriorityParams; result: PriorityResult };
   /** Cancels every retrieve, download and prefetch under way, or those that match all that is given. */
   "cancelAll": { params: CancelAllParams | undefined; result: CancelResult };
+  /** Starts no more downloads until resume; what is under way goes on, and what waits keeps its place. */
+  "pause": { params: PauseParams | undefined; result: PauseResult };
+  /** Starts downloads again after pause. */
+  "resume": { params: undefined; result: PauseResult };
   /** Empties a cache: memory and disk. */
   "clear": { params: ClearParams | undefined; result: ClearResult };
   /** Empties the memory tier of a cache. */
@@ -868,12 +1027,16 @@ export interface Methods {
   "clearDisk": { params: ClearDiskParams | undefined; result: ClearResult };
   /** Forgets failures that are remembered, so that they are asked for again. */
   "forgetFailures": { params: ForgetFailuresParams | undefined; result: ForgetResult };
+  /** Lists the failures that are remembered, and repeated without asking. */
+  "listFailures": { params: ListFailuresParams | undefined; result: FailuresResult };
   /** Tells what the server has done since it started. */
   "stats": { params: undefined; result: StatsResult };
   /** Tells everything that is known of a cached image, without loading or prolonging it. */
   "inspect": { params: InspectParams; result: EntryDetails };
   /** Lists what the disk tier of a cache holds, page by page, in an order that no use changes. */
   "list": { params: ListParams | undefined; result: ListResult };
+  /** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
+  "explain": { params: ExplainParams; result: ExplainResult };
   /** Removes every image whose time is over. A path that is lent out stays valid. */
   "cleanExpired": { params: CleanExpiredParams | undefined; result: CleanResult };
   /** Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on. */
@@ -917,6 +1080,7 @@ export interface ErrorCodes {
   notModified: 10001;
   invalidStatusCode: 10002;
   notCached: 10003;
+  processingFailed: 10004;
   limitExceeded: 10005;
   invalidURL: 20000;
   connectionFailed: 20001;

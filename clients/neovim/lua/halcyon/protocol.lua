@@ -15,19 +15,19 @@ return {
       summary = "Puts an image into the cache.",
     },
     ["remove"] = {
-      params = { "key", "cache", "processors", "fromMemory", "fromDisk", "allVariants" },
+      params = { "key", "cache", "processors", "fromMemory", "fromDisk", "allVariants", "options" },
       alone = "key",
       takes_list = false,
       summary = "Removes an image from the cache.",
     },
     ["isCached"] = {
-      params = { "key", "cache", "processors" },
+      params = { "key", "cache", "processors", "options" },
       alone = "key",
       takes_list = false,
       summary = "Tells whether an image is cached, and where; nothing is loaded.",
     },
     ["cachePath"] = {
-      params = { "key", "cache", "processors" },
+      params = { "key", "cache", "processors", "options" },
       alone = "key",
       takes_list = false,
       summary = "Tells where an image is in the cache, or would be.",
@@ -42,8 +42,14 @@ return {
       takes_list = false,
       summary = "Loads an image and checks it; no cache is looked into or written.",
     },
+    ["probe"] = {
+      params = { "url", "key", "cache", "options" },
+      alone = "url",
+      takes_list = false,
+      summary = "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
+    },
     ["prefetch"] = {
-      params = { "urls", "cache", "options", "maxConcurrent" },
+      params = { "urls", "cache", "options", "maxConcurrent", "processors" },
       alone = "urls",
       takes_list = true,
       summary = "Loads images into a cache before somebody wants them, behind all other downloads.",
@@ -64,6 +70,14 @@ return {
       params = { "url", "cache", "slot" },
       summary = "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
     },
+    ["pause"] = {
+      params = { "what" },
+      summary = "Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.",
+    },
+    ["resume"] = {
+      params = {},
+      summary = "Starts downloads again after pause.",
+    },
     ["clear"] = {
       params = { "cache" },
       summary = "Empties a cache: memory and disk.",
@@ -80,12 +94,16 @@ return {
       params = { "url", "cache" },
       summary = "Forgets failures that are remembered, so that they are asked for again.",
     },
+    ["listFailures"] = {
+      params = { "cache" },
+      summary = "Lists the failures that are remembered, and repeated without asking.",
+    },
     ["stats"] = {
       params = {},
       summary = "Tells what the server has done since it started.",
     },
     ["inspect"] = {
-      params = { "key", "cache", "processors" },
+      params = { "key", "cache", "processors", "options" },
       alone = "key",
       takes_list = false,
       summary = "Tells everything that is known of a cached image, without loading or prolonging it.",
@@ -93,6 +111,12 @@ return {
     ["list"] = {
       params = { "cache", "limit", "cursor", "host", "prefix", "format", "minAge", "maxAge" },
       summary = "Lists what the disk tier of a cache holds, page by page, in an order that no use changes.",
+    },
+    ["explain"] = {
+      params = { "url", "key", "cache", "processors", "options" },
+      alone = "url",
+      takes_list = false,
+      summary = "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
     },
     ["cleanExpired"] = {
       params = { "cache" },
@@ -145,11 +169,11 @@ return {
       summary = "Ends the session: after it only exit may follow.",
     },
   },
-  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
+  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "cacheOriginalImage", "cacheSerializer", "onlyLoadFirstFrame", "frame", "scaleDownLargeImages", "scaleFactor", "preloadAllAnimationData", "backgroundDecode", "thumbHash", "maxPixels", "maxFrames", "maxAnimationPixels", "decodeSeconds", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
   events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.
-  objects = { "authorization", "basic", "caches", "capabilities", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "expiration", "extending", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "retry", "use" },
+  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "border", "cacheSerializer", "caches", "capabilities", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "format", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "radius", "resize", "retry", "rotate", "roundCorner", "targetSize", "tint", "use" },
   errors = {
     invalidParams = -32602,
     internalError = -32603,
@@ -159,6 +183,7 @@ return {
     notModified = 10001,
     invalidStatusCode = 10002,
     notCached = 10003,
+    processingFailed = 10004,
     limitExceeded = 10005,
     invalidURL = 20000,
     connectionFailed = 20001,

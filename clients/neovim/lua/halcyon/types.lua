@@ -15,6 +15,19 @@
 ---@field queryDataWhenInMemory? boolean Read the bytes even when only the path was asked for. Default: false.
 ---@field memory? boolean Keep the image in memory; else it is only answered. Default: true.
 ---@field originalCache? string Another cache to look into before loading; what it has is stored here too.
+---@field cacheOriginalImage? boolean Keep the original of a processed image too, so that more can be made of it. Default: true.
+---@field cacheSerializer? { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff", quality?: integer, lossless?: boolean, progressive?: boolean, background?: string, maxBytes?: integer, stripMetadata?: boolean, profile?: "keep"|"sRGB" } How a processed image is written; as the result asks for by default.
+---@field onlyLoadFirstFrame? boolean Take the first frame of an animation, as a still. Default: false.
+---@field frame? integer Take one frame of an animation, by its number from 0, as a still.
+---@field scaleDownLargeImages? boolean Make an image of more than 15728640 pixels smaller, until it has so many. Default: false.
+---@field scaleFactor? number What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1.
+---@field preloadAllAnimationData? boolean Accepted for clients of other libraries: all frames are always kept. Default: false.
+---@field backgroundDecode? boolean Accepted for clients of other libraries: images are always decoded in another process. Default: false.
+---@field thumbHash? boolean Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false.
+---@field maxPixels? integer The most pixels that a frame of an image to be processed may have. Default: 50000000.
+---@field maxFrames? integer The most frames that an image to be processed may have. Default: 2000.
+---@field maxAnimationPixels? integer The most pixels that all frames of it may have together. Default: 250000000.
+---@field decodeSeconds? number The most seconds that its processing may take. Default: 20.
 ---@field lease? number Seconds for which a path that is answered stays valid. Default: 60.
 ---@field revalidate? "never"|"ifExpired"|"always"|"http" Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.
 ---@field staleIfError? number Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.
@@ -23,7 +36,7 @@
 ---@field timeout? number Seconds to wait for the next bytes; as the downloader is configured when left out.
 ---@field deadline? number Seconds until the image must be there, whatever it waits for; without end by default.
 ---@field minBytesPerSecond? number The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100.
----@field downloadPriority? number Among downloads that wait, the higher goes first. Default: 0.5.
+---@field downloadPriority? number|"veryLow"|"low"|"normal"|"high"|"veryHigh" Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5.
 ---@field alsoPrefetchToMemory? boolean Prefetch into memory too; for prefetch only. Default: false.
 ---@field onLastCancel? "abort"|"finish" What becomes of the download when the last who waits for it is cancelled. Default: "abort".
 ---@field slot? string A place that the image is for: a newer request for the same place cancels this one.
@@ -37,6 +50,7 @@
 ---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 by default.
 ---@field acceptContentTypes? string[] Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
 ---@field retry? { maxRetries: integer, interval?: { seconds: number }|{ exponential: number } } Whether and when a failed download is tried again.
+---@field waitForConnectivity? number Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.
 ---@field alternativeSources? string[] URLs tried in order when the first fails.
 ---@field hedgeAfter? number Seconds after which the next source is begun beside one that has not answered.
 ---@field integrity? string Digests of which the bytes must have one, as in Subresource Integrity.
@@ -44,6 +58,20 @@
 
 --- How long an entry lives; a negative number means for ever.
 ---@alias halcyon.Expiration "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string }
+
+--- One step of the making of an image: an object with one member, the processor's name.
+---@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff", quality?: number } }
+
+---@class halcyon.ProbeResult
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" The picture format, by signature.
+---@field mimeType string The media type of the format.
+---@field width integer Pixels across, as coded.
+---@field height integer Pixels down, as coded.
+---@field orientation integer|nil How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.
+---@field frameCount integer|nil Pictures of an animation or pages; null when its start does not tell.
+---@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
+---@field byteCount integer|nil Its size in bytes; null when its server does not say.
+---@field cacheType "none"|"memory"|"disk" Where it was looked at; none for its source.
 
 ---@class halcyon.ImageResult
 ---@field key string The cache key.
@@ -63,6 +91,10 @@
 ---@field etag? string The server's entity tag.
 ---@field lastModified? string The server's date of last change, as sent.
 ---@field expiresAt string|nil When the entry on disk expires; null for never.
+---@field dataUrl? string The image as a data URL, when asked for.
+---@field thumbHash? string A ThumbHash of the image, when asked for and there is a codec worker.
+---@field dominantColor? string The colour that most of the image has, with the ThumbHash.
+---@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
 ---@field stale? boolean True when its time is over, or its server was not asked although the request wanted that.
 ---@field revalidated? boolean True when its server was asked, and said that it has not changed.
 ---@field placeholder? boolean True when this stands in for an image that could not be had.
@@ -118,6 +150,29 @@
 
 ---@class halcyon.ForgetResult
 ---@field forgotten integer How many failures were forgotten.
+
+---@class halcyon.PauseResult
+---@field paused "none"|"prefetch"|"all" Which downloads are not started.
+---@field running integer How many downloads are under way, and go on.
+---@field waiting integer How many wait for their turn.
+
+---@class halcyon.FailuresResult
+---@field failures { url: string, key: string, error: table<string, any>, seconds: number }[] The failures, the oldest first: URL, cache key, error, and for how many seconds more.
+
+---@class halcyon.ExplainResult
+---@field key string The key under which the image is kept.
+---@field cache string The name of the cache.
+---@field hash string The hash that names the file.
+---@field path string Where the image is on disk, or would be.
+---@field cacheType "none"|"memory"|"disk" Which tier has the image, its time not being over.
+---@field storedAt string|nil When what is stored was stored.
+---@field expiresAt string|nil When its time on disk is over; null for never, and when nothing is stored.
+---@field stale boolean|nil Whether what is stored is not as fresh as the request wants it; null when nothing is.
+---@field verdict "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail" What would be done.
+---@field network boolean Whether the network would be used.
+---@field url string|nil The URL that would be asked first; null when none would.
+---@field reasons string[] Why: sentences for people.
+---@field error table<string, any>|nil What it would fail with, as far as that is known; null for nothing.
 
 ---@class halcyon.EntryDetails
 ---@field key string|nil The cache key; null when only the file is known, until the image is asked for.
@@ -225,7 +280,8 @@
 ---@field maxConcurrentDownloads? integer Downloads at once in all. Default: 64.
 ---@field downloadOrder? "fifo"|"lifo" Which of equal priority goes first: the oldest (fifo) or newest (lifo). Default: "fifo".
 ---@field downloadsPerSecond? integer Downloads started a second, after a first burst; 0 for no limit. Default: 0.
----@field downloadBurst? integer How many may start at once before downloadsPerSecond counts. Default: 25.
+---@field downloadsPerSecondPerHost? integer The same for one host; 0 for no limit. Default: 0.
+---@field downloadBurst? integer How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25.
 ---@field timeout? number Seconds to wait for the next bytes, unless a request says otherwise. Default: 15.
 ---@field hostRules? ({ hosts: string[], headers?: table<string, string>, authorization?: { basic: { user: string, password: string } }|{ bearer: string }, clientCertificate?: string, clientKey?: string })[] What is added to requests for some hosts, where they say nothing else: headers, authorization, a client certificate. Secrets are not shown.
 ---@field urlRewrites? { from: string, to: string }[] Requests for URLs that begin with from go to to instead; the first counts.
@@ -282,9 +338,9 @@
 ---@field url string Where the image is: an http, https, file or data URL.
 ---@field key? string The cache key; the URL as given when left out.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What is done to the original, in order.
+---@field processors? halcyon.Processor[] What is done to the original, in order.
 ---@field options? halcyon.ImageOptions How to look up, load and keep the image.
----@field as? "path"|"data"|"both"|"none" What the result holds of the image. Default: "path".
+---@field as? "path"|"data"|"both"|"none"|"dataUrl"|"pixels" What the result holds of the image. Default: "path".
 
 --- Puts an image into the cache.
 ---@class halcyon.StoreParams
@@ -292,7 +348,7 @@
 ---@field data? string The bytes, as base64. Give this or path.
 ---@field path? string A file to copy from, absolute or relative to the server's directory.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What is done to the original, in order.
+---@field processors? halcyon.Processor[] What is done to the original, in order.
 ---@field options? halcyon.ImageOptions How to look up, load and keep the image.
 ---@field overwrite? boolean Replace an image that is there. Default: true.
 ---@field metadata? table<string, string> What is to be kept with the image, for inspect and list.
@@ -301,22 +357,25 @@
 ---@class halcyon.RemoveParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What is done to the original, in order.
+---@field processors? halcyon.Processor[] What is done to the original, in order.
 ---@field fromMemory? boolean Remove it from memory. Default: true.
 ---@field fromDisk? boolean Remove it from disk. Default: true.
 ---@field allVariants? boolean Remove everything made from it by processors too. Default: false.
+---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Tells whether an image is cached, and where; nothing is loaded.
 ---@class halcyon.IsCachedParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What is done to the original, in order.
+---@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Tells where an image is in the cache, or would be.
 ---@class halcyon.CachePathParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What is done to the original, in order.
+---@field processors? halcyon.Processor[] What is done to the original, in order.
+---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 
 --- Tells how many images a cache holds and how large they are, without walking a folder.
 ---@class halcyon.CalculateSizeParams
@@ -328,12 +387,20 @@
 ---@field options? halcyon.ImageOptions How to load the images.
 ---@field as? "data"|"none" Whether the result holds the bytes. Default: "data".
 
+--- Tells format, size, orientation, frames and transparency of an image from its first kilobytes.
+---@class halcyon.ProbeParams
+---@field url string Where the image is: an http, https, file or data URL.
+---@field key? string The cache key; the URL as given when left out.
+---@field cache? string The name of the cache that is looked into first. Default: "default".
+---@field options? halcyon.ImageOptions How to look up and load the image.
+
 --- Loads images into a cache before somebody wants them, behind all other downloads.
 ---@class halcyon.PrefetchParams
 ---@field urls string[] Where the images are; each is loaded once, however often it is named.
 ---@field cache? string The name of the cache. Default: "default".
 ---@field options? halcyon.ImageOptions How to load the images.
 ---@field maxConcurrent? integer How many are loaded at once. Default: 5.
+---@field processors? halcyon.Processor[] What is done to the originals, in order.
 
 --- Stops a prefetch, which is then answered: what it has not loaded has failed.
 ---@class halcyon.StopPrefetchParams
@@ -342,13 +409,17 @@
 --- Changes how urgent a retrieve, download or prefetch under way is.
 ---@class halcyon.SetPriorityParams
 ---@field id string|integer The id of the request.
----@field priority number From 0 to 1; among downloads that wait, the higher goes first.
+---@field priority number|"veryLow"|"low"|"normal"|"high"|"veryHigh" From 0 to 1, or a name; among downloads that wait, the higher goes first.
 
 --- Cancels every retrieve, download and prefetch under way, or those that match all that is given.
 ---@class halcyon.CancelAllParams
 ---@field url? string Only those for this URL; a prefetch goes on with its others.
 ---@field cache? string Only those for this cache.
 ---@field slot? string Only the one in this slot.
+
+--- Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.
+---@class halcyon.PauseParams
+---@field what? "all"|"prefetch" All, or only those of prefetch that nobody else waits for. Default: "all".
 
 --- Empties a cache: memory and disk.
 ---@class halcyon.ClearParams
@@ -367,11 +438,16 @@
 ---@field url? string Only those of this URL or cache key.
 ---@field cache? string The name of the cache. Default: "default".
 
+--- Lists the failures that are remembered, and repeated without asking.
+---@class halcyon.ListFailuresParams
+---@field cache? string The name of the cache. Default: "default".
+
 --- Tells everything that is known of a cached image, without loading or prolonging it.
 ---@class halcyon.InspectParams
 ---@field key string The cache key: any text.
 ---@field cache? string The name of the cache. Default: "default".
----@field processors? table<string, any>[] What was done to the original.
+---@field processors? halcyon.Processor[] What was done to the original.
+---@field options? halcyon.ImageOptions What else was said when the image was made: cacheSerializer and the like.
 
 --- Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
 ---@class halcyon.ListParams
@@ -383,6 +459,14 @@
 ---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" Only images of this format.
 ---@field minAge? number Only images stored at least so many seconds ago.
 ---@field maxAge? number Only images stored at most so many seconds ago.
+
+--- Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
+---@class halcyon.ExplainParams
+---@field url string Where the image is: an http, https, file or data URL.
+---@field key? string The cache key; the URL as given when left out.
+---@field cache? string The name of the cache. Default: "default".
+---@field processors? halcyon.Processor[] What is done to the original.
+---@field options? halcyon.ImageOptions The options of the request.
 
 --- Removes every image whose time is over. A path that is lent out stays valid.
 ---@class halcyon.CleanExpiredParams
@@ -496,7 +580,7 @@
 ---@alias halcyon.DownloaderChallengeResult "default"|"cancel"|{ use: { user: string, password: string }|{ bearer: string } }|nil
 
 ---@alias halcyon.EventName "cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log"
----@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"limitExceeded"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"downloadCancelledBeforeStarting"|"storageFailed"
+---@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"processingFailed"|"limitExceeded"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"downloadCancelledBeforeStarting"|"storageFailed"
 
 --- The questions of the server that a client may answer; nil leaves a matter to the server, vim.NIL is null.
 ---@class halcyon.Delegates
@@ -514,17 +598,22 @@
 ---@field cachePath fun(params: halcyon.CachePathParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CachePathResult)): halcyon.Handle Tells where an image is in the cache, or would be.
 ---@field calculateSize fun(params?: halcyon.CalculateSizeParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.SizeResult)): halcyon.Handle Tells how many images a cache holds and how large they are, without walking a folder.
 ---@field download fun(params: halcyon.DownloadParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.DownloadResult)): halcyon.Handle Loads an image and checks it; no cache is looked into or written.
+---@field probe fun(params: halcyon.ProbeParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ProbeResult)): halcyon.Handle Tells format, size, orientation, frames and transparency of an image from its first kilobytes.
 ---@field prefetch fun(params: halcyon.PrefetchParams|string[], options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PrefetchResult)): halcyon.Handle Loads images into a cache before somebody wants them, behind all other downloads.
 ---@field stopPrefetch fun(params: halcyon.StopPrefetchParams|string|integer, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.StopResult)): halcyon.Handle Stops a prefetch, which is then answered: what it has not loaded has failed.
 ---@field setPriority fun(params: halcyon.SetPriorityParams|string|integer, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PriorityResult)): halcyon.Handle Changes how urgent a retrieve, download or prefetch under way is.
 ---@field cancelAll fun(params?: halcyon.CancelAllParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CancelResult)): halcyon.Handle Cancels every retrieve, download and prefetch under way, or those that match all that is given.
+---@field pause fun(params?: halcyon.PauseParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts no more downloads until resume; what is under way goes on, and what waits keeps its place.
+---@field resume fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.PauseResult)): halcyon.Handle Starts downloads again after pause.
 ---@field clear fun(params?: halcyon.ClearParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties a cache: memory and disk.
 ---@field clearMemory fun(params?: halcyon.ClearMemoryParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the memory tier of a cache.
 ---@field clearDisk fun(params?: halcyon.ClearDiskParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ClearResult)): halcyon.Handle Empties the disk tier of a cache; memory keeps its images as far as its limit goes.
 ---@field forgetFailures fun(params?: halcyon.ForgetFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ForgetResult)): halcyon.Handle Forgets failures that are remembered, so that they are asked for again.
+---@field listFailures fun(params?: halcyon.ListFailuresParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.FailuresResult)): halcyon.Handle Lists the failures that are remembered, and repeated without asking.
 ---@field stats fun(params: nil, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.StatsResult)): halcyon.Handle Tells what the server has done since it started.
 ---@field inspect fun(params: halcyon.InspectParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.EntryDetails)): halcyon.Handle Tells everything that is known of a cached image, without loading or prolonging it.
 ---@field list fun(params?: halcyon.ListParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ListResult)): halcyon.Handle Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
+---@field explain fun(params: halcyon.ExplainParams|string, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ExplainResult)): halcyon.Handle Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
 ---@field cleanExpired fun(params?: halcyon.CleanExpiredParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.CleanResult)): halcyon.Handle Removes every image whose time is over. A path that is lent out stays valid.
 ---@field verify fun(params?: halcyon.VerifyParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.VerifyResult)): halcyon.Handle Reads every image of a cache through, holds it against the index, and puts right what is wrong; others go on.
 ---@field configure fun(params?: halcyon.ConfigureParams, options?: halcyon.CallOptions, callback?: fun(err: halcyon.Error?, result: halcyon.ConfigureResult)): halcyon.Handle Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.
