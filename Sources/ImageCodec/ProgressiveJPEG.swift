@@ -28,7 +28,7 @@ struct ProgressiveJPEG {
         var means: [Int16] = []
     }
 
-    /// The picture at an eighth of its size, rounded up; nil for other JPEGs, damaged ones, and files that end too early.
+    /// The picture at an eighth of its size, rounded down; nil for other JPEGs, damaged ones, and files that end too early.
     static func eighth(of file: SourceBytes) -> (samples: [UInt8], size: Extent, bands: Int)? {
         guard file.big16(0) == 0xFFD8, endsProperly(file) else { return nil }
         var reader = ProgressiveJPEG(file: file)
@@ -199,7 +199,8 @@ struct ProgressiveJPEG {
     // MARK: - Pixels
 
     private func picture() -> (samples: [UInt8], size: Extent, bands: Int)? {
-        let size = Extent(width: (width + 7) / 8, height: (height + 7) / 8)
+        // A block that is there in part would be taken for a whole one, and shift the picture.
+        let size = Extent(width: max(1, width / 8), height: max(1, height / 8))
         let light = components[0]
         if components.count == 1 {
             var samples: [UInt8] = []

@@ -46,6 +46,7 @@ public enum OpenRPCDocument {
             ("name", .string(method.name)), ("summary", .string(method.summary)), ("paramStructure", "either"),
             ("params", .array(method.params.map(describe))),
         ]
+        if method.isLenient { members.append(("x-lenient", true)) }
         if !method.isNotification {
             members.append(
                 ("result", ["name": .string(method.resultName), "schema": method.resultSchema]))

@@ -128,8 +128,7 @@ struct ServeOptions: ParsableArguments {
             (.proxy, proxy), (.caFile, caFile),
             (.clientCertificate, clientCertificate), (.clientKey, clientKey), (.trustedHosts, trustedHosts),
             (.cookieFile, cookieFile), (.netrc, netrc), (.offline, offline ? "true" : nil), (.codec, codec),
-            (.logLevel, logLevel),
-            (.logFile, logFile), (.mirror, mirror), (.replay, replay),
+            (.logLevel, logLevel), (.logFile, logFile), (.mirror, mirror), (.replay, replay),
         ]
         let texts = given.compactMap { setting, text in text.map { (setting, $0) } }
         return try ServerSettings(

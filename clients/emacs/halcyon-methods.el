@@ -113,7 +113,7 @@
     (:timeout . "Seconds to wait for the next bytes; as the downloader is configured when left out.")
     (:deadline . "Seconds until the image must be there, whatever it waits for; without end by default.")
     (:minBytesPerSecond . "The slowest that a download may be, over two timeouts; 0 for no such limit.")
-    (:downloadPriority . "Among downloads that wait, the higher goes first.")
+    (:downloadPriority . "Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh.")
     (:alsoPrefetchToMemory . "Prefetch into memory too; for prefetch only.")
     (:onLastCancel . "What becomes of the download when the last who waits for it is cancelled.")
     (:slot . "A place that the image is for: a newer request for the same place cancels this one.")
@@ -127,6 +127,7 @@
     (:validStatusCodes . "The status codes accepted; 200 to 399 by default.")
     (:acceptContentTypes . "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.")
     (:retry . "Whether and when a failed download is tried again.")
+    (:waitForConnectivity . "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.")
     (:alternativeSources . "URLs tried in order when the first fails.")
     (:hedgeAfter . "Seconds after which the next source is begun beside one that has not answered.")
     (:integrity . "Digests of which the bytes must have one, as in Subresource Integrity.")
@@ -281,8 +282,8 @@ Returns the call; its result is a plist, StopResult in the protocol.
   "Change how urgent a retrieve, download or prefetch under way is.
 
 ID: The call, or its id.
-PRIORITY: From 0 to 1; among downloads that wait, the higher goes
-first.
+PRIORITY: From 0 to 1, or a name; among downloads that wait, the
+higher goes first.
 ARGS may have what `halcyon-request' takes.
 Returns the call; its result is a plist, PriorityResult in the protocol.
 
@@ -302,6 +303,26 @@ Returns the call; its result is a plist, CancelResult in the protocol.
 
 \(fn &rest ARGS)"
   (halcyon--call "cancelAll" nil args))
+
+(defun halcyon-pause (&rest args)
+  "Start no more downloads until resume.
+What is under way goes on, and what waits keeps its place.
+
+ARGS may have, besides those of `halcyon-request':
+`:what' All, or only those of prefetch that nobody else waits for.
+Returns the call; its result is a plist, PauseResult in the protocol.
+
+\(fn &rest ARGS)"
+  (halcyon--call "pause" nil args))
+
+(defun halcyon-resume (&rest args)
+  "Start downloads again after pause.
+
+ARGS may have what `halcyon-request' takes.
+Returns the call; its result is a plist, PauseResult in the protocol.
+
+\(fn &rest ARGS)"
+  (halcyon--call "resume" nil args))
 
 (defun halcyon-clear (&rest args)
   "Empty a cache: memory and disk.
@@ -346,6 +367,16 @@ Returns the call; its result is a plist, ForgetResult in the protocol.
 \(fn &rest ARGS)"
   (halcyon--call "forgetFailures" nil args))
 
+(defun halcyon-list-failures (&rest args)
+  "List the failures that are remembered, and repeated without asking.
+
+ARGS may have, besides those of `halcyon-request':
+`:cache' The name of the cache.
+Returns the call; its result is a plist, FailuresResult in the protocol.
+
+\(fn &rest ARGS)"
+  (halcyon--call "listFailures" nil args))
+
 (defun halcyon-stats (&rest args)
   "Tell what the server has done since it started.
 
@@ -386,6 +417,21 @@ Returns the call; its result is a plist, ListResult in the protocol.
 
 \(fn &rest ARGS)"
   (halcyon--call "list" nil args))
+
+(defun halcyon-explain (url &rest args)
+  "Tell what retrieve would do now and why.
+Nothing is loaded, prolonged or asked.
+
+URL: Where the image is: an http, https, file or data URL.
+ARGS may have, besides those of `halcyon-request':
+`:key' The cache key; the URL as given when left out.
+`:cache' The name of the cache.
+`:processors' What is done to the original.
+`:options' The options of the request.
+Returns the call; its result is a plist, ExplainResult in the protocol.
+
+\(fn URL &rest ARGS)"
+  (halcyon--call "explain" (list :url url) args))
 
 (defun halcyon-clean-expired (&rest args)
   "Remove every image whose time is over.

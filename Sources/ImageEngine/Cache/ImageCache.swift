@@ -74,6 +74,7 @@ public final class ImageCache: Sendable {
     /// Failures that would come again.
     let failures = Mutex(NegativeCache())
     private let settings: Mutex<Configuration>
+    private let hasKeyRules: Atomic<Bool>
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
@@ -85,6 +86,7 @@ public final class ImageCache: Sendable {
         self.name = name
         self.onClean = onClean
         settings = Mutex(configuration)
+        hasKeyRules = Atomic(!configuration.keyRules.isEmpty)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
             configuration.disk, clock: clock, folder: folder,
@@ -115,8 +117,9 @@ public final class ImageCache: Sendable {
     /// The key under which an image is kept that is asked for as `text`: the text itself, unless the cache's rules make
     /// another of it (C-04). It is its own key in turn.
     public func key(of text: String) -> String {
-        let rules = settings.withLock { $0.keyRules }
-        return rules.isEmpty ? text : KeyRule.key(of: text, rules)
+        // Asked for every hit, and hardly anybody has rules.
+        guard hasKeyRules.load(ordering: .relaxed) else { return text }
+        return KeyRule.key(of: text, settings.withLock { $0.keyRules })
     }
 
     /// What is loaded from `url`, with the key that it has here unless `key` says otherwise.
@@ -130,6 +133,7 @@ public final class ImageCache: Sendable {
             let folder = settings.disk.folder
             settings = configuration
             settings.disk.folder = folder
+            hasKeyRules.store(!settings.keyRules.isEmpty, ordering: .relaxed)
             memory.configure(settings.memory)
             disk.configure(settings.disk)
         }

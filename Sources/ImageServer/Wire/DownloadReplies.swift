@@ -28,7 +28,7 @@ enum DownloadForm: String, CaseIterable, WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> DownloadForm {
         guard let form = view.string.flatMap(DownloadForm.init(rawValue:)) else {
-            throw .expected("\"data\" or \"none\"", view)
+            throw .noneOf(allCases.map(\.rawValue), view, wanted: "\"data\" or \"none\"")
         }
         return form
     }
@@ -158,9 +158,8 @@ struct Priority: WireValue {
         if let name = view.string, let value = names.first(where: { $0.name == name })?.value {
             return Priority(value: value)
         }
-        var mismatch = Mismatch.expected("a number from 0 to 1, or veryLow, low, normal, high or veryHigh", view)
-        mismatch.suggestion = view.string.flatMap { nearestName(to: $0, in: names.map(\.name)) }
-        throw mismatch
+        throw .noneOf(
+            names.map(\.name), view, wanted: "a number from 0 to 1, or veryLow, low, normal, high or veryHigh")
     }
 }
 

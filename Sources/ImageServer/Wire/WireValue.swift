@@ -26,9 +26,11 @@ struct Mismatch: Error {
     }
 
     /// The value is none of a few words.
-    static func noneOf(_ names: [String], _ view: borrowing JSONView) -> Mismatch {
+    ///
+    /// - Parameter wanted: What is expected, when that is more than the words.
+    static func noneOf(_ names: [String], _ view: borrowing JSONView, wanted: String? = nil) -> Mismatch {
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
-        let expected = names.count == 1 ? list : "one of \(list)"
+        let expected = wanted ?? (names.count == 1 ? list : "one of \(list)")
         guard let text = view.string else { return .expected(expected, view) }
         // Another word, not another kind of value.
         let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a longer text"

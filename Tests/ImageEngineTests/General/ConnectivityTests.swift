@@ -90,10 +90,14 @@ import Testing
         let error = try await engine.failure(web.url("/a")) { $0.waitForConnectivity = 1000 }
         #expect(error?.first.name == "connectionFailed")
         #expect(web.requests.count == 2)
-        let (other, late) = try setUp(failures: 9) { false }
+        let lateLooks = Atomic(0)
+        let (other, late) = try setUp(failures: 9) {
+            lateLooks.add(1, ordering: .relaxed)
+            return false
+        }
         defer { other.stop() }
         let caller = Task { try await late.failure(other.url("/a")) { $0.waitForConnectivity = 10 } }
-        try await eventually { other.requests.count == 1 }
+        try await eventually("it waits") { lateLooks.load(ordering: .relaxed) >= 2 }
         late.clock.advance(seconds: 11)
         #expect(try await caller.value?.first.name == "connectionFailed")
         #expect(other.requests.count == 1)

@@ -76,6 +76,40 @@ import Testing
         #expect(server.requests.map(\.path) == ["/a"])
     }
 
+    /// C-10: what the server shows to one certificate may be nobody else's business. A-037: a rule may name one for its
+    /// host alone.
+    @Test(arguments: [false, true])
+    func imageFetchedWithAClientCertificateIsAnsweredOnlyWithIt(_ byRule: Bool) async throws {
+        let client = try TestCertificate("DNS:client", in: folder, called: "client")
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate, clients: client)
+        defer { relay.stop() }
+        func engine(_ shared: TemporaryFolder?, shows: Bool) throws -> TestEngine {
+            try TestEngine(folder: shared) {
+                $0.downloader.proxy = .none
+                $0.downloader.tls.caFile = certificate.certificate
+                guard shows else { return }
+                if byRule {
+                    var rule = HostRule(hosts: ["localhost"])
+                    rule.certificate = ClientCertificate(file: client.certificate, key: client.key)
+                    $0.downloader.rules.hosts = [rule]
+                } else {
+                    $0.downloader.tls.clientCertificate = client.certificate
+                    $0.downloader.tls.clientKey = client.key
+                }
+            }
+        }
+        let first = try engine(nil, shows: true)
+        #expect(try await first.image(relay.url("/a")).cacheType == .none)
+        #expect(try await first.image(relay.url("/a")).cacheType != .none)
+        let url = relay.url("/a")
+        #expect(try await engine(first.folder, shows: true).failure(url) { $0.onlyFromCache = true } == nil)
+        let stranger = try await engine(first.folder, shows: false).failure(url) { $0.onlyFromCache = true }
+        #expect(stranger == .notCached(key: url))
+        #expect(server.requests.count == 1)
+    }
+
     @Test func redirectFromTLSIntoTheClearCarriesNoCredentials() async throws {
         let clear = try plain()
         defer { clear.stop() }
