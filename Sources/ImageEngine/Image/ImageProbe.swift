@@ -48,7 +48,7 @@ public struct ImageProbe: Equatable, Sendable {
         }
         // The others are read as if the rest were there.
         var first = FirstBytes(buffer: start, count: max(total, start.count))
-        guard let header = try? ImageHeader.reading(&first) else { throw TooFew() }
+        guard let header = try? ImageHeader.reading(&first), !first.hasMissed else { throw TooFew() }
         self.init(format, header.width, header.height)
         frameCount = format == .tiff ? nil : header.frameCount
     }
@@ -65,6 +65,7 @@ public struct ImageProbe: Equatable, Sendable {
 
     /// Up to the image data (ISO/IEC 15948; APNG 1.0).
     private static func png(_ bytes: inout some ByteSource) -> ImageProbe? {
+        guard bytes.count >= 33 else { return ImageProbe(.png, 0, 0) }
         var probe = ImageProbe(.png, bytes.big32(at: 16), bytes.big32(at: 20))
         probe.orientation = 1
         probe.hasAlpha = [4, 6].contains(bytes.byte(at: 25))
@@ -112,6 +113,7 @@ public struct ImageProbe: Equatable, Sendable {
 
     /// The screen, and the transparency of the first picture (GIF89a).
     private static func gif(_ bytes: inout some ByteSource) -> ImageProbe? {
+        guard bytes.count >= 13 else { return ImageProbe(.gif, 0, 0) }
         var probe = ImageProbe(.gif, bytes.little16(at: 6), bytes.little16(at: 8))
         probe.orientation = 1
         let flags = bytes.byte(at: 10)
@@ -135,6 +137,7 @@ public struct ImageProbe: Equatable, Sendable {
 
     /// The first chunk (RFC 9649).
     private static func webp(_ bytes: inout some ByteSource) -> ImageProbe? {
+        guard bytes.count >= 30 else { return ImageProbe(.webp, 0, 0) }
         if bytes.matches("VP8X", at: 12) {
             let flags = bytes.byte(at: 20)
             var probe = ImageProbe(.webp, bytes.little24(at: 24) + 1, bytes.little24(at: 27) + 1)
@@ -177,15 +180,28 @@ public struct ImageProbe: Equatable, Sendable {
     }
 }
 
-/// The first bytes of something longer: what lies beyond them reads as zeros.
+/// The first bytes of something longer: what lies beyond them reads as zeros, and is missed.
 struct FirstBytes: ByteSource {
     let buffer: UnsafeRawBufferPointer
     /// Of the whole.
     let count: Int
+    /// Whether something was read that lies beyond.
+    private(set) var hasMissed = false
 
-    func byte(at place: Int) -> UInt8 { place >= 0 && place < buffer.count ? buffer[place] : 0 }
+    init(buffer: UnsafeRawBufferPointer, count: Int) {
+        self.buffer = buffer
+        self.count = count
+    }
 
-    func firstPlace(of value: UInt8, from place: Int) -> Int? {
-        MemoryBytes(buffer: buffer).firstPlace(of: value, from: place)
+    mutating func byte(at place: Int) -> UInt8 {
+        if place >= 0, place < buffer.count { return buffer[place] }
+        if place >= 0, place < count { hasMissed = true }
+        return 0
+    }
+
+    mutating func firstPlace(of value: UInt8, from place: Int) -> Int? {
+        let found = MemoryBytes(buffer: buffer).firstPlace(of: value, from: place)
+        if found == nil { hasMissed = true }
+        return found
     }
 }

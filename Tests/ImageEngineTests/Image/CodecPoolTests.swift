@@ -62,8 +62,11 @@ import Testing
         _ = try await pool.render(request("a"), cost: 1)
         let process = try #require(standIn.requests.first?.process)
         #expect(Spawn.isRunning(process))
-        clock.advance(seconds: 1)
-        try await eventually { pool.workerCount == 0 && !Spawn.isRunning(process) }
+        try await eventually {
+            // Its rest begins when its thread has seen that there is no more to do.
+            clock.advance(seconds: 1)
+            return pool.workerCount == 0 && !Spawn.isRunning(process)
+        }
         _ = try await pool.render(request("b"), cost: 1)
         #expect(pool.startedCount == 2)
     }
