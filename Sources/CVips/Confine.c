@@ -95,6 +95,11 @@ void hv_arm(int descriptor, const void *bytes, size_t count, double seconds) {
     alarm_descriptor = descriptor;
     struct sigaction action = {.sa_handler = on_alarm};
     sigaction(SIGALRM, &action, NULL);
+    // Whoever started the process may have blocked it.
+    sigset_t alarm_only;
+    sigemptyset(&alarm_only);
+    sigaddset(&alarm_only, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
     struct itimerval when = {.it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     setitimer(ITIMER_REAL, &when, NULL);
 }

@@ -13,6 +13,8 @@ public final class CodecChild: Sendable {
     private let socket: Int32
     private let reader: Mutex<RenderMessageReader>
     private let reaped = Mutex<Int32?>(nil)
+    /// Lets the thread go that started the worker: it dies with that thread, as with its server.
+    private let release: Platform.Semaphore
 
     /// The binary under test, beside the server's.
     public static let binary =
@@ -29,12 +31,14 @@ public final class CodecChild: Sendable {
         // Out of the way of the descriptors that it becomes in the child.
         let theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, 10)
         close(ends[1])
-        process = try Spawn.start(
-            [Self.binary],
-            descriptors: [
-                open("/dev/null", O_RDONLY | O_CLOEXEC),
-                open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600), open("/dev/null", O_WRONLY | O_CLOEXEC), theirs,
-            ])
+        let release = Platform.Semaphore()
+        process = try await withCheckedThrowingContinuation { continuation in
+            startThread {
+                continuation.resume(with: Result { try Self.start(output, theirs) })
+                release.wait()
+            }
+        }
+        self.release = release
         socket = ends[0]
         let message = try await Self.onThread { [socket] in
             var reader = RenderMessageReader()
@@ -51,6 +55,16 @@ public final class CodecChild: Sendable {
         close(socket)
         if reaped.withLock({ $0 == nil }) { kill(process, SIGKILL) }
         _ = exitCode()
+        release.signal()
+    }
+
+    private static func start(_ output: String, _ socket: Int32) throws -> pid_t {
+        try Spawn.start(
+            [binary],
+            descriptors: [
+                open("/dev/null", O_RDONLY | O_CLOEXEC),
+                open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600), open("/dev/null", O_WRONLY | O_CLOEXEC), socket,
+            ])
     }
 
     /// Has a request done.

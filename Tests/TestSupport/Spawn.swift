@@ -40,7 +40,11 @@ public enum Spawn {
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // The threads of the concurrency runtime block signals, and a process inherits that from the one that starts it.
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HALCYON_") }
         variables["SWIFT_BACKTRACE"] = "enable=no"

