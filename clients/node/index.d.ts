@@ -260,6 +260,16 @@ export class Client {
     options?: CallOptions,
   ): Promise<string[]>;
 
+  /**
+   * The events of those names as they come, for `for await`: subscribed at the first step, unsubscribed when the loop is
+   * left. Ends with the server; rejects with the signal's reason when that is aborted. What comes while the loop is
+   * busy waits for it.
+   */
+  events<Name extends keyof CacheEvents>(
+    names: Name | readonly Name[],
+    options?: { signal?: AbortSignal },
+  ): AsyncGenerator<{ event: Name; params: CacheEvents[Name] }, void, void>;
+
   /** Ends subscriptions, and returns what is still subscribed. None of these events follows. */
   unsubscribe(events: keyof CacheEvents | readonly (keyof CacheEvents)[], options?: CallOptions): Promise<string[]>;
 

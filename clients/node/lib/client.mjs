@@ -194,6 +194,34 @@ export class Client {
     }
   }
 
+  async *events(names, { signal } = {}) {
+    signal?.throwIfAborted();
+    const waiting = [];
+    let wake = () => {};
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      wake();
+    };
+    signal?.addEventListener("abort", end, { once: true });
+    this.#process.exited.then(end);
+    try {
+      await this.subscribe(names, (event, params) => {
+        waiting.push({ event, params });
+        wake();
+      });
+      while (true) {
+        while (waiting.length > 0) yield waiting.shift();
+        if (isOver) break;
+        await new Promise((resolve) => (wake = resolve));
+      }
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener("abort", end);
+      if (!isOver || signal?.aborted) await this.unsubscribe(names).catch(() => {});
+    }
+  }
+
   async unsubscribe(events, options) {
     const names = [events].flat();
     const left = (await this.call("unsubscribe", { events: names }, options)).events;

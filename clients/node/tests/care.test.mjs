@@ -64,6 +64,47 @@ test("requests are explained, downloads paused, and failures listed and forgotte
   assert.deepEqual([await images.forgetFailures(), await images.listFailures()], [0, []]);
 });
 
+test("events can be gone through as they come, until the loop is left, the signal aborts or the server ends", async (t) => {
+  const images = await startClient(t);
+  await images.configure({ disk: { bytesLimit: 15_000 } });
+  let seen = 0;
+  for await (const { event, params } of startThen(images.events("cache/didClean"), () => store(images, ["a", "b", "c"], 10_000))) {
+    assert.deepEqual([event, params.cache, params.reason], ["cache/didClean", "default", "sizeLimit"]);
+    seen += 1;
+    break;
+  }
+  assert.equal(seen, 1);
+  assert.deepEqual(await images.unsubscribe("cache/didClean"), []);
+
+  const controller = new AbortController();
+  const events = images.events(["cache/didClean", "log"], { signal: controller.signal });
+  const step = events.next();
+  await images.ping();
+  controller.abort(new Error("enough"));
+  await assert.rejects(step, { message: "enough" });
+  await assert.rejects(images.events("cache/didClean", { signal: controller.signal }).next(), { message: "enough" });
+  await assert.rejects(images.events("cache/didclaen").next(), { code: ErrorCode.invalidParams });
+
+  const last = images.events("cache/didClean").next();
+  await images.ping();
+  await images.close();
+  assert.deepEqual(await last, { value: undefined, done: true });
+});
+
+/** The same steps; `work` begins when the first has been asked for. */
+async function* startThen(events, work) {
+  let next = events.next();
+  await work();
+  try {
+    for (let step = await next; !step.done; step = await next) {
+      yield step.value;
+      next = events.next();
+    }
+  } finally {
+    await events.return();
+  }
+}
+
 test("events come to the listener until it is unsubscribed", async (t) => {
   const heard = [];
   const everything = [];
