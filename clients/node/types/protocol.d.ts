@@ -15,6 +15,8 @@ export interface KeyRequest extends CacheRequest {
   key: string;
   /** Processors, applied left to right; a processed image has an entry of its own. Default: none. */
   processors?: Processor[];
+  /** Those that decide which image it is: `cacheSerializer`, `frame`, `scaleFactor` and the like. */
+  options?: ImageOptions;
 }
 
 /** What `retrieve` is asked for. */

@@ -78,6 +78,9 @@ class LocalServer:
             daemon_threads = True
             request_queue_size = 256
 
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                pass  # the asker was ended while it downloaded
+
         self._server = Server(("127.0.0.1", 0), Handler)
         self.base = "http://127.0.0.1:%d" % self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

@@ -10,6 +10,7 @@ from halcyon import (
     Client,
     Event,
     ForbiddenAddress,
+    ImageOptions,
     InvalidParams,
     NotCached,
     ServerGone,
@@ -93,6 +94,23 @@ class CareTests(Case):
         self.assertEqual((failure["url"], failure["error"]["code"]), ("http://169.254.169.254/", 20004))
         self.assertEqual(client.forget_failures("http://169.254.169.254/"), 1)
         self.assertEqual((client.forget_failures(), client.list_failures()), (0, []))
+
+    def test_options_that_decide_which_image_it_is_count_in_lookups(self) -> None:
+        client = self.start()
+        source = self.scratch / "picture.png"
+        source.write_bytes(PICTURE)
+        url, box = source.as_uri(), [{"downsample": {"width": 8, "height": 8}}]
+        options: ImageOptions = {"cacheSerializer": {"format": "webp"}}
+        made = client.retrieve(url, processors=box, options=options)
+        self.assertEqual((made.format, made.width), ("webp", 8))
+        self.assertTrue(client.is_cached(url, processors=box, options=options).cached)
+        self.assertFalse(client.is_cached(url, processors=box).cached)
+        found = client.cache_path(url, processors=box, options=options)
+        self.assertEqual((found.path, found.exists), (made.path, True))
+        self.assertEqual(client.inspect(url, processors=box, options=options).format, "webp")
+        many = client.is_cached_many([url, "other"], processors=box, options=options)
+        self.assertEqual([one.cached for one in many], [True, False])
+        self.assertTrue(client.remove(url, processors=box, options=options).removed)
 
     def test_what_is_there_is_not_overwritten_when_that_was_asked(self) -> None:
         client = self.start()

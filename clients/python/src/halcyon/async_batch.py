@@ -84,6 +84,7 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: Literal[False] = ...,
     ) -> List[CachedResult]: ...
@@ -95,6 +96,7 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: bool,
     ) -> List[Union[CachedResult, HalcyonError]]: ...
@@ -105,11 +107,12 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
         return_exceptions: bool = False,
     ) -> Any:
         """`is_cached` for every key."""
-        wires = [params_of.lookup(key, cache, processors) for key in keys]
+        wires = [params_of.lookup(key, cache, processors, options) for key in keys]
         return await self._many("isCached", wires, cached_from_wire, timeout, return_exceptions)
 
     @overload
@@ -119,6 +122,7 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: Literal[False] = ...,
     ) -> List[CachePathResult]: ...
@@ -130,6 +134,7 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: bool,
     ) -> List[Union[CachePathResult, HalcyonError]]: ...
@@ -140,11 +145,12 @@ class AsyncBatchMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
         return_exceptions: bool = False,
     ) -> Any:
         """`cache_path` for every key."""
-        wires = [params_of.lookup(key, cache, processors) for key in keys]
+        wires = [params_of.lookup(key, cache, processors, options) for key in keys]
         return await self._many("cachePath", wires, path_from_wire, timeout, return_exceptions)
 
     async def _many(

@@ -72,10 +72,11 @@ class AsyncCareMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> EntryDetails:
         """Everything that is known of a cached image, without loading it. Raises NotCached."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return entry_from_wire(await self._request("inspect", wire, timeout))
 
     async def list_entries(

@@ -137,13 +137,16 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         from_memory: bool = True,
         from_disk: bool = True,
         all_variants: bool = False,
         timeout: Optional[float] = None,
     ) -> RemoveResult:
         """Takes an image out of memory, disk or both; as `Client.remove`."""
-        wire = params_of.remove(key, cache, processors, from_memory, from_disk, all_variants)
+        wire = params_of.remove(
+            key, cache, processors, from_memory, from_disk, all_variants, options
+        )
         return remove_from_wire(await self._transport.request("remove", wire, None, timeout))
 
     async def is_cached(
@@ -152,10 +155,11 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachedResult:
         """Tells whether and where an image is cached, without loading it."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return cached_from_wire(await self._transport.request("isCached", wire, None, timeout))
 
     async def cache_path(
@@ -164,10 +168,11 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachePathResult:
         """Tells the file an image has in the cache, or would have."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return path_from_wire(await self._transport.request("cachePath", wire, None, timeout))
 
     async def calculate_size(

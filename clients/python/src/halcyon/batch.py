@@ -86,6 +86,7 @@ class BatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: Literal[False] = ...,
     ) -> List[CachedResult]: ...
@@ -97,6 +98,7 @@ class BatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: bool,
     ) -> List[Union[CachedResult, HalcyonError]]: ...
@@ -107,11 +109,12 @@ class BatchMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
         return_exceptions: bool = False,
     ) -> Any:
         """`is_cached` for every key."""
-        wires = [params_of.lookup(key, cache, processors) for key in keys]
+        wires = [params_of.lookup(key, cache, processors, options) for key in keys]
         return self._many("isCached", wires, cached_from_wire, timeout, return_exceptions)
 
     @overload
@@ -121,6 +124,7 @@ class BatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: Literal[False] = ...,
     ) -> List[CachePathResult]: ...
@@ -132,6 +136,7 @@ class BatchMethods:
         *,
         cache: Optional[str] = ...,
         processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
         timeout: Optional[float] = ...,
         return_exceptions: bool,
     ) -> List[Union[CachePathResult, HalcyonError]]: ...
@@ -142,11 +147,12 @@ class BatchMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
         return_exceptions: bool = False,
     ) -> Any:
         """`cache_path` for every key."""
-        wires = [params_of.lookup(key, cache, processors) for key in keys]
+        wires = [params_of.lookup(key, cache, processors, options) for key in keys]
         return self._many("cachePath", wires, path_from_wire, timeout, return_exceptions)
 
     def _many(

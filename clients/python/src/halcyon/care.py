@@ -79,10 +79,11 @@ class CareMethods:
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> EntryDetails:
         """Everything that is known of a cached image, without loading it. Raises NotCached."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return self._call("inspect", wire, entry_from_wire, timeout)
 
     def list_entries(

@@ -147,6 +147,7 @@ class Client(BatchMethods, CareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         from_memory: bool = True,
         from_disk: bool = True,
         all_variants: bool = False,
@@ -156,7 +157,9 @@ class Client(BatchMethods, CareMethods):
 
         `all_variants` takes every processed form of the key as well.
         """
-        wire = params_of.remove(key, cache, processors, from_memory, from_disk, all_variants)
+        wire = params_of.remove(
+            key, cache, processors, from_memory, from_disk, all_variants, options
+        )
         return self._call("remove", wire, remove_from_wire, timeout)
 
     def is_cached(
@@ -165,10 +168,11 @@ class Client(BatchMethods, CareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachedResult:
         """Tells whether and where an image is cached, without loading it."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return self._call("isCached", wire, cached_from_wire, timeout)
 
     def cache_path(
@@ -177,10 +181,11 @@ class Client(BatchMethods, CareMethods):
         *,
         cache: Optional[str] = None,
         processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
         timeout: Optional[float] = None,
     ) -> CachePathResult:
         """Tells the file an image has in the cache, or would have."""
-        wire = params_of.lookup(key, cache, processors)
+        wire = params_of.lookup(key, cache, processors, options)
         return self._call("cachePath", wire, path_from_wire, timeout)
 
     def calculate_size(

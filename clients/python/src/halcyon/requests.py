@@ -101,6 +101,7 @@ def remove(
     from_memory: bool,
     from_disk: bool,
     all_variants: bool,
+    options: Optional[ImageOptions] = None,
 ) -> str:
     """Parameters of `remove`; what has its default value is left out."""
     return to_json(
@@ -111,15 +112,21 @@ def remove(
             fromMemory=None if from_memory else False,
             fromDisk=None if from_disk else False,
             allVariants=True if all_variants else None,
+            options=options,
         )
     )
 
 
-def lookup(key: str, cache: Optional[str], processors: Optional[Processors]) -> str:
-    """Parameters of `isCached` and `cachePath`."""
-    if cache is None and processors is None:
+def lookup(
+    key: str,
+    cache: Optional[str],
+    processors: Optional[Processors],
+    options: Optional[ImageOptions] = None,
+) -> str:
+    """Parameters of `isCached`, `cachePath` and `inspect`."""
+    if cache is None and processors is None and options is None:
         return '{"key":%s}' % to_json(key)
-    return to_json(_given(key=key, cache=cache, processors=processors))
+    return to_json(_given(key=key, cache=cache, processors=processors, options=options))
 
 
 def of_cache(cache: Optional[str]) -> str:
