@@ -18,8 +18,6 @@
   "The server took a message for no request" 'halcyon-error)
 (define-error 'halcyon-method-not-found
   "The server has no such method" 'halcyon-error)
-(define-error 'halcyon-processing-failed
-  "A processor could not do its work" 'halcyon-error)
 (define-error 'halcyon-invalid-params
   "A parameter is missing, unknown, or of the wrong kind" 'halcyon-error)
 (define-error 'halcyon-internal-error
@@ -36,6 +34,8 @@
   "The server answered with a status that is not accepted" 'halcyon-error)
 (define-error 'halcyon-not-cached
   "Only the cache was to be asked, and it has nothing" 'halcyon-error)
+(define-error 'halcyon-processing-failed
+  "A processor could not do its work, or there is no codec worker" 'halcyon-error)
 (define-error 'halcyon-limit-exceeded
   "A limit was passed; data.limit names it" 'halcyon-error)
 (define-error 'halcyon-invalid-url
@@ -57,7 +57,6 @@
   '(("parseError" -32700 halcyon-parse-error)
     ("invalidRequest" -32600 halcyon-invalid-request)
     ("methodNotFound" -32601 halcyon-method-not-found)
-    ("processingFailed" 10004 halcyon-processing-failed)
     ("invalidParams" -32602 halcyon-invalid-params)
     ("internalError" -32603 halcyon-internal-error)
     ("requestCancelled" -32800 halcyon-request-cancelled)
@@ -66,6 +65,7 @@
     ("notModified" 10001 halcyon-not-modified)
     ("invalidStatusCode" 10002 halcyon-invalid-status-code)
     ("notCached" 10003 halcyon-not-cached)
+    ("processingFailed" 10004 halcyon-processing-failed)
     ("limitExceeded" 10005 halcyon-limit-exceeded)
     ("invalidURL" 20000 halcyon-invalid-url)
     ("connectionFailed" 20001 halcyon-connection-failed)
@@ -105,6 +105,19 @@
     (:queryDataWhenInMemory . "Read the bytes even when only the path was asked for.")
     (:memory . "Keep the image in memory; else it is only answered.")
     (:originalCache . "Another cache to look into before loading; what it has is stored here too.")
+    (:cacheOriginalImage . "Keep the original of a processed image too, so that more can be made of it.")
+    (:cacheSerializer . "How a processed image is written; as the result asks for by default.")
+    (:onlyLoadFirstFrame . "Take the first frame of an animation, as a still.")
+    (:frame . "Take one frame of an animation, by its number from 0, as a still.")
+    (:scaleDownLargeImages . "Make an image of more than 15728640 pixels smaller, until it has so many.")
+    (:scaleFactor . "What the lengths of processors are multiplied by: they are then in points, not pixels.")
+    (:preloadAllAnimationData . "Accepted for clients of other libraries: all frames are always kept.")
+    (:backgroundDecode . "Accepted for clients of other libraries: images are always decoded in another process.")
+    (:thumbHash . "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.")
+    (:maxPixels . "The most pixels that a frame of an image to be processed may have.")
+    (:maxFrames . "The most frames that an image to be processed may have.")
+    (:maxAnimationPixels . "The most pixels that all frames of it may have together.")
+    (:decodeSeconds . "The most seconds that its processing may take.")
     (:lease . "Seconds for which a path that is answered stays valid.")
     (:revalidate . "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.")
     (:staleIfError . "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.")
@@ -138,18 +151,27 @@
   '(:accept
     :allVariants
     :alsoPrefetchToMemory
+    :backgroundDecode
     :cacheMemoryOnly
+    :cacheOriginalImage
     :forceRefresh
     :fromDisk
     :fromMemory
     :fromMemoryCacheOrRefresh
+    :lossless
     :memory
     :merge
     :offline
     :onlyFromCache
+    :onlyLoadFirstFrame
     :overwrite
+    :preloadAllAnimationData
+    :progressive
     :queryDataWhenInMemory
     :repair
+    :scaleDownLargeImages
+    :stripMetadata
+    :thumbHash
     :waitForCache
     :weakRetention)
   "The names for which nil means false, and not that they are left out.")
@@ -200,6 +222,8 @@ ARGS may have, besides those of `halcyon-request':
 `:fromMemory' Remove it from memory.
 `:fromDisk' Remove it from disk.
 `:allVariants' Remove everything made from it by processors too.
+`:options' What else was said when the image was made:
+cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, RemoveResult in the protocol.
 
 \(fn KEY &rest ARGS)"
@@ -212,6 +236,8 @@ KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:processors' What is done to the original, in order.
+`:options' What else was said when the image was made:
+cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, IsCachedResult in the protocol.
 
 \(fn KEY &rest ARGS)"
@@ -224,6 +250,8 @@ KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:processors' What is done to the original, in order.
+`:options' What else was said when the image was made:
+cacheSerializer, onlyLoadFirstFrame, scaleFactor and the like.
 Returns the call; its result is a plist, CachePathResult in the protocol.
 
 \(fn KEY &rest ARGS)"
@@ -252,6 +280,21 @@ Returns the call; its result is a plist, DownloadResult in the protocol.
 \(fn URL &rest ARGS)"
   (halcyon--call "download" (list :url url) args))
 
+(defun halcyon-probe (url &rest args)
+  "Tell format.
+Size, orientation, frames and transparency of an image from its first
+kilobytes.
+
+URL: Where the image is: an http, https, file or data URL.
+ARGS may have, besides those of `halcyon-request':
+`:key' The cache key; the URL as given when left out.
+`:cache' The name of the cache that is looked into first.
+`:options' How to look up and load the image.
+Returns the call; its result is a plist, ProbeResult in the protocol.
+
+\(fn URL &rest ARGS)"
+  (halcyon--call "probe" (list :url url) args))
+
 (defun halcyon-prefetch (urls &rest args)
   "Load images into a cache before somebody wants them.
 Behind all other downloads.
@@ -262,6 +305,7 @@ ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:options' How to load the images.
 `:maxConcurrent' How many are loaded at once.
+`:processors' What is done to the originals, in order.
 Returns the call; its result is a plist, PrefetchResult in the protocol.
 
 \(fn URLS &rest ARGS)"
@@ -394,6 +438,8 @@ KEY: The cache key: any text.
 ARGS may have, besides those of `halcyon-request':
 `:cache' The name of the cache.
 `:processors' What was done to the original.
+`:options' What else was said when the image was made: cacheSerializer
+and the like.
 Returns the call; its result is a plist, EntryDetails in the protocol.
 
 \(fn KEY &rest ARGS)"
