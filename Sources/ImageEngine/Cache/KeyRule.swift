@@ -38,7 +38,7 @@ public struct KeyRule: Sendable, Hashable {
     }
 
     private func keeps(_ parameter: Substring.UTF8View) -> Bool {
-        let name = ImageSource.percentDecoded(
+        let name = percentDecoded(
             Substring(decoding: parameter.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self))
         if let keepQuery, !keepQuery.contains(where: { Self.matches(name, $0) }) { return false }
         return !dropQuery.contains { Self.matches(name, $0) }

@@ -134,21 +134,10 @@ struct TapeExchange: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The text that ``escaped(_:)`` made this of; nil for what it never makes.
     private static func unescaped(_ text: Substring) -> String? {
         guard text.utf8.contains(0x25) else { return String(text) }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte != 0x25 {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        let plain = String(decoding: percentDecoded(text), as: UTF8.self)
+        return escaped(plain) == text ? plain : nil
     }
 }

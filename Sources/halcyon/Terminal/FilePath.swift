@@ -13,27 +13,11 @@ enum FilePath {
     static func lastName(of url: String) -> String {
         if url.hasPrefix("data:") { return "data" }
         let path = url.prefix { $0 != "?" && $0 != "#" }
-        let last = path.split(separator: "/").last.map(String.init) ?? ""
-        let decoded = percentDecoded(last)
+        let last = path.split(separator: "/").last ?? ""
+        let decoded = String(decoding: percentDecoded(last), as: UTF8.self)
         let plain = String(
             decoded.map { $0 == "/" || $0.isNewline || $0.asciiValue.map { $0 < 32 } == true ? "_" : $0 })
         let visible = plain.drop { $0 == "." }
         return visible.isEmpty ? "image" : String(visible.prefix(120))
-    }
-
-    private static func percentDecoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let first = rest.popFirst() {
-            guard first == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            else {
-                bytes.append(first)
-                continue
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
