@@ -48,15 +48,13 @@ extension Transfer {
             add("Range: bytes=\(part.count)-")
             add("If-Range: \(part.note.validator)")
         }
-        if !names.contains("accept") { add(Self.acceptLine) }
+        if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
         if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
-
-    private static let acceptLine = "Accept: " + TransportSettings.accept
 
     private func configureCredentials() {
         let hop = order.hop
