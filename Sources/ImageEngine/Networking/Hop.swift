@@ -12,6 +12,8 @@ struct Hop: Hashable, Sendable {
     struct ProxyLogin: Hashable, Sendable {
         let proxy: String
         let authorization: Authorization
+        /// Whether it may want them by digest, which libcurl finds out by asking without first.
+        var mayBeDigest = true
 
         func credentials(for proxy: String?) -> Authorization? { proxy == self.proxy ? authorization : nil }
     }
@@ -21,6 +23,8 @@ struct Hop: Hashable, Sendable {
     var authorization: Authorization?
     /// The scheme that a server asked for, when it was not the usual one: `digest`.
     var scheme: String?
+    /// The challenge that the credentials answer, when ``scheme`` is `digest` and it is not left to libcurl.
+    var digest: DigestChallenge?
     /// Credentials for a proxy, once it wanted some.
     var proxyLogin: ProxyLogin?
     /// The certificate that the rules name for its host.
@@ -60,6 +64,7 @@ struct Hop: Hashable, Sendable {
         next.fields = fields.filter { Self.crossesOrigins($0.name.text) }
         next.authorization = nil
         next.scheme = nil
+        next.digest = nil
         next.isAtHome = false
         return next
     }

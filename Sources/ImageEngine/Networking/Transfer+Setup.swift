@@ -53,11 +53,17 @@ extension Transfer {
         if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
+        if order.hop.digest != nil, !names.contains("authorization") {
+            let own = String(UInt64.random(in: .min ... .max), radix: 36)
+            if let answer = order.hop.digestAnswer(own: own) { add("Authorization: \(answer)") }
+        }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
 
     private func configureCredentials() {
         let hop = order.hop
+        // An answer of ours to a digest challenge stands among the header fields.
+        if hop.digest != nil { return }
         if case .basic(let user, let password) = hop.authorization {
             hc_set_string(easy, CURLOPT_USERNAME, user)
             hc_set_string(easy, CURLOPT_PASSWORD, password)
@@ -76,8 +82,8 @@ extension Transfer {
         if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
             hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
-            // CURLAUTH_BASIC and CURLAUTH_DIGEST: whichever it wants.
-            hc_set_long(easy, CURLOPT_PROXYAUTH, 1 << 0 | 1 << 1)
+            // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
+            hc_set_long(easy, CURLOPT_PROXYAUTH, order.hop.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
     }
 
