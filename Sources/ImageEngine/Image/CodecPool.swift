@@ -106,7 +106,7 @@ public final class CodecPool: Sendable {
 
     /// What jobs have in common that can be done together.
     private static func group(_ request: RenderRequest) -> String {
-        "\(request.source)\n\(request.format)\n\(request.limits)"
+        "\(request.source)\n\(request.format)\n\(request.originalFormat ?? "")\n\(request.limits)"
     }
 
     private func cancel(_ id: CodecSchedule.JobID) {
