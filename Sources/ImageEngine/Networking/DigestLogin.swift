@@ -46,16 +46,17 @@ struct DigestChallenge: Hashable, Sendable {
     /// Whether a text can stand in a header line.
     static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 
-    /// The value of the `Authorization` that answers the challenge, for a first `GET` with this nonce.
+    /// The value of the `Authorization` that answers the challenge, for a first request with this nonce.
     ///
     /// - Parameters:
-    ///   - target: The path and the query, as they are sent.
+    ///   - method: `GET`, or `CONNECT` for a tunnel.
+    ///   - target: What the request line asks for, as it is sent.
     ///   - own: Our part of the digest, new for each request.
-    func answer(user: String, password: String, target: String, own: String) -> String {
+    func answer(user: String, password: String, method: String = "GET", target: String, own: String) -> String {
         let count = "00000001"
         var secret = digest("\(user):\(realm):\(password)")
         if isSession { secret = digest("\(secret):\(nonce):\(own)") }
-        let request = digest("GET:\(target)")
+        let request = digest("\(method):\(target)")
         let middle = hasQuality ? "\(nonce):\(count):\(own):auth" : nonce
         var fields = [
             "username=\(Self.quoted(user))", "realm=\(Self.quoted(realm))", "nonce=\(Self.quoted(nonce))",
@@ -91,6 +92,16 @@ extension Hop {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
         return digest.answer(
             user: user, password: password, target: String(decoding: url.target, as: UTF8.self), own: own)
+    }
+
+    /// The `Proxy-Authorization` that answers the digest challenge of a proxy; nil when there is nothing to answer.
+    func digestAnswer(to proxy: String?, own: String) -> String? {
+        guard let digest = proxyLogin?.digest, case .basic(let user, let password) = proxyLogin?.credentials(for: proxy)
+        else { return nil }
+        // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
+        return digest.answer(
+            user: user, password: password, method: url.isSecure ? "CONNECT" : "GET",
+            target: url.isSecure ? String(url.origin.dropFirst("https://".count)) : url.text, own: own)
     }
 
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.

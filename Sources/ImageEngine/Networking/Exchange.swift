@@ -201,7 +201,7 @@ struct Exchange: Sendable {
         }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
-        return hop.digest != nil && renewals < Self.challengeLimit
+        return (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
     }
 
     /// The request that answers a challenge.
@@ -225,6 +225,13 @@ struct Exchange: Sendable {
             renewals += 1
             return next.speakingDigest(challenges, as: sent)
         }
+        if isProxy, let old = hop.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
+            new.isStale, new.nonce != old.nonce
+        {
+            renewals += 1
+            next.proxyLogin?.digest = new
+            return next
+        }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)
         let proxy = transport.settings.proxies.proxy(for: hop.url)
         // A server that plays the proxy gets nobody's credentials for one.
@@ -246,9 +253,7 @@ struct Exchange: Sendable {
             leavesChallenges = true
             return next
         case .credential(let credential) where isProxy:
-            next.proxyLogin = proxy.map {
-                Hop.ProxyLogin(proxy: $0, authorization: credential, mayBeDigest: challenges.offers("digest"))
-            }
+            next.proxyLogin = proxy.map { Hop.ProxyLogin($0, credential, challenges) }
         case .credential(let credential):
             note("challenge \(hop.url.origin) \(credential.scopeText)")
             next = next.withoutField("authorization")

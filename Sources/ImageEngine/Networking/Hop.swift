@@ -12,8 +12,18 @@ struct Hop: Hashable, Sendable {
     struct ProxyLogin: Hashable, Sendable {
         let proxy: String
         let authorization: Authorization
+        /// The challenge that they answer, when it is one by digest and not left to libcurl.
+        var digest: DigestChallenge?
         /// Whether it may want them by digest, which libcurl finds out by asking without first.
         var mayBeDigest = true
+
+        /// Credentials that answer the challenges of a proxy: by ourselves where we can, else as libcurl does.
+        init(_ proxy: String, _ authorization: Authorization, _ challenges: ChallengeList) {
+            self.proxy = proxy
+            self.authorization = authorization
+            if case .basic(let user, _) = authorization, DigestChallenge.isPlain(user) { digest = challenges.digest }
+            mayBeDigest = digest == nil && challenges.offers("digest")
+        }
 
         func credentials(for proxy: String?) -> Authorization? { proxy == self.proxy ? authorization : nil }
     }

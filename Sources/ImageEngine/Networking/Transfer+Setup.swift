@@ -54,11 +54,13 @@ extension Transfer {
             add("Authorization: Bearer \(token)")
         }
         if order.hop.digest != nil, !names.contains("authorization") {
-            let own = String(UInt64.random(in: .min ... .max), radix: 36)
-            if let answer = order.hop.digestAnswer(own: own) { add("Authorization: \(answer)") }
+            if let answer = order.hop.digestAnswer(own: Self.digestPart) { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
+
+    /// Our part of a digest: another each time.
+    private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
         let hop = order.hop
@@ -79,7 +81,10 @@ extension Transfer {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
         hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
-        if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
+        if let answer = order.hop.digestAnswer(to: proxy, own: Self.digestPart) {
+            proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
+            if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
+        } else if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
             hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.

@@ -11,6 +11,7 @@ final class Transfer {
     let proxy: String?
 
     var headerList: UnsafeMutablePointer<curl_slist>?
+    var proxyHeaderList: UnsafeMutablePointer<curl_slist>?
     var resolveList: UnsafeMutablePointer<curl_slist>?
     private let spool: BodySpool
     private var response = DownloadResponse()
@@ -71,6 +72,7 @@ final class Transfer {
 
     deinit {
         hc_list_free(headerList)
+        hc_list_free(proxyHeaderList)
         hc_list_free(resolveList)
     }
 

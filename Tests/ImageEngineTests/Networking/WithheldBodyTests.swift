@@ -103,15 +103,23 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    /// As in the clear, so before a tunnel to a server of https.
-    @Test(arguments: ["http://pictures.example/a", "https://pictures.example/a"])
-    func proxyGetsItsCredentialsThatWithholdsTheBodyOfItsRefusal(_ url: String) async throws {
+    /// In the clear, and before a tunnel to a server of https: a basic answer, and one by digest that is too old at first.
+    @Test(
+        arguments: ["http://pictures.example/a", "https://pictures.example/a"],
+        ["Basic realm=\"p\"", "Digest realm=\"p\", qop=\"auth\", algorithm=SHA-256"])
+    func proxyGetsItsCredentialsThatWithholdsTheBodiesOfItsRefusals(_ url: String, _ challenge: String) async throws {
+        let isSecure = url.hasPrefix("https")
+        let target = isSecure ? "pictures.example:443" : url
         let proxy = try LocalServer { [picture] request in
-            if request.headers["proxy-authorization"] == nil {
-                return withheld(407, ["Proxy-Authenticate": "Basic realm=\"p\""])
+            let sent = request.headers["proxy-authorization"] ?? ""
+            let isRight =
+                sent.hasPrefix("Basic") || sent.contains("nonce=\"new\"") && sent.contains("uri=\"\(target)\"")
+            guard isRight, request.path == target else {
+                let nonce = sent.contains("nonce=\"old\"") ? "nonce=\"new\", stale=true" : "nonce=\"old\""
+                return withheld(407, ["Proxy-Authenticate": challenge + (challenge.hasPrefix("D") ? ", " + nonce : "")])
             }
             // It makes no tunnels, but says so.
-            return url.hasPrefix("https") ? .reply(502, [:], []) : .reply(200, [:], picture)
+            return isSecure ? .reply(502, [:], []) : .reply(200, [:], picture)
         }
         defer { proxy.stop() }
         let engine = try TestEngine { $0.downloader.proxy = .url(proxy.url("")) }
@@ -121,9 +129,11 @@ import Testing
             $0.timeout = 5
             $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
-        #expect((error == nil) == url.hasPrefix("http:"))
+        #expect((error == nil) == !isSecure)
         #expect(error?.name != "timedOut")
-        #expect(proxy.requests.map { $0.headers["proxy-authorization"] == nil } == [true, false])
+        #expect(proxy.requests.count == (challenge.hasPrefix("D") ? 3 : 2))
+        #expect(proxy.requests.map { $0.headers["proxy-authorization"] == nil }.count { $0 } == 1)
+        #expect(proxy.requests.allSatisfy { $0.headers["authorization"] == nil })
         #expect(delegate.asked.count == 1)
     }
 

@@ -133,6 +133,19 @@ struct ProcessingTests {
         }
     }
 
+    @Test func whatIsMadeHasAPlaceholderOfItsOwn() throws {  // D-27
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let start = #"{"url":\#(quoted(web.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}"#
+        let original = try server.call(1, "retrieve", start + "}")["result"]
+        let steps = ##","processors":[{"tint":{"color":"#00ff00"}},{"format":{"to":"png"}}]}"##
+        let green = try server.call(2, "retrieve", start + steps)["result"]
+        #expect(green?["dominantColor"]?.string == "#00ff00", "\(green?.text ?? "")")
+        #expect(original?["thumbHash"]?.string != green?["thumbHash"]?.string)
+        #expect(server.finish() == 0)
+    }
+
     @Test func capabilitiesSayWhatTheWorkerReallyDoesOnceItHasBeenStarted() throws {
         let standIn = try CodecStandIn(making: try Fixtures.bytes("png-1x1.png"))
         for isStarted in [false, true] {
