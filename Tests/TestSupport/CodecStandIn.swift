@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A program that speaks as a codec worker does and makes what the test says: a script that notes every request. It says
 /// of itself that it reads and writes PNG alone.
@@ -49,7 +50,23 @@ public final class CodecStandIn: Sendable {
         try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/made"))
         try Data(Self.script.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        Self.awaitWriters(of: path)
         try set(mode)
+    }
+
+    /// Waits until nobody has a program open for writing: a process that another test begins has our descriptors for a
+    /// moment, and as long as it has, the program cannot be started (ETXTBSY).
+    private static func awaitWriters(of path: String) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        defer { Glibc.close(descriptor) }
+        let setLease: Int32 = 1024
+        // A lease for reading is refused as long as there is a writer.
+        var patience = 10_000
+        while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0, errno == EAGAIN, patience > 0 {
+            usleep(1000)
+            patience -= 1
+        }
+        _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
     }
 
     /// Changes what it does, from the next request on.
