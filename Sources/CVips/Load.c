@@ -2,7 +2,7 @@
 #include <string.h>
 
 VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,
-    int sequential, int strictness) {
+    int sequential, int strictness, int unlimited) {
     VipsSource *source = vips_source_new_from_memory(bytes, count);
     if (!source) return NULL;
     VipsImage *out = NULL;
@@ -23,7 +23,10 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
         break;
     case hv_tiff: failed = vips_tiffload_source(source, &out, "access", access, "fail_on", fail, "page", page, NULL); break;
     case hv_heif: failed = vips_heifload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
-    case hv_svg: failed = vips_svgload_source(source, &out, "access", access, "fail_on", fail, "scale", scale, NULL); break;
+    case hv_svg:
+        failed = vips_svgload_source(source, &out, "access", access, "fail_on", fail, "scale", scale, "unlimited",
+            unlimited ? TRUE : FALSE, NULL);
+        break;
     case hv_jxl: failed = vips_jxlload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
     }
     g_object_unref(source);
@@ -71,6 +74,14 @@ void hv_describe(VipsImage *image, hv_info *info) {
     }
     info->has_alpha = vips_image_hasalpha(image);
     info->has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0;
+}
+
+int hv_metadata(VipsImage *image) {
+    static const char *names[] = {VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME};
+    int kinds = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (vips_image_get_typeof(image, names[i])) kinds |= 1 << i;
+    return kinds;
 }
 
 int hv_delays(VipsImage *image, int *delays, int count) {

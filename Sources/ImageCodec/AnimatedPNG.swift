@@ -120,7 +120,7 @@ struct AnimatedPNG {
         for part in frame.parts { Chunk.append(Chunk.IDAT, Array(file.bytes[part]), to: &still) }
         Chunk.append(Chunk.IEND, [], to: &still)
         let source = SourceBytes(copying: still)
-        guard let handle = hv_load(hv_png, source.bytes.baseAddress, source.count, 1, 1, 0, 1, 1, 2) else {
+        guard let handle = hv_load(hv_png, source.bytes.baseAddress, source.count, 1, 1, 0, 1, 1, 2, 0) else {
             throw .ofLibrary(.badData)
         }
         let image = CodecImage(handle, source: source)

@@ -104,6 +104,17 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
+    /// What the picture carries besides pixels and profile.
+    struct Metadata: OptionSet {
+        let rawValue: Int32
+        static let exif = Metadata(rawValue: 1)
+        static let xmp = Metadata(rawValue: 2)
+        static let iptc = Metadata(rawValue: 4)
+    }
+
+    /// What the picture carries besides pixels and profile.
+    var metadata: Metadata { Metadata(rawValue: hv_metadata(handle)) }
+
     /// The delays of the frames in milliseconds, as the file has them.
     var delays: [Int] {
         var values = [Int32](repeating: 0, count: pages)

@@ -36,7 +36,9 @@ public struct CodecWorker {
         }
         // libheif gives pictures that are damaged in places out with what lay in memory there (D5).
         hv_blank_memory(format.plugin == "heif" ? 1 : 0)
-        let decoder = try Decoder(path: request.source, format: format, limits: request.limits)
+        let decoder = try Decoder(
+            path: request.source, format: format,
+            originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
         var wanted = request
         if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }
         var renderer = Renderer(wanted, decoder)

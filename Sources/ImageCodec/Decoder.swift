@@ -4,6 +4,8 @@ internal import ImageRecipes
 /// Opens a source file: its header first, then as few of its pixels as are needed.
 final class Decoder {
     let format: SourceFormat
+    /// The format of the picture that the source was made of without loss; its own when it is the first.
+    let originalFormat: SourceFormat
     let limits: RenderLimits
     let bytes: SourceBytes
 
@@ -28,7 +30,9 @@ final class Decoder {
     var upright: Extent { orientation >= 5 ? coded.turned : coded }
 
     /// Reads the header and judges it.
-    init(path: String, format: SourceFormat, limits: RenderLimits) throws(RenderFailure) {
+    init(
+        path: String, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
+    ) throws(RenderFailure) {
         let file = try SourceBytes(path: path)
         self.limits = limits
         if format == .svg { try SVGGuard.judge(file, limits) }
@@ -46,10 +50,11 @@ final class Decoder {
         case .png:
             animation = try AnimatedPNG(file)
             opened = try Decoder.open(file, .png)
-        default: opened = try Decoder.open(file, format)
+        default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
         self.format = format
+        self.originalFormat = originalFormat ?? format
         self.animation = animation
         self.own = own
         self.opened = opened
@@ -68,14 +73,17 @@ final class Decoder {
     }
 
     private static func open(
-        _ bytes: SourceBytes, _ format: SourceFormat, shrink: Int = 1, scale: Double = 1, page: Int = 0, pages: Int = 1
+        _ bytes: SourceBytes, _ format: SourceFormat, _ limits: RenderLimits = RenderLimits(), shrink: Int = 1,
+        scale: Double = 1, page: Int = 0, pages: Int = 1
     ) throws(RenderFailure) -> CodecImage {
         guard let loader = format.loader else {
             throw RenderFailure(.unsupported, "There is no decoder for \(format).")
         }
         guard
             let handle = hv_load(
-                loader, bytes.bytes.baseAddress, bytes.count, Int32(shrink), scale, Int32(page), Int32(pages), 1, 2)
+                loader, bytes.bytes.baseAddress, bytes.count, Int32(shrink), scale, Int32(page), Int32(pages), 1, 2,
+                // The library's own bounds are about as narrow as ours are before somebody raises them.
+                limits.maxEntityBytes > RenderLimits().maxEntityBytes ? 1 : 0)
         else { throw .ofLibrary(.badData) }
         return CodecImage(handle, source: bytes)
     }
@@ -104,7 +112,7 @@ final class Decoder {
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg:
             try limits.judge(width: target.width, height: target.height)
-            return try Decoder.open(bytes, .svg, scale: 1 / factor)
+            return try Decoder.open(bytes, .svg, limits, scale: 1 / factor)
         case .gif, .webp, .tiff:
             return try Decoder.open(bytes, format, page: page)
         default:
@@ -124,10 +132,4 @@ final class Decoder {
             try body(index, try frame.inMemory())
         }
     }
-}
-
-/// How long a frame is really shown.
-enum FrameDelay {
-    /// Delays up to 11 ms mean 100 ms, as browsers and Kingfisher have it.
-    static func shown(_ milliseconds: Int) -> Int { milliseconds <= 11 ? 100 : milliseconds }
 }

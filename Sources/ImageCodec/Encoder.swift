@@ -53,7 +53,36 @@ struct Encoder {
         for frame in kept { ready.append(try prepared(frame, format, encoding, isOpaque: isOpaque)) }
         let hasAlpha = !isOpaque && format.hasAlpha && encoding.background?.alpha != 255
         let bytes = try limited(ready, format, encoding)
-        return (facts(format.rawValue, kept, hasAlpha: hasAlpha), bytes)
+        var image = facts(format.rawValue, kept, hasAlpha: hasAlpha)
+        image.isExact = holdsAll(of: frames, ready, format, encoding)
+        return (image, bytes)
+    }
+
+    /// Whether a file holds everything of the frames, so that more can be made of it just as of them.
+    ///
+    /// - Parameter ready: The frames as they are written.
+    private func holdsAll(
+        of frames: [CodecImage], _ ready: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding
+    ) -> Bool {
+        guard format.keepsSamples(encoding), encoding.background == nil, ready.count == frames.count,
+            // An animation of which only the first frame is written.
+            decoder.frameCount == 1 || output.frames != .all || frames.count == decoder.frameCount
+        else { return false }
+        // Of animated PNGs every frame is read as RGBA of eight bits, and nothing else.
+        if frames.count > 1 {
+            return format == .png
+                && zip(frames, ready).allSatisfy { before, after in
+                    before.bands == 4 && after.bands == 4 && before.depth == 8 && !before.hasProfile
+                        && before.metadata.isEmpty
+                }
+        }
+        return zip(frames, ready).allSatisfy { before, after in
+            before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
+                && before.hasProfile == after.hasProfile && before.metadata == after.metadata
+                && before.metadata.isSubset(of: format.metadata)
+                // Its encoder gives clear pixels other colours.
+                && !(format == .webp && before.hasAlpha)
+        }
     }
 
     /// The format by the rule: that of the request, or what suits the result (A-099, A-188, C-12).
@@ -63,11 +92,11 @@ struct Encoder {
         case .pixels: return (.png, Encoding())
         case .automatic(let encoding):
             if isAnimated {
-                let same = EncodedFormat(rawValue: decoder.format.rawValue)
+                let same = EncodedFormat(rawValue: decoder.originalFormat.rawValue)
                 return (same?.isAnimated == true ? same ?? .gif : .gif, encoding)
             }
             let becomesOpaque = isOpaque || encoding.background?.alpha == 255
-            return (becomesOpaque && !decoder.format.isLossless ? .jpeg : .png, encoding)
+            return (becomesOpaque && !decoder.originalFormat.isLossless ? .jpeg : .png, encoding)
         }
     }
 
@@ -170,6 +199,24 @@ extension EncodedFormat {
     }
 
     var hasProfile: Bool { self != .gif }
+
+    /// Whether what is written so is read again sample for sample. AVIF and HEIC turn colours, also without loss.
+    func keepsSamples(_ encoding: Encoding) -> Bool {
+        switch self {
+        case .png, .tiff: true
+        case .webp: encoding.lossless
+        case .jpeg, .gif, .avif, .heic, .jxl: false
+        }
+    }
+
+    /// What the encoder keeps of what a picture carries.
+    var metadata: CodecImage.Metadata {
+        switch self {
+        case .png, .webp: [.exif, .xmp]
+        case .tiff: [.xmp, .iptc]
+        case .jpeg, .gif, .avif, .heic, .jxl: []
+        }
+    }
 
     var hasSixteenBits: Bool {
         switch self {

@@ -43,13 +43,3 @@ struct RenderPlan {
         nodes[node].outputs + nodes[node].children.flatMap(outputs(below:))
     }
 }
-
-extension ImageProcessor {
-    /// Whether it leaves the pixels of every picture alone, once that is upright.
-    var changesNothing: Bool {
-        switch self {
-        case .format, .rotate(.auto), .rotate(.degrees(0)): true
-        default: isIdentity
-        }
-    }
-}

@@ -4,8 +4,6 @@ internal import ImageRecipes
 ///
 /// Outside references are not followed: the drawing is given to librsvg without an address.
 enum SVGGuard {
-    /// The most bytes that all entities may add.
-    static let mostExpansion = 1_000_000
     /// The largest drawing, in bytes.
     static let mostBytes = 32 << 20
 
@@ -29,16 +27,16 @@ enum SVGGuard {
                 throw RenderFailure(.unsupported, "The drawing declares entities in a way that is not followed.")
             }
             // The first declaration of a name counts, and a value may only use what stands before it.
-            if entities[name] == nil { entities[name] = try expansion(value, entities) }
+            if entities[name] == nil { entities[name] = try expansion(value, entities, limits) }
             place = after
             end = after
         }
-        _ = try expansion(document[end...], entities)
+        _ = try expansion(document[end...], entities, limits)
     }
 
     /// How many bytes a text has when the entities in it are put in.
     private static func expansion(
-        _ text: ArraySlice<UInt8>, _ entities: [[UInt8]: Int]
+        _ text: ArraySlice<UInt8>, _ entities: [[UInt8]: Int], _ limits: RenderLimits
     ) throws(RenderFailure) -> Int {
         var added = 0
         var place = text.startIndex
@@ -50,10 +48,11 @@ enum SVGGuard {
                 continue
             }
             added += entities[Array(text[(place + 1)..<close])] ?? 1
-            guard added <= mostExpansion else {
+            guard added <= limits.maxEntityBytes else {
                 throw RenderFailure(
-                    .limit("entities"),
-                    "The entities of the drawing expand to more than \(mostExpansion) bytes, which is never drawn.")
+                    .limit("maxEntityBytes"),
+                    "The entities of the drawing expand to more than the \(limits.maxEntityBytes) bytes that maxEntityBytes allows."
+                )
             }
             place = close + 1
         }

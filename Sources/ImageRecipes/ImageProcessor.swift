@@ -62,4 +62,21 @@ public enum ImageProcessor: Hashable, Sendable {
     public var isIdentity: Bool {
         if case .blur(let blur) = self { blur.radius == 0 } else { false }
     }
+
+    /// Whether it leaves the pixels of every picture alone, once that is upright.
+    public var changesNothing: Bool {
+        switch self {
+        case .format, .rotate(.auto), .rotate(.degrees(0)): true
+        default: isIdentity
+        }
+    }
+
+    /// Whether it begins by giving the picture another size, so that a decoder may do that when it is the first step.
+    public var isResampling: Bool {
+        switch self {
+        case .downsample, .resize: true
+        case .roundCorner(let round): round.targetSize != nil
+        default: false
+        }
+    }
 }

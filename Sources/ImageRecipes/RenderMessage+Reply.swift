@@ -32,6 +32,7 @@ extension FrameWriter {
         list(image.delays) { $0.integer($1) }
         integer(image.loopCount)
         integer(image.stride)
+        flag(image.isExact)
     }
 
     private mutating func failure(_ failure: RenderFailure) {
@@ -77,7 +78,7 @@ extension FrameReader {
             format: try text(), width: try integer(), height: try integer(), frameCount: try integer(),
             byteCount: try integer(), hasAlpha: try flag(),
             delays: try list { (reader) throws(FrameError) in try reader.integer() }, loopCount: try integer(),
-            stride: try integer())
+            stride: try integer(), isExact: try flag())
     }
 
     private mutating func failure() throws(FrameError) -> RenderFailure {

@@ -2,12 +2,14 @@ extension FrameWriter {
     mutating func request(_ request: RenderRequest) {
         text(request.source)
         text(request.format)
+        optional(request.originalFormat) { $0.text($1) }
         list(request.outputs) { $0.output($1) }
         integer(request.limits.maxPixels)
         integer(request.limits.maxFrames)
         integer(request.limits.maxAnimationPixels)
         number(request.limits.decodeSeconds)
         integer(request.limits.maxBytes)
+        integer(request.limits.maxEntityBytes)
         flag(request.wantsPlaceholder)
     }
 
@@ -47,12 +49,14 @@ extension FrameWriter {
 extension FrameReader {
     mutating func request() throws(FrameError) -> RenderRequest {
         let (source, format) = (try text(), try text())
+        let originalFormat = try optional { (reader) throws(FrameError) in try reader.text() }
         let outputs = try list { (reader) throws(FrameError) in try reader.output() }
         let limits = RenderLimits(
             maxPixels: try integer(), maxFrames: try integer(), maxAnimationPixels: try integer(),
-            decodeSeconds: try number(), maxBytes: try integer())
+            decodeSeconds: try number(), maxBytes: try integer(), maxEntityBytes: try integer())
         return RenderRequest(
-            source: source, format: format, outputs: outputs, limits: limits, wantsPlaceholder: try flag())
+            source: source, format: format, originalFormat: originalFormat, outputs: outputs, limits: limits,
+            wantsPlaceholder: try flag())
     }
 
     private mutating func output() throws(FrameError) -> RenderOutput {

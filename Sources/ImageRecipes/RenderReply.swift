@@ -40,11 +40,14 @@ public struct RenderedImage: Hashable, Sendable {
     public var loopCount: Int
     /// Bytes from one row to the next, of raw pixels; 0 for other formats.
     public var stride: Int
+    /// Whether the file holds just what the steps gave: every frame with every sample, its colours and its metadata. Then
+    /// further steps make of it what they make of the source.
+    public var isExact: Bool
 
     /// A file that was made.
     public init(
         format: String, width: Int, height: Int, frameCount: Int = 1, byteCount: Int, hasAlpha: Bool,
-        delays: [Int] = [], loopCount: Int = 0, stride: Int = 0
+        delays: [Int] = [], loopCount: Int = 0, stride: Int = 0, isExact: Bool = false
     ) {
         self.format = format
         self.width = width
@@ -55,6 +58,7 @@ public struct RenderedImage: Hashable, Sendable {
         self.delays = delays
         self.loopCount = loopCount
         self.stride = stride
+        self.isExact = isExact
     }
 }
 

@@ -4,6 +4,9 @@ public struct RenderRequest: Hashable, Sendable {
     public var source: String
     /// The format that the source was recognised as, such as `png`; it alone chooses the loader.
     public var format: String
+    /// The format of the picture that the source was made of without loss, when it is not the first: what is written of
+    /// the source by itself is what would be written of that (``RenderOutput/Rule/automatic(_:)``). ``format`` when nil.
+    public var originalFormat: String?
     /// What is made. The source is decoded as seldom as can be, and outputs whose steps begin alike share those.
     public var outputs: [RenderOutput]
     /// What may be spent.
@@ -13,11 +16,12 @@ public struct RenderRequest: Hashable, Sendable {
 
     /// A request.
     public init(
-        source: String, format: String, outputs: [RenderOutput], limits: RenderLimits = RenderLimits(),
-        wantsPlaceholder: Bool = false
+        source: String, format: String, originalFormat: String? = nil, outputs: [RenderOutput],
+        limits: RenderLimits = RenderLimits(), wantsPlaceholder: Bool = false
     ) {
         self.source = source
         self.format = format
+        self.originalFormat = originalFormat
         self.outputs = outputs
         self.limits = limits
         self.wantsPlaceholder = wantsPlaceholder
@@ -119,16 +123,19 @@ public struct RenderLimits: Hashable, Sendable {
     public var decodeSeconds: Double
     /// The largest file made, in bytes; 1 GiB.
     public var maxBytes: Int
+    /// The most bytes that the entities of a drawing may add to it where they are used; a million.
+    public var maxEntityBytes: Int
 
     /// The defaults.
     public init(
         maxPixels: Int = 50_000_000, maxFrames: Int = 2_000, maxAnimationPixels: Int = 250_000_000,
-        decodeSeconds: Double = 20, maxBytes: Int = 1 << 30
+        decodeSeconds: Double = 20, maxBytes: Int = 1 << 30, maxEntityBytes: Int = 1_000_000
     ) {
         self.maxPixels = maxPixels
         self.maxFrames = maxFrames
         self.maxAnimationPixels = maxAnimationPixels
         self.decodeSeconds = decodeSeconds
         self.maxBytes = maxBytes
+        self.maxEntityBytes = maxEntityBytes
     }
 }

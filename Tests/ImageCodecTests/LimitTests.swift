@@ -52,7 +52,7 @@ import Testing
         let bench = try await CodecBench()
         let limits = RenderLimits(decodeSeconds: 2)
         let laughs = try await bench.make(try bench.file(Bombs.laughs), "svg", limits: limits)
-        #expect(laughs.outcome.failure?.kind == .limit("entities"))
+        #expect(laughs.outcome.failure?.kind == .limit("maxEntityBytes"))
         let uses = try await bench.make(try bench.file(Bombs.uses), "svg", limits: limits)
         #expect(uses.outcome.failure != nil)
         // The library does not look at the clock while it draws: the worker was ended.
@@ -64,6 +64,25 @@ import Testing
         let entity =
             "<!DOCTYPE svg [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"8\" height=\"8\"><text>&x;</text></svg>"
         #expect(try await next.make(try next.file(Array(entity.utf8)), "svg").outcome.failure?.kind == .unsupported)
+    }
+
+    @Test("A drawing whose entities come to a few megabytes is drawn when the limit on them is raised (E2 91)")
+    func entities() async throws {
+        let bench = try await CodecBench()
+        // Two hundred thousand spaces in five entities, used five times: five million bytes.
+        let parts = (1...5).map { "<!ENTITY p\($0) \"\(String(repeating: " ", count: 200_000))\">" }.joined()
+        let uses = String(repeating: "&p1;&p2;&p3;&p4;&p5;", count: 5)
+        let drawing =
+            "<!DOCTYPE svg [\(parts)]><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"4\" height=\"4\"><desc>\(uses)</desc><rect width=\"4\" height=\"4\" fill=\"#f00\"/></svg>"
+        let path = try bench.file(Array(drawing.utf8))
+        let refused = try #require(try await bench.make(path, "svg").outcome.failure)
+        #expect(refused.kind == .limit("maxEntityBytes") && refused.reason.contains("1000000"))
+        let limits = RenderLimits(maxEntityBytes: 5_000_000)
+        let (drawn, bytes) = try await bench.make(path, "svg", rule: .pixels, limits: limits)
+        #expect(try drawn.image.width == 4)
+        #expect(Array(bytes.prefix(4)) == [255, 0, 0, 255])
+        let short = RenderLimits(maxEntityBytes: 4_999_999)
+        #expect(try await bench.make(path, "svg", limits: short).outcome.failure?.kind == .limit("maxEntityBytes"))
     }
 
     @Test("Decoding that takes too long is ended, also where the decoder does not look at the clock, and says so (D8)")

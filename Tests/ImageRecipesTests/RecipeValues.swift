@@ -30,12 +30,14 @@ enum RecipeValues {
             quality: 80, lossless: true, progressive: true, background: try half(), maxBytes: 1000,
             stripMetadata: true, profile: .sRGB)
         return RenderRequest(
-            source: "/tmp/ä b", format: "png",
+            source: "/tmp/ä b", format: "png", originalFormat: "jpeg",
             outputs: [
                 RenderOutput(steps: try all(), frames: .number(7), rule: .automatic(encoding), path: "/tmp/1"),
                 RenderOutput(steps: [], frames: .first, rule: .format(.heic, Encoding()), path: "/tmp/2"),
                 RenderOutput(steps: [.blackWhite], frames: .all, rule: .pixels, path: "/tmp/3"),
-            ], limits: RenderLimits(maxPixels: 1, maxFrames: 2, maxAnimationPixels: 3, decodeSeconds: 4.5, maxBytes: 5),
+            ],
+            limits: RenderLimits(
+                maxPixels: 1, maxFrames: 2, maxAnimationPixels: 3, decodeSeconds: 4.5, maxBytes: 5, maxEntityBytes: 6),
             wantsPlaceholder: true)
     }
 
@@ -46,7 +48,7 @@ enum RecipeValues {
         ]
         let image = RenderedImage(
             format: "rgba", width: 3, height: 4, frameCount: 2, byteCount: 96, hasAlpha: true, delays: [100, 40],
-            loopCount: 1, stride: 12)
+            loopCount: 1, stride: 12, isExact: true)
         return [
             .hello(CodecFacts(decodes: ["png", "webp"], encodes: ["png"])), .request(try request()),
             .reply(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A program that speaks as a codec worker does and makes what the test says: a script that notes every request.
+/// A program that speaks as a codec worker does and makes what the test says: a script that notes every request. It says
+/// of itself that it reads and writes PNG alone.
 public final class CodecStandIn: Sendable {
     /// What it does with a request.
     public enum Mode: String, Sendable {
@@ -14,6 +15,8 @@ public final class CodecStandIn: Sendable {
         case die
         /// Does so when it is to make several outputs.
         case dieTogether
+        /// Makes every output, and says that nothing was lost.
+        case exact
         /// Never answers.
         case hang
         /// Answers something else.
@@ -30,6 +33,8 @@ public final class CodecStandIn: Sendable {
         public let source: String
         /// What it was recognised as.
         public let format: String
+        /// What the first of all was recognised as that it was made of.
+        public let original: String
         /// The names of the steps of each output.
         public let outputs: [[String]]
     }
@@ -63,6 +68,7 @@ public final class CodecStandIn: Sendable {
             return Request(
                 process: Int32(note["process"]?.integer ?? 0), source: note["source"]?.string ?? "",
                 format: note["format"]?.string ?? "",
+                original: note["original"]?.string ?? "",
                 outputs: (note["outputs"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) })
         }
     }
@@ -109,13 +115,14 @@ public final class CodecStandIn: Sendable {
             if rule == 1: steps.append("format " + reader.text())
             if rule < 2: encoding(reader)
             return steps, reader.text()
-        send(b"\x01" + number(99 if mode() == "other" else 1) + number(0) + number(0))
+        send(b"\x01" + number(99 if mode() == "other" else 2) + (number(1) + text("png")) * 2)
         while True:
             reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
             reader.byte()
             source, form = reader.text(), reader.text()
+            original = reader.text() if reader.byte() else form
             outputs = [output(reader) for _ in range(reader.number())]
-            note = {"process": os.getpid(), "source": source, "format": form, "outputs": [steps for steps, _ in outputs]}
+            note = {"process": os.getpid(), "source": source, "format": form, "original": original, "outputs": [steps for steps, _ in outputs]}
             with open(here + "/log", "a") as log: log.write(json.dumps(note) + "\n")
             now = mode()
             if now == "wait":
@@ -133,7 +140,7 @@ public final class CodecStandIn: Sendable {
                     continue
                 with open(path, "wb") as file: file.write(made)
                 reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
-                reply += number(0) + number(0) + number(0)
+                reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00")
             send(reply + b"\x00")
         """#
 }

@@ -118,6 +118,7 @@
     (:maxFrames . "The most frames that an image to be processed may have.")
     (:maxAnimationPixels . "The most pixels that all frames of it may have together.")
     (:decodeSeconds . "The most seconds that its processing may take.")
+    (:maxEntityBytes . "The most bytes that the entities of a drawing may add to it where they are used.")
     (:lease . "Seconds for which a path that is answered stays valid.")
     (:revalidate . "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.")
     (:staleIfError . "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.")

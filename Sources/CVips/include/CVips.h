@@ -44,15 +44,18 @@ typedef struct {
     int has_alpha, has_profile;
 } hv_info;
 void hv_describe(VipsImage *image, hv_info *info);
+/// What it carries besides pixels and profile: 1 for EXIF, 2 for XMP, 4 for IPTC, added up.
+int hv_metadata(VipsImage *image);
 /// Copies up to `count` frame delays in milliseconds and returns how many there are.
 int hv_delays(VipsImage *image, int *delays, int count);
 
 /// Opens a picture in memory, which must outlive the image; the header is read, pixels are decoded when asked for.
 ///
 /// `shrink` is JPEG's 1, 2, 4 or 8, `scale` that of WebP and SVG; `pages` from `page` on, −1 for all. `sequential` promises to
-/// read from top to bottom once. `strictness`: 0 takes what can be had, 1 refuses what is cut off, 2 what is damaged.
+/// read from top to bottom once. `strictness`: 0 takes what can be had, 1 refuses what is cut off, 2 what is damaged. `unlimited` lets a drawing's
+/// entities grow.
 VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,
-    int sequential, int strictness);
+    int sequential, int strictness, int unlimited);
 /// An image of 8-bit samples, copied; bands as they are counted: 1 or 2 gray, 3 or 4 RGB.
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands);
 /// Evaluates the image into memory.

@@ -110,7 +110,8 @@ extension DiskStorage {
         defer { Glibc.close(descriptor) }
         guard let header = try? ImageHeader(descriptor: descriptor, count: stamp.size) else { return nil }
         // With the index it is gone who may have it.
-        let origin = StorageFolder.isPersonal(descriptor) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
+        let owned = StorageFolder.isPersonal(descriptor) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
+        let origin = owned.noting(header.timing)
         let storedAt = clock.now
         let lifetime = configuration.expiration.lifetime(at: clock.wallNow)
         let row = CacheIndex.Row(

@@ -32,7 +32,35 @@ extension ImageManager {
         let path: String
         /// The file, if it is there for the worker alone.
         let scratch: ScratchFile?
+        /// Of the bytes of the original, also when this is something that was made of it.
         let mark: String
+        /// What is still to be done, when it is something that was made of the original; nil for the original itself.
+        var rest: ImageRecipe?
+        /// The format of the original.
+        var format: ImageFormat
+        /// What tells the file from all others that work is done on.
+        var workMark: String
+        /// Where the original came from, and who may have it.
+        var origin: ImageOrigin
+
+        init(result: ImageResult, path: String, scratch: ScratchFile?, mark: String) {
+            self.result = result
+            self.path = path
+            self.scratch = scratch
+            self.mark = mark
+            format = result.record.header.format
+            workMark = mark
+            origin = result.record.origin
+        }
+
+        /// Whether work on it may have failed only because its file went on its way to the worker, or is damaged.
+        func isToBlame(for error: ImageError) -> Bool {
+            switch error {
+            case .badData: true
+            case .storageFailed: !result.record.isIntact(burst: 0)
+            default: false
+            }
+        }
     }
 
     /// The cache that keeps the originals of what is made for `cache`.
@@ -100,7 +128,18 @@ extension ImageManager {
     ) async throws -> ImageResult {
         // What may have to be checked with its server is checked by its original.
         let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
-        if !isChecked, let found = try await made(resource, in: cache, options) { return found }
+        if !isChecked {
+            if let found = try await made(resource, in: cache, options) { return found }
+            if let base = try await intermediate(insteadOf: resource, in: cache, options) {
+                do {
+                    let result = try await variant(of: base, resource, in: cache, options, needs, caller)
+                    count(base.result.cacheType)
+                    return result
+                } catch let error as ImageError where base.isToBlame(for: error) {
+                    // The original is loaded.
+                }
+            }
+        }
         for isLastTry in [false, true] {
             let original = try await original(of: resource, in: cache, options, caller)
             try Task.checkCancellation()
@@ -130,6 +169,15 @@ extension ImageManager {
         ) { [self] effort in
             // Somebody else may have made it since it was looked for.
             if let found = try await made(resource, in: cache, options, from: original) { return found }
+            if let base = try await intermediate(of: original, resource, in: cache, options) {
+                do {
+                    return try await keep(
+                        try await rendered(
+                            base, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
+                } catch let error as ImageError where base.isToBlame(for: error) {
+                    // There is the original.
+                }
+            }
             return try await keep(
                 try await rendered(
                     original, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
@@ -145,17 +193,19 @@ extension ImageManager {
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
     ) async throws -> Storing {
-        let wish = RenderWish(mark: original.mark, recipe: options.recipe, limits: options.limits)
+        let wish = RenderWish(
+            mark: original.workMark, recipe: original.rest ?? options.recipe, limits: options.limits)
         let file = try await renders.value(for: wish, priority: priority) { [self] _ in
             try await render(original, wish, source)
         }
-        let record = original.result.record
         return try await pool.run {
             var keeping = options
             keeping.recipe = ImageRecipe()
             return Storing(
                 content: try Self.content(of: file), key: key, cache: cache, source: source,
-                origin: VariantSource.origin(record.origin, mark: original.mark), options: keeping, needs: needs)
+                origin: VariantSource.origin(
+                    original.origin, mark: original.mark, of: file.image.isExact ? original.format : nil),
+                options: keeping, needs: needs)
         }
     }
 
@@ -167,7 +217,9 @@ extension ImageManager {
         var output = wish.recipe.output(of: header, to: file.path)
         if wish.isRaw { output.rule = .pixels }
         let request = RenderRequest(
-            source: original.path, format: header.format.rawValue, outputs: [output], limits: wish.limits)
+            source: original.path, format: header.format.rawValue,
+            originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
+            limits: wish.limits)
         let reply: RenderReply
         do {
             reply = try await codec.render(request, cost: Self.cost(of: header))

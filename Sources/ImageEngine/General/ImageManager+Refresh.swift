@@ -92,7 +92,7 @@ extension ImageManager {
         noteLogin(of: download, for: request, options)
         let arrival = Arrival(
             download: download, request: request, resource: resource,
-            scope: HTTPScope(options, url: request.url, login: download.login), cache: cache,
+            scope: scope(of: request.url, options, login: download.login), cache: cache,
             options: options.keepingOnlyCacheOptions, needs: [])
         if try await revive(standing, arrival) != nil { return nil }
         let whole = try await wholeArrival(arrival, priority, nil)

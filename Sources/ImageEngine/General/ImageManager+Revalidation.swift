@@ -53,7 +53,8 @@ extension ImageManager {
             let merged =
                 metadata?.merging(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
                 ?? HTTPMetadata(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
-            origin.http = merged.text
+            // What was noted about the image is still so.
+            origin.http = ([merged.text] + ImageNotes.notes(in: old.http)).joined(separator: "\n")
             return origin
         }
 
@@ -104,7 +105,7 @@ extension ImageManager {
             outgoing = try await modified(resource.url, options)
             entry = self.entry(of: found, to: outgoing, in: cache)
         }
-        let scope = HTTPScope(outgoing.options, url: outgoing.url)
+        let scope = scope(of: outgoing.url, outgoing.options)
         var standing: Standing?
         if let found {
             switch options.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {

@@ -13,13 +13,20 @@ extension ImageManager {
 
     /// The scopes in which a request may be answered with an image; the first is that of what it sends itself.
     func scopes(of url: String, _ options: ImageOptions, for record: ImageRecord?) -> [HTTPScope] {
-        guard record?.isPersonal == true else { return [HTTPScope(options, url: url)] }
+        guard record?.isPersonal == true else { return [scope(of: url, options)] }
         // It may have come from any of the sources, with what that one was given.
         return ([url] + options.alternativeSources).flatMap { source in
             let options = options.scoped(from: url, to: source)
             let logins: [String?] = [nil] + logins(of: source, options)
-            return logins.map { HTTPScope(options, url: source, login: $0) }
+            return logins.map { scope(of: source, options, login: $0) }
         }
+    }
+
+    /// The scope of a request as it is sent.
+    ///
+    /// - Parameter login: Credentials that are given besides.
+    func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
+        HTTPScope(options, url: url, login: login, accept: downloader.accept(for: url))
     }
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {

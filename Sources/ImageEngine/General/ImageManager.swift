@@ -86,7 +86,9 @@ public final class ImageManager: Sendable {
         self.spool = spool
         codec = CodecPool(configuration.codec, now: configuration.clock.monotonic)
         downloader = ImageDownloader(
-            configuration.downloader, now: configuration.clock.monotonic,
+            configuration.downloader,
+            accept: AcceptHeader.text(decoding: codec.isAvailable ? CodecFormats().decoded : nil),
+            now: configuration.clock.monotonic,
             activity: { [activity] in activity.report($0) },
             spool: SpoolPlace(makePath: { try spool.partialPath() }, resume: ResumeFolder(spool)))
     }
@@ -375,7 +377,7 @@ public final class ImageManager: Sendable {
                 noteLogin(of: download, for: request, options)
                 let arrival = Arrival(
                     download: download, request: request, resource: resource,
-                    scope: HTTPScope(options, url: request.url, login: download.login), cache: cache,
+                    scope: scope(of: request.url, options, login: download.login), cache: cache,
                     options: wish.options, needs: needs)
                 if let revived = try await revive(standing, arrival) { return revived }
                 let whole = try await wholeArrival(arrival, effort.priority, effort.report)

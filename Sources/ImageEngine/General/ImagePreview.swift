@@ -8,7 +8,7 @@ extension ImageRecord {
 
 /// The text form of a placeholder: its letter, the colour, and the hash in base64.
 enum ImagePreview {
-    private static let letter = "t"
+    static let letter = "t"
 
     static func line(_ preview: RenderPlaceholder) -> String {
         let bytes = preview.thumbHash
@@ -32,9 +32,7 @@ enum ImagePreview {
 
     /// The origin with the placeholder.
     static func origin(_ origin: ImageOrigin, _ preview: RenderPlaceholder) -> ImageOrigin {
-        var noted = origin
-        noted.http = (origin.http.map { $0 + "\n" } ?? "") + line(preview)
-        return noted
+        origin.noting(letter, line(preview))
     }
 }
 

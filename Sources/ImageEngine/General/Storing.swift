@@ -31,7 +31,8 @@ struct Storing: Sendable {
         }
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         let kept = try cache.store(
-            content, for: key, header: header, origin: origin, options: options, keepsBytes: keepsBytes,
+            content, for: key, header: header, origin: origin.noting(header.timing), options: options,
+            keepsBytes: keepsBytes,
             overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease,
             maySurpass: maySurpass)
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)

@@ -4,9 +4,11 @@ internal import ImageRecipes
 /// What a processed image was made from, as its entry remembers it: the mark of the original's bytes.
 ///
 /// An entry whose original has become another one is out of date: a local file that was written to, an image that was
-/// stored or downloaded anew. The mark is a line among what is kept of the server's answer.
+/// stored or downloaded anew. The mark is a line among what is kept of the server's answer; so is the format of the
+/// original, when the file holds exactly what was made of that, so that more can be made of it (see ``ChainPrefix``).
 enum VariantSource {
-    private static let letter = "m"
+    static let letter = "m"
+    static let exactLetter = "x"
 
     /// The mark of bytes with that digest.
     static func mark(_ digest: Digest) -> String { String(digest.hex.prefix(32)) }
@@ -19,15 +21,28 @@ enum VariantSource {
         return FileStamp(descriptor: descriptor).map { "\($0.inode).\($0.size).\($0.modified)" }
     }
 
-    /// The origin of what is made from an image of that origin and mark.
-    static func origin(_ origin: ImageOrigin, mark: String) -> ImageOrigin {
+    /// The origin of what is made from an image of that origin: what is kept of the server's answer, without what was noted
+    /// about the image itself.
+    ///
+    /// - Parameters:
+    ///   - mark: Of the original's bytes.
+    ///   - format: That of the original, if the file holds exactly what was made of it.
+    static func origin(_ origin: ImageOrigin, mark: String, of format: ImageFormat?) -> ImageOrigin {
         var made = origin
-        made.http = (origin.http.map { $0 + "\n" } ?? "") + letter + mark
+        let notes = [letter + mark] + (format.map { [exactLetter + $0.rawValue] } ?? [])
+        made.http = (ImageNotes.answer(in: origin.http) + notes).joined(separator: "\n")
         return made
     }
 
+    /// The format of the original, if the file of a processed image holds exactly what was made of that.
+    static func exactlyMade(_ record: ImageRecord) -> ImageFormat? {
+        line(of: record, exactLetter).flatMap { ImageFormat(rawValue: $0) }
+    }
+
     /// The mark of what a processed image was made from; nil when it is not known.
-    static func mark(of record: ImageRecord) -> String? {
+    static func mark(of record: ImageRecord) -> String? { line(of: record, letter) }
+
+    private static func line(of record: ImageRecord, _ letter: String) -> String? {
         guard let text = record.origin.http else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix(letter) { return String(line.dropFirst()) }
         return nil

@@ -41,6 +41,8 @@ public final class CodecPool: Sendable {
         /// Those cancelled before they were there.
         var cancelled: Set<CodecSchedule.JobID> = []
         var started = 0
+        /// What the last worker that started has said of itself.
+        var facts: CodecFacts?
     }
 
     private let configuration: Configuration
@@ -62,6 +64,10 @@ public final class CodecPool: Sendable {
 
     /// How many workers have been started so far.
     public var startedCount: Int { state.withLock { $0.started } }
+
+    /// What workers read and write: what the last one that started has said, and until one has, what those of this build
+    /// do.
+    public var formats: CodecFormats { state.withLock { $0.facts.map(CodecFormats.init) } ?? CodecFormats() }
 
     /// How many workers there are.
     public var workerCount: Int { state.withLock { $0.schedule.workerCount } }
@@ -100,7 +106,7 @@ public final class CodecPool: Sendable {
 
     /// What jobs have in common that can be done together.
     private static func group(_ request: RenderRequest) -> String {
-        "\(request.source)\n\(request.format)\n\(request.limits)"
+        "\(request.source)\n\(request.format)\n\(request.originalFormat ?? "")\n\(request.limits)"
     }
 
     private func cancel(_ id: CodecSchedule.JobID) {
@@ -200,7 +206,8 @@ public final class CodecPool: Sendable {
             guard let path = configuration.executable else { throw .missing(path: nil) }
             var started = try CodecProcess(path)
             state.withLock { $0.started += 1 }
-            try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
+            let facts = try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
+            state.withLock { $0.facts = facts }
             process = consume started
         }
         let seconds = request.limits.decodeSeconds + configuration.graceSeconds

@@ -76,16 +76,19 @@ struct CodecProcess: ~Copyable {
         return poll(&place, 1, 0) == 0
     }
 
-    /// Reads what the process says first.
+    /// Reads what the process says first: of itself.
     ///
     /// - Parameter deadline: By the machine's clock, in nanoseconds.
-    mutating func greeting(_ path: String, deadline: Int, _ attention: Attention) throws(CodecFailure) {
+    mutating func greeting(
+        _ path: String, deadline: Int, _ attention: Attention
+    ) throws(CodecFailure) -> CodecFacts {
         guard case .hello(let facts) = try receive(deadline: deadline, seconds: 10, attention) else {
             throw .garbled(reason: "it did not introduce itself")
         }
         guard facts.version == RenderMessage.version else {
             throw .otherVersion(path: path, version: facts.version)
         }
+        return facts
     }
 
     /// Has a request done.

@@ -14,6 +14,7 @@ extension ImageHeader {
         let width = bytes.little24(at: 24) + 1
         let height = bytes.little24(at: 27) + 1
         var pictures = 0
+        var timing = FrameTiming.Reader(loopCount: 0)
         var place = 12
         while place + 8 <= end {
             let length = bytes.little32(at: place + 4)
@@ -22,10 +23,16 @@ extension ImageHeader {
                 isAnimated
                 ? bytes.matches("ANMF", at: place)
                 : bytes.matches("VP8 ", at: place) || bytes.matches("VP8L", at: place)
-            if isPicture { pictures += 1 }
+            if isPicture {
+                pictures += 1
+                timing.note(bytes.little24(at: place + 20))
+            } else if bytes.matches("ANIM", at: place), length >= 6 {
+                timing.loopCount = bytes.little16(at: place + 12)
+            }
             place += 8 + length + length & 1
         }
-        return try ImageHeader(.webp, width, height, frames: isAnimated ? pictures : min(pictures, 1))
+        return try ImageHeader(
+            .webp, width, height, frames: isAnimated ? pictures : min(pictures, 1), timing: isAnimated ? timing : nil)
     }
 
     /// The size in a VP8 key frame (RFC 6386, section 9.1) or a VP8L header (RFC 9649, section 3.4).

@@ -12,6 +12,14 @@ public struct ImageHeader: Equatable, Sendable {
     public let height: Int
     /// Pictures of an animation, pages of a TIFF; 1 for stills.
     public let frameCount: Int
+    /// When the frames of a GIF, PNG or WebP are shown, if these bytes were read; see ``ImageRecord/timing``.
+    let timing: FrameTiming?
+
+    /// Whether both are the same but for the timing, which an index keeps elsewhere.
+    public static func == (one: ImageHeader, other: ImageHeader) -> Bool {
+        one.format == other.format && one.width == other.width && one.height == other.height
+            && one.frameCount == other.frameCount
+    }
 
     /// Why bytes are not taken for a picture.
     public enum Failure: Error, Equatable, Sendable {
@@ -37,12 +45,15 @@ public struct ImageHeader: Equatable, Sendable {
         self = try Self.reading(&source)
     }
 
-    init(_ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1) throws(Failure) {
+    init(
+        _ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1, timing: FrameTiming.Reader? = nil
+    ) throws(Failure) {
         guard width > 0, height > 0, frames > 0 else { throw .malformed(format) }
         self.format = format
         self.width = width
         self.height = height
         frameCount = frames
+        self.timing = timing?.timing(of: frames)
     }
 
     static func reading(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {

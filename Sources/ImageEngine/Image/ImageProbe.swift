@@ -14,6 +14,8 @@ public struct ImageProbe: Equatable, Sendable {
     public var frameCount: Int?
     /// Whether a pixel may be transparent.
     public var hasAlpha: Bool?
+    /// When the frames of an animation are shown, if the whole of it was looked at.
+    public var timing: FrameTiming?
 
     /// The bytes tell too little; more of them may tell it.
     struct TooFew: Error, Equatable {}
@@ -30,6 +32,7 @@ public struct ImageProbe: Equatable, Sendable {
         let known = Self.known(header.format, &bytes)
         self.init(header.format, header.width, header.height)
         frameCount = header.frameCount
+        timing = header.timing
         orientation = known?.orientation
         hasAlpha = known?.hasAlpha
     }

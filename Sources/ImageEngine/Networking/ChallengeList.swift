@@ -4,7 +4,10 @@ struct ChallengeList: Sendable, Equatable {
     struct Challenge: Sendable, Equatable {
         /// In small letters.
         let scheme: String
-        var realm: String?
+        /// What it says, by names in small letters; of several of one name the first.
+        var parameters: [String: String] = [:]
+        /// What the credentials are for.
+        var realm: String? { parameters["realm"] }
     }
 
     private(set) var challenges: [Challenge] = []
@@ -28,9 +31,8 @@ struct ChallengeList: Sendable, Equatable {
                 skip(" \t")
                 let value = Self.value(&rest)
                 // `=` without a name or a challenge before it belongs to nobody.
-                if name.lowercased() == "realm", !challenges.isEmpty, challenges[challenges.count - 1].realm == nil {
-                    challenges[challenges.count - 1].realm = value
-                }
+                guard !challenges.isEmpty else { continue }
+                challenges[challenges.count - 1].parameters.merge([name.lowercased(): value]) { first, _ in first }
             } else if !name.isEmpty {
                 challenges.append(Challenge(scheme: name.lowercased()))
             } else {

@@ -26,6 +26,8 @@ struct Exchange: Sendable {
     private var headerBytes = 0
     private var origin: AddressClass?
     private var failures = 0
+    /// How often a digest was made anew because its server wanted it mixed with something else.
+    private var renewals = 0
     /// Whether servers that want credentials are taken as if no delegate were asked.
     private var leavesChallenges = false
     private var part: ResumePart?
@@ -199,7 +201,7 @@ struct Exchange: Sendable {
         }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
-        return false
+        return (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
     }
 
     /// The request that answers a challenge.
@@ -214,7 +216,20 @@ struct Exchange: Sendable {
             challenges.offers("digest")
         {
             // The credentials are right, only to be sent in another way.
-            next.scheme = "digest"
+            return next.speakingDigest(challenges, as: sent)
+        }
+        if !isProxy, let old = hop.digest, let new = challenges.digest, renewals < Self.challengeLimit,
+            new.isStale && new.nonce != old.nonce || new.realm != old.realm
+        {
+            // The credentials may still be right, only what they were mixed with is too old, or for elsewhere.
+            renewals += 1
+            return next.speakingDigest(challenges, as: sent)
+        }
+        if isProxy, let old = hop.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
+            new.isStale, new.nonce != old.nonce
+        {
+            renewals += 1
+            next.proxyLogin?.digest = new
             return next
         }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)
@@ -238,12 +253,14 @@ struct Exchange: Sendable {
             leavesChallenges = true
             return next
         case .credential(let credential) where isProxy:
-            next.proxyLogin = proxy.map { Hop.ProxyLogin(proxy: $0, authorization: credential) }
+            next.proxyLogin = proxy.map { Hop.ProxyLogin($0, credential, challenges) }
         case .credential(let credential):
             note("challenge \(hop.url.origin) \(credential.scopeText)")
             next = next.withoutField("authorization")
             next.authorization = credential
-            next.scheme = best.scheme == "digest" ? "digest" : "basic"
+            next.digest = nil
+            next.scheme = "basic"
+            if best.scheme == "digest" { next = next.speakingDigest(challenges, as: next) }
         }
         return next
     }

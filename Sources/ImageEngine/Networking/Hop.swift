@@ -12,6 +12,18 @@ struct Hop: Hashable, Sendable {
     struct ProxyLogin: Hashable, Sendable {
         let proxy: String
         let authorization: Authorization
+        /// The challenge that they answer, when it is one by digest and not left to libcurl.
+        var digest: DigestChallenge?
+        /// Whether it may want them by digest, which libcurl finds out by asking without first.
+        var mayBeDigest = true
+
+        /// Credentials that answer the challenges of a proxy: by ourselves where we can, else as libcurl does.
+        init(_ proxy: String, _ authorization: Authorization, _ challenges: ChallengeList) {
+            self.proxy = proxy
+            self.authorization = authorization
+            if case .basic(let user, _) = authorization, DigestChallenge.isPlain(user) { digest = challenges.digest }
+            mayBeDigest = digest == nil && challenges.offers("digest")
+        }
 
         func credentials(for proxy: String?) -> Authorization? { proxy == self.proxy ? authorization : nil }
     }
@@ -21,6 +33,8 @@ struct Hop: Hashable, Sendable {
     var authorization: Authorization?
     /// The scheme that a server asked for, when it was not the usual one: `digest`.
     var scheme: String?
+    /// The challenge that the credentials answer, when ``scheme`` is `digest` and it is not left to libcurl.
+    var digest: DigestChallenge?
     /// Credentials for a proxy, once it wanted some.
     var proxyLogin: ProxyLogin?
     /// The certificate that the rules name for its host.
@@ -60,6 +74,7 @@ struct Hop: Hashable, Sendable {
         next.fields = fields.filter { Self.crossesOrigins($0.name.text) }
         next.authorization = nil
         next.scheme = nil
+        next.digest = nil
         next.isAtHome = false
         return next
     }

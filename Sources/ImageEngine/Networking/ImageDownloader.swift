@@ -45,8 +45,9 @@ public final class ImageDownloader: Sendable {
         /// The default settings.
         public init() {}
 
-        fileprivate var transport: TransportSettings {
+        fileprivate func transport(accept: String) -> TransportSettings {
             var settings = network
+            settings.accept = accept
             settings.userAgent = userAgent
             settings.policy = policy
             settings.tls = tls
@@ -101,11 +102,13 @@ public final class ImageDownloader: Sendable {
     var rules: RequestRules { hostRules.withLock { $0 } }
 
     /// - Parameters:
+    ///   - accept: The `Accept` of requests that have none.
     ///   - now: A clock in nanoseconds that never goes back.
     ///   - activity: Hears how many downloads run, whenever that changes, in order.
     ///   - spool: Where bodies too large for memory are gathered.
     init(
-        _ configuration: Configuration, now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
+        _ configuration: Configuration, accept: String = AcceptHeader.text(decoding: nil),
+        now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
         activity: @escaping @Sendable (_ running: Int) -> Void = { _ in },
         spool: SpoolPlace
     ) {
@@ -115,7 +118,7 @@ public final class ImageDownloader: Sendable {
         let hook = FinishHook()
         finishHook = hook
         tape = configuration.tape
-        transport = CurlTransport(configuration.transport, spool: spool) { hook.call($0) }
+        transport = CurlTransport(configuration.transport(accept: accept), spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler, at: now())
         self.scheduler = Mutex(scheduler)

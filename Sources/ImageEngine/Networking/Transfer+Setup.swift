@@ -48,18 +48,24 @@ extension Transfer {
             add("Range: bytes=\(part.count)-")
             add("If-Range: \(part.note.validator)")
         }
-        if !names.contains("accept") { add(Self.acceptLine) }
+        if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
         if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
+        if order.hop.digest != nil, !names.contains("authorization") {
+            if let answer = order.hop.digestAnswer(own: Self.digestPart) { add("Authorization: \(answer)") }
+        }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
 
-    private static let acceptLine = "Accept: " + TransportSettings.accept
+    /// Our part of a digest: another each time.
+    private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
         let hop = order.hop
+        // An answer of ours to a digest challenge stands among the header fields.
+        if hop.digest != nil { return }
         if case .basic(let user, let password) = hop.authorization {
             hc_set_string(easy, CURLOPT_USERNAME, user)
             hc_set_string(easy, CURLOPT_PASSWORD, password)
@@ -75,11 +81,14 @@ extension Transfer {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
         hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
-        if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
+        if let answer = order.hop.digestAnswer(to: proxy, own: Self.digestPart) {
+            proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
+            if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
+        } else if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
             hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
-            // CURLAUTH_BASIC and CURLAUTH_DIGEST: whichever it wants.
-            hc_set_long(easy, CURLOPT_PROXYAUTH, 1 << 0 | 1 << 1)
+            // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
+            hc_set_long(easy, CURLOPT_PROXYAUTH, order.hop.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
     }
 

@@ -11,6 +11,7 @@ final class Transfer {
     let proxy: String?
 
     var headerList: UnsafeMutablePointer<curl_slist>?
+    var proxyHeaderList: UnsafeMutablePointer<curl_slist>?
     var resolveList: UnsafeMutablePointer<curl_slist>?
     private let spool: BodySpool
     private var response = DownloadResponse()
@@ -71,6 +72,7 @@ final class Transfer {
 
     deinit {
         hc_list_free(headerList)
+        hc_list_free(proxyHeaderList)
         hc_list_free(resolveList)
     }
 
@@ -225,12 +227,18 @@ final class Transfer {
     /// answers with credentials by itself.
     private var isFinal: Bool {
         switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
-        case ..<200: false
-        case 401: order.hop.scheme != "digest"
-        case 407: order.hop.proxyLogin == nil
+        // A proxy that wants credentials before it connects us, and somebody has some.
+        case ..<200:
+            hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && order.answersChallenges && isProxyFinal
+                && challenge != nil
+        case 401: order.hop.scheme != "digest" || order.hop.digest != nil
+        case 407: isProxyFinal
         default: true
         }
     }
+
+    /// Whether libcurl does not answer a proxy's challenge by itself.
+    private var isProxyFinal: Bool { order.hop.proxyLogin?.mayBeDigest != true }
 
     /// Decides what is done with the body; `disposition` stays unknown if it is refused, for `verdict` then says why.
     private func judge(hasBody: Bool) {

@@ -19,6 +19,8 @@ public struct TLSSettings: Sendable, Hashable {
 /// Everything about the network that is the same for all downloads.
 struct TransportSettings: Sendable {
     var userAgent = "halcyon"
+    /// The `Accept` of requests that have none.
+    var accept = AcceptHeader.text(decoding: nil)
     var policy = NetworkPolicy()
     var tls = TLSSettings()
     var proxies = ProxyTable()
@@ -34,11 +36,4 @@ struct TransportSettings: Sendable {
     var variable: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
     /// Makes libcurl's handle for many transfers; nil when it has no memory, as in tests.
     var makeMulti: @Sendable () -> UnsafeMutableRawPointer? = { hc_multi_init() }
-
-    /// The Accept header: every format that we can read, then other pictures, then whatever there is.
-    static let accept: String = {
-        let preferred: [ImageFormat] = [.avif, .webp]
-        let formats = preferred + ImageFormat.allCases.filter { !preferred.contains($0) }
-        return formats.map(\.mimeType).joined(separator: ",") + ",image/*;q=0.8,*/*;q=0.1"
-    }()
 }

@@ -62,6 +62,19 @@ struct ProbeReply: WireObject {
             $0.probe.frameCount
         },
         WireField(
+            "delays",
+            "How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.",
+            delaySchema, isOptional: true
+        ) {
+            if let timing = $0.found.probe.timing { $1.write(delays: timing.delays) }
+        },
+        WireField(
+            "loopCount", "How often an animation is played, 0 for ever; left out when its start does not tell.",
+            countSchema, isOptional: true
+        ) {
+            if let timing = $0.found.probe.timing { $1.field("loopCount", timing.loopCount) }
+        },
+        WireField(
             "hasAlpha", "Whether it may be transparent; null when its start does not tell.",
             ["type": ["boolean", "null"]]
         ) {

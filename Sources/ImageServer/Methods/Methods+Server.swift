@@ -30,8 +30,7 @@ extension Method {
             try invocation.server.initialize(
                 watching: process?.number, settings: options?.layer, asking: capabilities?.questions ?? [])
             return .now(
-                InitializeReply(
-                    limits: invocation.server.limits, hasCodec: invocation.server.manager.codec.isAvailable))
+                InitializeReply(limits: invocation.server.limits, codec: invocation.server.manager.codec))
         },
         notification("initialized", "The client has taken in the reply to initialize.") { _ in .now(NullResult()) },
         Method("shutdown", "Ends the session: after it only exit may follow.", isLenient: true) { invocation in
@@ -67,8 +66,13 @@ extension Method {
 /// The server's introduction.
 struct InitializeReply: WireObject {
     let limits: ConnectionLimits
-    /// Whether pictures can be processed.
-    let hasCodec: Bool
+    /// What pictures can be processed; nil when none can.
+    let formats: CodecFormats?
+
+    init(limits: ConnectionLimits, codec: CodecPool) {
+        self.limits = limits
+        formats = codec.isAvailable ? codec.formats : nil
+    }
 
     static let name = "InitializeResult"
 
@@ -81,10 +85,11 @@ struct InitializeReply: WireObject {
     }
 
     /// What clients may test for besides, when there is a codec worker.
-    static let codecCapabilities =
+    static func codecCapabilities(_ formats: CodecFormats) -> [String] {
         ["processors"] + ImageProcessor.names.map { "processor.\($0)" }
-        + CodecFormats.decoded.map { "format.\($0.rawValue).decode" }
-        + CodecFormats.encoded.map { "format.\($0.rawValue).encode" }
+            + formats.decoded.map { "format.\($0.rawValue).decode" }
+            + formats.encoded.map { "format.\($0.rawValue).encode" }
+    }
 
     static let fields: [WireField<InitializeReply>] = [
         WireField(
@@ -106,7 +111,7 @@ struct InitializeReply: WireObject {
             "capabilities", "What the server can do, by name; test for the names, not for versions.",
             ["type": "object", "additionalProperties": true]
         ) {
-            let names = capabilities + ($0.hasCodec ? codecCapabilities : [])
+            let names = capabilities + ($0.formats.map(codecCapabilities) ?? [])
             $1.key("capabilities")
             $1.object { writer in
                 for name in names {

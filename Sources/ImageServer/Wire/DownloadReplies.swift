@@ -8,7 +8,9 @@ struct DownloadReply: WireObject {
     static let name = "DownloadResult"
 
     private static let names = [
-        "format", "mimeType", "width", "height", "frameCount", "byteCount", "data", "url", "etag", "lastModified",
+        "format", "mimeType", "width", "height", "frameCount", "delays", "loopCount", "byteCount", "data", "url",
+        "etag",
+        "lastModified",
     ]
 
     static let fields: [WireField<DownloadReply>] = ImageReply.imageFields.filter {

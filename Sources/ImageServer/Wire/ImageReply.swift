@@ -45,6 +45,18 @@ struct ImageReply: WireObject {
         WireField("frameCount", "Pictures of an animation or pages; 1 for stills.", countSchema) {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },
+        WireField(
+            "delays", "How long each frame of an animation is shown, in milliseconds, where that is known.",
+            delaySchema, isOptional: true
+        ) {
+            if let timing = $0.image.record.timing { $1.write(delays: timing.delays) }
+        },
+        WireField(
+            "loopCount", "How often an animation is played, where that is known; 0 for ever.", countSchema,
+            isOptional: true
+        ) {
+            if let timing = $0.image.record.timing { $1.field("loopCount", timing.loopCount) }
+        },
         WireField("byteCount", "The size of the image file, in bytes.", countSchema) {
             $1.field("byteCount", $0.image.record.byteCount)
         },
@@ -120,10 +132,7 @@ struct ImageReply: WireObject {
                 writer.field("frameCount", pixels.frameCount)
                 writer.field("byteCount", pixels.byteCount)
                 writer.field("loopCount", pixels.loopCount)
-                writer.key("delays")
-                writer.array { writer in
-                    for delay in pixels.delays { writer.write(delay) }
-                }
+                writer.write(delays: pixels.delays)
             }
         },
         WireField(
@@ -189,12 +198,25 @@ struct ImageReply: WireObject {
     }
 }
 
+/// What a list of delays is.
+let delaySchema: JSONLiteral = ["type": "array", "items": countSchema]
+
+extension JSONWriter {
+    /// Writes how long frames are shown.
+    mutating func write(delays: [Int]) {
+        key("delays")
+        array { writer in
+            for delay in delays { writer.write(delay) }
+        }
+    }
+}
+
 private let pixelSchema: JSONLiteral = [
     "type": "object",
     "properties": [
         "path": textSchema, "uri": textSchema, "width": countSchema, "height": countSchema, "stride": countSchema,
         "frameCount": countSchema, "byteCount": countSchema, "loopCount": countSchema,
-        "delays": ["type": "array", "items": countSchema],
+        "delays": delaySchema,
     ], "required": ["path", "uri", "width", "height", "stride", "frameCount", "byteCount", "loopCount", "delays"],
 ]
 

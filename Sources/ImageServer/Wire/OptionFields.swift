@@ -143,6 +143,10 @@ struct OptionField: Sendable {
             "decodeSeconds", "The most seconds that its processing may take.", default: 20, from: 0, to: 3600,
             isOpen: true
         ) { $0.limits.decodeSeconds = $1 },
+        integer(
+            "maxEntityBytes", "The most bytes that the entities of a drawing may add to it where they are used.",
+            default: 1_000_000, from: 0, to: 1 << 28
+        ) { $0.limits.maxEntityBytes = $1 },
         number(
             "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
         ) { $0.lease = $1 },

@@ -21,7 +21,7 @@ enum ProcessorMember {
     static let formatSchema: JSONLiteral = ["type": "string", "enum": .array(formats.map { .string($0.rawValue) })]
 
     /// The formats that are written, and known again when they are read.
-    static let formats = CodecFormats.encoded
+    static let formats = CodecFormats().encoded
 
     static func range(_ low: Double, _ high: Double) -> JSONLiteral {
         .object([("type", "number"), ("minimum", .number(low)), ("maximum", .number(high))])

@@ -49,7 +49,7 @@ import Testing
 
     // MARK: Made once
 
-    @Test func oneURLWithDifferentProcessorsIsDownloadedOnceAndEachGetsItsOwn() async throws {  // E2-4, E2-7
+    @Test func oneURLWithDifferentProcessorsIsDownloadedOnceAndEachGetsItsOwn() async throws {  // E2-4, E2-7, A-031
         let chains: [[ImageProcessor]] = try [[blur(1)], [blur(2)], [.blackWhite], []]
         let results = try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for chain in chains { group.addTask { try await image(chain) } }
@@ -62,7 +62,7 @@ import Testing
         #expect(passes == 3)
     }
 
-    @Test func theSameProcessorForManyIsRunOnce() async throws {  // E2-5
+    @Test func theSameProcessorForManyIsRunOnce() async throws {  // E2-5, A-031
         try standIn.set(.wait)
         try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for index in 0..<20 {

@@ -45,7 +45,7 @@ import Testing
         #expect(schedule.submit(Job(id: 2, cost: 1)) == .start(2), "numbers are not used again")
     }
 
-    @Test func whatIsLargeWaitsForMemoryAndNothingOvertakesIt() {
+    @Test func whatIsLargeWaitsForMemoryAndNothingOvertakesIt() {
         var schedule = schedule()
         _ = schedule.submit(Job(id: 1, cost: 60))
         _ = schedule.next(1, at: 0)

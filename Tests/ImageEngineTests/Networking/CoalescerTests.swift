@@ -49,7 +49,7 @@ import Testing
         #expect(Set([try await callers[0].value, try await callers[1].value]) == [1, 2])
     }
 
-    /// E2-3.
+    /// E2-3, A-219.
     @Test func everyCallerGetsTheOneError() async throws {
         let callers = (0..<50).map { _ in caller(fails: true) }
         try await waiting(50)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// what a cancelled start brings late is no answer to those who came after it.
-    @Test func lateResultOfACancelledStartAnswersNobody() async throws {
+    @Test func lateResultOfACancelledStartAnswersNobody() async throws {
         let (late, ended) = (Gate(), Gate())
         let first = Task { [coalescer] in
             try await coalescer.value(for: "k") { _ in
@@ -198,7 +198,7 @@ import Testing
         #expect(heard.value == 0)
     }
 
-    /// A-006, C-11: joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
+    /// C-11: joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
     @Test(arguments: 0..<30 as Range<UInt64>)
     func everyCallerHasExactlyOneOutcome(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)

@@ -204,6 +204,7 @@ import Testing
         ] as [(String, [(String, String?)])])
     func challengesAreRead(_ text: String, _ expected: [(String, String?)]) {
         let found = ChallengeList(text).challenges
-        #expect(found == expected.map { ChallengeList.Challenge(scheme: $0.0, realm: $0.1) })
+        #expect(found.map(\.scheme) == expected.map(\.0))
+        #expect(found.map(\.realm) == expected.map(\.1))
     }
 }

@@ -65,6 +65,78 @@ import Testing
         #expect(try await failure(server, .challenge) == nil)
     }
 
+    /// Each refusal withholds its body: the first, and that of a digest that is too old.
+    @Test(arguments: [true, false])
+    func digestIsSpokenToAServerThatWithholdsTheBodiesOfItsRefusals(_ asksDelegate: Bool) async throws {
+        let server = try LocalServer { [picture] request in
+            let sent = request.headers["authorization"] ?? ""
+            if sent.contains("nonce=\"new\""), sent.contains("uri=\"/a\"") { return .reply(200, [:], picture) }
+            let nonce = sent.contains("nonce=\"old\"") ? "nonce=\"new\", stale=true" : "nonce=\"old\""
+            return withheld(401, ["WWW-Authenticate": "Digest realm=\"r\", \(nonce), qop=\"auth\""])
+        }
+        defer { server.stop() }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        defer { gate.open() }
+        let error = try await engine.failure(server.url("/a")) {
+            $0.timeout = 5
+            if asksDelegate {
+                $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            } else {
+                $0.authorization = .basic(user: "u", password: "p")
+            }
+        }
+        #expect(error == nil)
+        #expect(server.requests.count == 3, "none is sent without an answer to what was asked")
+    }
+
+    @Test func wrongCredentialsForADigestAreRefusedWithoutABody() async throws {
+        let server = try LocalServer { _ in
+            withheld(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
+        }
+        defer { server.stop() }
+        defer { gate.open() }
+        let error = try await engine.failure(server.url("/a")) {
+            $0.timeout = 5
+            $0.authorization = .basic(user: "u", password: "wrong")
+        }
+        #expect(error == .invalidStatusCode(401, url: server.url("/a")))
+        #expect(server.requests.count == 2)
+    }
+
+    /// In the clear, and before a tunnel to a server of https: a basic answer, and one by digest that is too old at first.
+    @Test(
+        arguments: ["http://pictures.example/a", "https://pictures.example/a"],
+        ["Basic realm=\"p\"", "Digest realm=\"p\", qop=\"auth\", algorithm=SHA-256"])
+    func proxyGetsItsCredentialsThatWithholdsTheBodiesOfItsRefusals(_ url: String, _ challenge: String) async throws {
+        let isSecure = url.hasPrefix("https")
+        let target = isSecure ? "pictures.example:443" : url
+        let proxy = try LocalServer { [picture] request in
+            let sent = request.headers["proxy-authorization"] ?? ""
+            let isRight =
+                sent.hasPrefix("Basic") || sent.contains("nonce=\"new\"") && sent.contains("uri=\"\(target)\"")
+            guard isRight, request.path == target else {
+                let nonce = sent.contains("nonce=\"old\"") ? "nonce=\"new\", stale=true" : "nonce=\"old\""
+                return withheld(407, ["Proxy-Authenticate": challenge + (challenge.hasPrefix("D") ? ", " + nonce : "")])
+            }
+            // It makes no tunnels, but says so.
+            return isSecure ? .reply(502, [:], []) : .reply(200, [:], picture)
+        }
+        defer { proxy.stop() }
+        let engine = try TestEngine { $0.downloader.proxy = .url(proxy.url("")) }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        defer { gate.open() }
+        let error = try await engine.failure(url) {
+            $0.timeout = 5
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        }
+        #expect((error == nil) == !isSecure)
+        #expect(error?.name != "timedOut")
+        #expect(proxy.requests.count == (challenge.hasPrefix("D") ? 3 : 2))
+        #expect(proxy.requests.map { $0.headers["proxy-authorization"] == nil }.count { $0 } == 1)
+        #expect(proxy.requests.allSatisfy { $0.headers["authorization"] == nil })
+        #expect(delegate.asked.count == 1)
+    }
+
     @Test func delegateIsAskedAboutAHeadWhoseBodyIsWithheld() async throws {
         let server = try LocalServer { _ in withheld(200) }
         defer { server.stop() }

@@ -127,7 +127,7 @@ struct ConfigurationTests {
         let allowed = try server(["--allowed-hosts", "127.0.0.1", "--user-agent", "mine/1"])
         #expect(try allowed.call(1, "retrieve", params)["result"] != nil)
         #expect(web.requests.first?.headers["user-agent"] == "mine/1")
-        #expect(web.requests.first?.headers["accept"]?.hasPrefix("image/avif,image/webp,image/png,") == true)
+        #expect(web.requests.first?.headers["accept"]?.hasPrefix("image/avif,image/webp,image/png;q=0.9,") == true)
         let proxied = try server([], ["HALCYON_PROXY": web.url("")])
         #expect(try proxied.call(1, "retrieve", #"{"url":"http://pictures.invalid/a.png"}"#)["error"] != nil)
         #expect(web.requests.last?.path == "http://pictures.invalid/a.png")

@@ -38,7 +38,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func theFirstFrameAfterTheWholeAnimationAndTheOtherWayRound() throws {  // E2-46, A-103
+    @Test func theFirstFrameAfterTheWholeAnimationAndTheOtherWayRound() throws {  // E2-46, A-044, A-103
         let server = try ServerProcess(cache: folder)
         for _ in 0..<2 {
             #expect(try retrieve(server, "gif-animated.gif", #""as":"path""#)["frameCount"]?.integer == 4)
@@ -131,6 +131,91 @@ struct ProcessingTests {
             }
             #expect(server.finish() == 0)
         }
+    }
+
+    @Test func whatIsMadeHasAPlaceholderOfItsOwn() throws {  // D-27
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let start = #"{"url":\#(quoted(web.url("/jpeg-photo.jpg"))),"options":{"thumbHash":true}"#
+        let original = try server.call(1, "retrieve", start + "}")["result"]
+        let steps = ##","processors":[{"tint":{"color":"#00ff00"}},{"format":{"to":"png"}}]}"##
+        let green = try server.call(2, "retrieve", start + steps)["result"]
+        #expect(green?["dominantColor"]?.string == "#00ff00", "\(green?.text ?? "")")
+        #expect(original?["thumbHash"]?.string != green?["thumbHash"]?.string)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func capabilitiesSayWhatTheWorkerReallyDoesOnceItHasBeenStarted() throws {
+        let standIn = try CodecStandIn(making: try Fixtures.bytes("png-1x1.png"))
+        for isStarted in [false, true] {
+            let server = try ServerProcess(cache: folder, ["--codec", standIn.path])
+            if isStarted { _ = try retrieve(server, "png-rgb.png", #""processors":[{"blackWhite":{}}]"#) }
+            let capabilities = try server.call(1, "initialize")["result"]?["capabilities"]
+            for (name, isThere) in [("png", true), ("webp", !isStarted)] {
+                #expect((capabilities?["format.\(name).decode"]?.boolean == true) == isThere, "\(name)")
+                #expect((capabilities?["format.\(name).encode"]?.boolean == true) == isThere, "\(name)")
+            }
+            #expect(server.finish() == 0)
+        }
+    }
+
+    @Test func animationsSayWhenTheirFramesAreShown() throws {  // A-046
+        let server = try ServerProcess(cache: folder)
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        for name in ["gif-animated.gif", "png-animated.png", "webp-animated.webp"] {
+            let whole = try retrieve(server, name, #""as":"path""#)
+            let delays = try #require(whole["delays"], "\(whole.text)")
+            let loops = try #require(whole["loopCount"])
+            #expect(delays.elements?.count == whole["frameCount"]?.integer, "\(name)")
+            let pixels = try retrieve(server, name, #""as":"pixels""#)["pixels"]
+            #expect(pixels?["delays"] == delays && pixels?["loopCount"] == loops, "\(name)")
+            let made = try retrieve(server, name, #""processors":[{"resize":{"width":8}}]"#)
+            #expect(made["delays"] == delays && made["loopCount"] == loops, "\(name)")
+            let still = try retrieve(server, name, #""options":{"onlyLoadFirstFrame":true}"#)
+            #expect(still["delays"] == nil && still["loopCount"] == nil, "\(name)")
+            let url = #"{"url":\#(quoted(web.url("/" + name)))}"#
+            for method in ["probe", "download", "retrieve", "retrieve", "probe"] {
+                let result = try server.call(2, method, url)["result"]
+                #expect(result?["delays"] == delays && result?["loopCount"] == loops, "\(method) \(name)")
+            }
+        }
+        #expect(try retrieve(server, "jpeg-photo.jpg", #""as":"path""#)["delays"] == nil)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func aChainThatGoesOnFromWhatIsCachedLoadsNothing() throws {  // E2-6, B-002
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(web.url("/png-rgb.png"))
+        let first = #"{"resize":{"width":30}}"#
+        _ = try server.call(1, "retrieve", #"{"url":\#(url),"processors":[\#(first)]}"#)
+        _ = try server.call(2, "remove", #"{"key":\#(url)}"#)
+        let both = try server.call(
+            3, "retrieve", #"{"url":\#(url),"processors":[\#(first),{"blur":{"radius":2}}]}"#)["result"]
+        #expect(both?["width"]?.integer == 30 && both?["cacheType"]?.string == "none")
+        #expect(both?["url"]?.string == web.url("/png-rgb.png"))
+        #expect(web.requests.count == 1)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func entitiesOfADrawingAreBoundedByAnOptionThatTheErrorNames() throws {  // E2-91
+        let server = try ServerProcess(cache: folder)
+        let part = "<!ENTITY p \"\(String(repeating: " ", count: 1000))\">"
+        let uses = String(repeating: "&p;", count: 1200)
+        let drawing =
+            "<?xml version=\"1.0\"?><!DOCTYPE svg [\(part)]><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"><desc>\(uses)</desc></svg>"
+        let path = folder + "/drawing.svg"
+        try Data(drawing.utf8).write(to: URL(fileURLWithPath: path))
+        let start = #"{"url":\#(quoted("file://" + path)),"processors":[{"resize":{"width":3}}]"#
+        let refused = try server.call(1, "retrieve", start + "}")["error"]
+        #expect(refused?["data"]?["limit"]?.string == "maxEntityBytes", "\(refused?.text ?? "")")
+        #expect(refused?["message"]?.string?.contains("raise maxEntityBytes") == true)
+        let drawn = try server.call(2, "retrieve", start + #","options":{"maxEntityBytes":1200000}}"#)
+        #expect(drawn["result"]?["width"]?.integer == 3, "\(drawn.text)")
+        #expect(server.finish() == 0)
     }
 
     @Test func theWholeLifeOfAVariant() throws {

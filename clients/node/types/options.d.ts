@@ -127,6 +127,8 @@ export interface DownloadOptions {
   maxAnimationPixels?: number;
   /** Longest time for processing, in seconds. Default: 20. Else the error `limitExceeded`. */
   decodeSeconds?: number;
+  /** Most bytes that the entities of an SVG may add. Default: 1,000,000. Else the error `limitExceeded`. */
+  maxEntityBytes?: number;
   /** Seconds after which the next source is begun beside one that has not answered. Default: only after a failure. */
   hedgeAfter?: number;
   /** Digests of which the bytes must have one, as in Subresource Integrity; else the error `badData`. */

@@ -90,6 +90,10 @@ export interface ImageResult {
   height: number;
   /** Number of frames; 1 when the image is not animated. */
   frameCount: number;
+  /** Of an animation, where that is known: milliseconds each frame is shown. */
+  delays?: number[];
+  /** Of an animation, where that is known: how often it is played; 0 for ever. */
+  loopCount?: number;
   /** Length of the encoded image in bytes. */
   byteCount: number;
   /** The encoded image, when it was asked for as `"data"` or `"both"`. */

@@ -53,6 +53,8 @@ export interface ImageOptions {
   maxAnimationPixels?: number;
   /** The most seconds that its processing may take. Default: 20. */
   decodeSeconds?: number;
+  /** The most bytes that the entities of a drawing may add to it where they are used. Default: 1000000. */
+  maxEntityBytes?: number;
   /** Seconds for which a path that is answered stays valid. Default: 60. */
   lease?: number;
   /** Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out. */
@@ -128,6 +130,10 @@ export interface ProbeResult {
   orientation: number|null;
   /** Pictures of an animation or pages; null when its start does not tell. */
   frameCount: number|null;
+  /** How long each frame of an animation is shown, in milliseconds; left out when its start does not tell. */
+  delays?: number[];
+  /** How often an animation is played, 0 for ever; left out when its start does not tell. */
+  loopCount?: number;
   /** Whether it may be transparent; null when its start does not tell. */
   hasAlpha: boolean|null;
   /** Its size in bytes; null when its server does not say. */
@@ -159,6 +165,10 @@ export interface ImageResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills. */
   frameCount: number;
+  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  delays?: number[];
+  /** How often an animation is played, where that is known; 0 for ever. */
+  loopCount?: number;
   /** The size of the image file, in bytes. */
   byteCount: number;
   /** The bytes, when asked for. */
@@ -214,6 +224,10 @@ export interface StoreResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills. */
   frameCount: number;
+  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  delays?: number[];
+  /** How often an animation is played, where that is known; 0 for ever. */
+  loopCount?: number;
   /** The size of the image file, in bytes. */
   byteCount: number;
   /** The bytes, when asked for. */
@@ -243,6 +257,10 @@ export interface DownloadResult {
   height: number;
   /** Pictures of an animation or pages; 1 for stills. */
   frameCount: number;
+  /** How long each frame of an animation is shown, in milliseconds, where that is known. */
+  delays?: number[];
+  /** How often an animation is played, where that is known; 0 for ever. */
+  loopCount?: number;
   /** The size of the image file, in bytes. */
   byteCount: number;
   /** The bytes, when asked for. */

@@ -28,6 +28,7 @@
 ---@field maxFrames? integer The most frames that an image to be processed may have. Default: 2000.
 ---@field maxAnimationPixels? integer The most pixels that all frames of it may have together. Default: 250000000.
 ---@field decodeSeconds? number The most seconds that its processing may take. Default: 20.
+---@field maxEntityBytes? integer The most bytes that the entities of a drawing may add to it where they are used. Default: 1000000.
 ---@field lease? number Seconds for which a path that is answered stays valid. Default: 60.
 ---@field revalidate? "never"|"ifExpired"|"always"|"http" Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.
 ---@field staleIfError? number Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.
@@ -69,6 +70,8 @@
 ---@field height integer Pixels down, as coded.
 ---@field orientation integer|nil How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.
 ---@field frameCount integer|nil Pictures of an animation or pages; null when its start does not tell.
+---@field delays? integer[] How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.
+---@field loopCount? integer How often an animation is played, 0 for ever; left out when its start does not tell.
 ---@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
 ---@field byteCount integer|nil Its size in bytes; null when its server does not say.
 ---@field cacheType "none"|"memory"|"disk" Where it was looked at; none for its source.
@@ -85,6 +88,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
 ---@field url? string Where it was downloaded from, after redirects.
@@ -113,6 +118,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
 ---@field url? string Where it was downloaded from, after redirects.
@@ -128,6 +135,8 @@
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
 ---@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
+---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
 ---@field data? string The bytes, when asked for.
 ---@field url? string Where it was downloaded from, after redirects.

@@ -158,4 +158,5 @@ class ImageOptions(TypedDict, total=False):
     maxFrames: int
     maxAnimationPixels: int
     decodeSeconds: float
+    maxEntityBytes: int
     onFailureImage: str

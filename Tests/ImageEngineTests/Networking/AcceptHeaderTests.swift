@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What requests say of the types that are wanted (A-228).
+@Suite struct AcceptHeaderTests {
+    private let standIn: CodecStandIn
+    private let server: LocalServer
+    private let folder: TemporaryFolder
+    private static let all =
+        "image/avif,image/webp,image/png;q=0.9,image/jpeg;q=0.9,image/gif;q=0.9,image/svg+xml;q=0.9,"
+        + "image/heic;q=0.8,image/tiff;q=0.8,image/bmp;q=0.8,image/x-icon;q=0.8,image/*;q=0.5,*/*;q=0.1"
+    private static let plain = "image/*,*/*;q=0.8"
+
+    init() throws {
+        standIn = try CodecStandIn(making: hollowPNG(width: 3))
+        folder = try TemporaryFolder()
+        let picture = hollowPNG(width: 7)
+        server = try LocalServer { request in
+            .reply(
+                200,
+                request.path.contains("vary") ? ["Vary": "Accept", "Cache-Control": "max-age=1000"] : [:], picture)
+        }
+    }
+
+    private func engine(
+        _ worker: String?, _ configure: (inout ImageManager.Configuration) -> Void = { _ in }
+    ) throws -> TestEngine {
+        try TestEngine(folder: folder) {
+            $0.codec.executable = worker
+            configure(&$0)
+        }
+    }
+
+    private var accepts: [String?] { server.requests.map { $0.headers["accept"] } }
+
+    @Test func withAWorkerTheTypesThatItReadsAreNamedAndWithoutOneAnyPictureIsAsGood() async throws {
+        let engine = try engine(standIn.path)
+        _ = try await engine.image(server.url("/a"))
+        #expect(accepts == [Self.all])
+        #expect(engine.manager.codec.startedCount == 0, "nothing is started for it")
+        for worker in [nil, "/nonexistent/halcyon-codec"] {
+            _ = try await self.engine(worker).image(server.url("/b\(worker ?? "")"))
+        }
+        #expect(accepts == [Self.all, Self.plain, Self.plain])
+        #expect(Set(CodecFormats().decoded.map(\.mimeType)).allSatisfy { Self.all.contains($0) }, "none is forgotten")
+    }
+
+    @Test func itIsTheSameForTheWholeLifeOfAProcess() async throws {
+        let engine = try engine(standIn.path)
+        // The worker says that it reads PNG alone.
+        _ = try await engine.image(server.url("/a")) { $0.recipe.processors = [.blackWhite] }
+        #expect(engine.manager.codec.formats.decoded == [.png])
+        _ = try await engine.image(server.url("/b"))
+        #expect(accepts == [Self.all, Self.all])
+    }
+
+    @Test func whatTheRequestOrTheRulesOfItsHostSayComesFirst() async throws {
+        var rule = HostRule(hosts: ["127.0.0.1"])
+        rule.headers = ["ACCEPT": "image/gif"]
+        let rules = rule
+        let engine = try engine(standIn.path) { $0.downloader.rules.hosts = [rules] }
+        _ = try await engine.image(server.url("/a"))
+        _ = try await engine.image(server.url("/b")) { $0.headers = ["accept": "image/bmp"] }
+        let other = try self.engine(standIn.path)
+        _ = try await other.image(server.url("/c")) { $0.headers = ["Accept": "*/*"] }
+        #expect(accepts == ["image/gif", "image/bmp", "*/*"])
+    }
+
+    @Test func whatWasStoredByVaryAcceptSuitsTheSameAcceptHoweverThatCameAbout() async throws {  // C-10
+        func load(_ engine: TestEngine, _ accept: String? = nil) async throws -> Bool {
+            let before = server.requests.count
+            _ = try await engine.image(server.url("/vary")) {
+                $0.revalidate = .http
+                if let accept { $0.headers = ["Accept": accept] }
+            }
+            return server.requests.count == before
+        }
+        let worker = try engine(standIn.path)
+        #expect(try await !load(worker))
+        #expect(try await load(worker))
+        #expect(try await load(worker, Self.all), "sent so, or by itself")
+        let none = try engine(nil)
+        #expect(try await !load(none), "another body may come")
+        #expect(try await load(none))
+        #expect(try await load(none, Self.plain))
+        var rule = HostRule(hosts: ["127.0.0.1"])
+        rule.headers = ["Accept": "image/gif"]
+        let rules = rule
+        let ruled = try engine(nil) { $0.downloader.rules.hosts = [rules] }
+        #expect(try await !load(ruled))
+        #expect(try await load(ruled))
+    }
+}
