@@ -29,7 +29,9 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         // The headers of libvips need GLib's; naming its package instead of vips' own leaves out flags that SwiftPM refuses.
         .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
-        .target(name: "CVips", dependencies: ["CVipsLibrary"], linkerSettings: [.linkedLibrary("vips")]),
+        .target(
+            name: "CVips", dependencies: ["CVipsLibrary"],
+            linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg")]),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
         .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),

@@ -62,8 +62,6 @@ void hv_free(void *bytes) { g_free(bytes); }
 
 void hv_release(VipsImage *image) { g_object_unref(image); }
 
-size_t hv_peak(void) { return vips_tracked_get_mem_highwater(); }
-
 static int64_t deadline;
 static int was_killed;
 
@@ -81,12 +79,14 @@ void hv_set_deadline(int64_t nanoseconds) {
 
 int hv_was_killed(void) { return was_killed; }
 
+int hv_is_late(void) {
+    if (deadline && now() >= deadline) was_killed = 1;
+    return was_killed;
+}
+
 static void judge_time(VipsImage *image, VipsProgress *progress, void *context) {
     (void)progress, (void)context;
-    if (deadline && now() >= deadline) {
-        was_killed = 1;
-        vips_image_set_kill(image, TRUE);
-    }
+    if (hv_is_late()) vips_image_set_kill(image, TRUE);
 }
 
 void hv_watch(VipsImage *image) {

@@ -175,6 +175,10 @@ int hv_means(VipsImage *image, double *means, int count) {
 }
 
 int hv_is_opaque(VipsImage *image, int depth) {
+    if (hv_is_in_memory(image) && image->BandFmt == VIPS_FORMAT_UCHAR) {
+        const uint8_t *pixels = VIPS_IMAGE_ADDR(image, 0, 0);
+        return hv_all_opaque(pixels, VIPS_IMAGE_SIZEOF_IMAGE(image), (size_t)image->Bands);
+    }
     VipsImage *alpha;
     if (vips_extract_band(image, &alpha, vips_image_get_bands(image) - 1, NULL)) return -1;
     hv_watch(alpha);
@@ -184,7 +188,7 @@ int hv_is_opaque(VipsImage *image, int depth) {
     return failed ? -1 : least >= most(depth);
 }
 
-VipsImage *hv_strip(VipsImage *image, int keep_profile) {
+static VipsImage *without_metadata(VipsImage *image, int keep_profile) {
     VipsImage *copy;
     if (vips_copy(image, &copy, NULL)) return NULL;
     gchar **names = vips_image_get_fields(copy);
@@ -212,13 +216,23 @@ VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
     return copy;
 }
 
-VipsImage *hv_still(VipsImage *image) {
+static VipsImage *as_still(VipsImage *image) {
     VipsImage *copy;
     if (vips_copy(image, &copy, NULL)) return NULL;
     static const char *names[] = {VIPS_META_PAGE_HEIGHT, VIPS_META_N_PAGES, "delay", "loop", "gif-delay", "gif-loop",
         "gif-palette", "background", "jpeg-thumbnail-data", "heif-primary"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) vips_image_remove(copy, names[i]);
     return copy;
+}
+
+VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata chosen) {
+    switch (chosen) {
+    case hv_metadata_of_still: return as_still(image);
+    case hv_profile_only: return without_metadata(image, 1);
+    case hv_no_metadata: return without_metadata(image, 0);
+    case hv_every_metadata: break;
+    }
+    MADE(vips_copy(image, &out, NULL));
 }
 
 VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int count, int loop) {

@@ -76,9 +76,12 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits, without alpha.
+    /// What counts as a small picture, which may be put into memory to save time: pixels.
+    static let smallSize = 2_000_000
+
+    /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits.
     func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
-        guard depth == 8, !hasAlpha, isInMemory || width * height <= 2_000_000 else { return nil }
+        guard depth == 8, isInMemory || width * height <= Self.smallSize else { return nil }
         let ready = try inMemory()
         let result = withExtendedLifetime(ready) {
             hv_resample(ready.handle, Int32(size.width), Int32(size.height))
@@ -114,6 +117,12 @@ final class CodecImage {
 
     /// What the picture carries besides pixels and profile.
     var metadata: Metadata { Metadata(rawValue: hv_metadata(handle)) }
+
+    /// The pixels of a plain JPEG of which this is the header, shrunk while they are decoded, in memory; nil where libvips is to try.
+    func decodedJPEG(_ bytes: SourceBytes, shrink: Int) -> CodecImage? {
+        hv_decode_jpeg(handle, bytes.bytes.baseAddress, bytes.count, Int32(shrink))
+            .map { CodecImage($0, isInMemory: true) }
+    }
 
     /// The delays of the frames in milliseconds, as the file has them.
     var delays: [Int] {

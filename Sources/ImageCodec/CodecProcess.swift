@@ -74,7 +74,7 @@ public struct CodecProcess {
         let frame = message.frame
         var sent = 0
         while sent < frame.count {
-            let count = frame.withUnsafeBytes { write(descriptor, $0.baseAddress! + sent, frame.count - sent) }
+            let count = frame[sent...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             sent += count

@@ -33,8 +33,9 @@ final class Decoder {
     init(
         path: String, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
     ) throws(RenderFailure) {
-        let file = try SourceBytes(path: path)
+        var file = try SourceBytes(path: path)
         self.limits = limits
+        var hiddenPages = 0
         if format == .svg { try SVGGuard.judge(file, limits) }
         var animation: AnimatedPNG?
         var own: CodecImage?
@@ -50,6 +51,9 @@ final class Decoder {
         case .png:
             animation = try AnimatedPNG(file)
             opened = try Decoder.open(file, .png)
+        case .gif:
+            if let clear = GIFGround.made(clear: file) { (file, hiddenPages) = (clear, 1) }
+            opened = try Decoder.open(file, .gif)
         default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
@@ -63,7 +67,7 @@ final class Decoder {
         coded = Extent(width: header.width, height: header.height)
         // Of a HEIF file that holds several pictures the primary one is taken.
         let hasPages = format == .gif || format == .webp || format == .tiff
-        pageCount = animation?.frames.count ?? (hasPages ? header.pages : 1)
+        pageCount = animation?.frames.count ?? (hasPages ? max(1, header.pages - hiddenPages) : 1)
         frameCount = format == .tiff ? 1 : pageCount
         loopCount = animation?.loopCount ?? header.loopCount
         let told = animation?.frames.map(\.delay) ?? header.delays
@@ -107,13 +111,17 @@ final class Decoder {
                 let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
                 return try plain.made(with: opened) { hv_with_metadata($0, $1) }
             }
-            return try Decoder.open(bytes, .jpeg, shrink: factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1)
+            let shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1
+            let isSmall = coded.width * coded.height / (shrink * shrink) <= CodecImage.smallSize
+            if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) { return image }
+            return try Decoder.open(bytes, .jpeg, shrink: shrink)
         case .webp where pageCount == 1 && factor > 1:
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg:
             try limits.judge(width: target.width, height: target.height)
             return try Decoder.open(bytes, .svg, limits, scale: 1 / factor)
         case .gif, .webp, .tiff:
+            if page == 0, let opened { return opened }
             return try Decoder.open(bytes, format, page: page)
         default:
             if let opened { return opened }

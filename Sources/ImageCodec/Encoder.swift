@@ -122,9 +122,15 @@ struct Encoder {
                 }
             }
         }
-        if format == .gif || format == .webp { image = try image.inRGB() }
-        let keepsProfile = encoding.profile == .keep && format.hasProfile
-        return try image.made { encoding.stripMetadata ? hv_strip($0, keepsProfile ? 1 : 0) : hv_still($0) }
+        if format.isAlwaysRGB { image = try image.inRGB() }
+        return image
+    }
+
+    /// What of the frames' metadata goes into the file.
+    private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_metadata {
+        if format == .ico { return hv_no_metadata }
+        guard encoding.stripMetadata else { return hv_metadata_of_still }
+        return encoding.profile == .keep && format.hasProfile ? hv_profile_only : hv_no_metadata
     }
 
     private func flattened(_ image: CodecImage, _ ground: RecipeColor) throws(RenderFailure) -> CodecImage {
@@ -169,10 +175,25 @@ struct Encoder {
     private func bytes(
         _ frames: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding, quality: Int
     ) throws(RenderFailure) -> [UInt8] {
-        let how = hv_encoding(
+        var how = hv_encoding(
             quality: Int32(quality), lossless: encoding.lossless ? 1 : 0, progressive: encoding.progressive ? 1 : 0,
-            strip: 0, effort: Int32(format.effort), hevc: format == .heic ? 1 : 0)
-        guard frames.count > 1 else { return try frames[0].encoded(format.library, how) }
+            effort: Int32(format.effort), metadata: metadata(format, encoding), hevc: format == .heic ? 1 : 0)
+        switch format {
+        case .bmp:
+            let frame = frames[0]
+            return try BMPEncoder.encode(
+                frame.samples(), width: frame.width, height: frame.height, hasAlpha: frame.hasAlpha)
+        case .ico:
+            let frame = frames[0]
+            try ICOEncoder.judge(frame.extent)
+            let png = try frame.withAlpha().encoded(hv_png, how)
+            return ICOEncoder.encode(png: png, size: frame.extent)
+        default: break
+        }
+        guard let library = format.library else {
+            throw RenderFailure(.unsupported, "There is no encoder for \(format.rawValue).")
+        }
+        guard frames.count > 1 else { return try frames[0].encoded(library, how) }
         if format == .png {
             var stills: [[UInt8]] = []
             for frame in frames { stills.append(try frame.encoded(hv_png, how)) }
@@ -180,10 +201,13 @@ struct Encoder {
         }
         let height = Int32(frames[0].height)
         let delays = delays.map { Int32($0) }
-        let strip = try CodecImage.stacked(frames).made {
+        // What frames have in common is that of the first.
+        let bare = try CodecImage.stacked(frames).made { hv_choose_metadata($0, how.metadata) }
+        how.metadata = hv_every_metadata
+        let strip = try bare.made {
             hv_animate($0, height, delays, Int32(delays.count), Int32(decoder.loopCount))
         }
-        return try strip.encoded(format.library, how)
+        return try strip.encoded(library, how)
     }
 }
 
@@ -194,11 +218,14 @@ extension EncodedFormat {
     var isLossy: Bool {
         switch self {
         case .jpeg, .webp, .avif, .heic, .jxl: true
-        case .png, .gif, .tiff: false
+        case .png, .gif, .tiff, .bmp, .ico: false
         }
     }
 
-    var hasProfile: Bool { self != .gif }
+    var hasProfile: Bool { self != .gif && self != .bmp && self != .ico }
+
+    /// Whether gray pictures become RGB.
+    var isAlwaysRGB: Bool { self == .gif || self == .webp || self == .bmp || self == .ico }
 
     /// Whether what is written so is read again sample for sample. AVIF and HEIC turn colours, also without loss.
     func keepsSamples(_ encoding: Encoding) -> Bool {
@@ -221,7 +248,7 @@ extension EncodedFormat {
     var hasSixteenBits: Bool {
         switch self {
         case .png, .tiff, .avif, .heic, .jxl: true
-        case .jpeg, .gif, .webp: false
+        case .jpeg, .gif, .webp, .bmp, .ico: false
         }
     }
 
@@ -231,32 +258,23 @@ extension EncodedFormat {
         case .jpeg, .jxl: 90
         case .webp: 80
         case .avif, .heic: 60
-        case .png, .gif, .tiff: 100
+        case .png, .gif, .tiff, .bmp, .ico: 100
         }
     }
 
     /// How hard the encoder tries, on its own scale.
     var effort: Int {
         switch self {
-        case .png: 6
+        case .png, .ico: 6
         case .gif: 3
         case .webp, .avif, .heic: 4
         case .jxl: 5
-        case .jpeg, .tiff: 0
+        case .jpeg, .tiff, .bmp: 0
         }
     }
 
-    var library: hv_loader {
-        switch self {
-        case .png: hv_png
-        case .jpeg: hv_jpeg
-        case .gif: hv_gif
-        case .webp: hv_webp
-        case .avif, .heic: hv_heif
-        case .tiff: hv_tiff
-        case .jxl: hv_jxl
-        }
-    }
+    /// The encoder of libvips; nil where the encoder is ours.
+    var library: hv_loader? { SourceFormat(rawValue: rawValue)?.loader }
 }
 
 /// Files that are made whole or not at all.
@@ -267,9 +285,7 @@ enum OutputFile {
         guard descriptor >= 0 else { throw failure() }
         var written = 0
         while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
-            }
+            let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let reason = failure()

@@ -118,12 +118,14 @@ extension CodecImage {
     /// The picture resampled with a Lanczos kernel of three lobes.
     func resized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
+        if let result = try resampled(to: size) { return result }
         return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size) }
     }
 
+    /// The picture resampled as if it had no alpha channel, or with one that the colours are multiplied by.
     func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
-        if let result = try resampled(to: size) { return result }
+        if !hasAlpha, let result = try resampled(to: size) { return result }
         let result = try made {
             hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
         }

@@ -92,7 +92,7 @@ public enum CompositingOperation: String, Hashable, Sendable, CaseIterable {
 
 /// A format that pictures can be written in.
 public enum EncodedFormat: String, Hashable, Sendable, CaseIterable {
-    case png, jpeg, gif, webp, avif, heic, tiff, jxl
+    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, jxl
 
     /// Whether the format keeps transparency.
     public var hasAlpha: Bool { self != .jpeg }

@@ -100,6 +100,30 @@ import Testing
         let pages = try await [0, 1].asyncMap { try await bench.pixels("tiff-two-pages.tiff", frames: .number($0)) }
         #expect(pages.map(\.width) == [64, 61] && pages.map(\.height) == [48, 37])
     }
+
+    @Test("What the first picture of a GIF leaves free is clear, as browsers show it, and there is no frame more")
+    func freeGround() async throws {
+        let bench = try await CodecBench()
+        let still = try await bench.pixels("gif-offset-frame.gif")
+        #expect(still.frames == 1 && still[0, 0] == [0, 0, 0, 0] && still[63, 47][3] == 0)
+        #expect(still[20, 10][3] == 255 && still[43, 27][3] == 255 && still[44, 27][3] == 0)
+        let made = try await bench.encode("gif-offset-frame.gif", [], .automatic(Encoding())).image
+        #expect(made.format == "png" && made.hasAlpha && made.frameCount == 1)
+        // Two pictures that each fill a quarter: the second one is drawn on the first.
+        let source = try Fixtures.bytes("gif-offset-frame.gif")
+        let picture = try #require(source.lastIndex(of: 0x2C).map { _ in source.dropLast() })
+        let start = try #require((13..<source.count).first { source[$0] == 0x2C && source[$0 + 1] == 20 })
+        var second = Array(source[start..<(source.count - 1)])
+        second[1] = 0
+        second[3] = 0
+        let two = try bench.file(Array(picture) + second + [0x3B])
+        let pixels = try await bench.pixels(of: two, "gif")
+        #expect(pixels.frames == 2)
+        #expect(pixels.frame(0)[0, 0][3] == 0 && pixels.frame(1)[0, 0][3] == 255)
+        #expect(pixels.frame(1)[30, 20][3] == 255 && pixels.frame(1)[63, 0][3] == 0)
+        let third = try await bench.make(two, "gif", frames: .number(2))
+        #expect(third.outcome.failure?.kind == .processingFailed)
+    }
 }
 
 extension Sequence {

@@ -26,13 +26,15 @@ int hv_has(const char *operation);
 char *hv_take_error(void);
 void hv_free(void *bytes);
 void hv_release(VipsImage *image);
-/// The most memory that the library held for pixels, in bytes.
-size_t hv_peak(void);
 
 /// Ends evaluation of an image once the monotonic clock has passed `deadline` nanoseconds; 0 for none.
 void hv_set_deadline(int64_t deadline);
 /// Whether a deadline ended an evaluation since it was set.
 int hv_was_killed(void);
+
+/// Which of an image's metadata are kept: all, all but what says that it is one of several or has a preview, the
+/// profile, none.
+typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_metadata;
 
 /// What an image says of itself.
 typedef struct {
@@ -56,6 +58,10 @@ int hv_delays(VipsImage *image, int *delays, int count);
 /// entities grow.
 VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,
     int sequential, int strictness, int unlimited);
+/// The pixels of a plain JPEG (gray, or three components that become RGB), decoded into memory at once, with the metadata of
+/// its header, which `hv_load` gave; much cheaper than `hv_load` for small ones. NULL without an error where libvips is to
+/// try, because the file is not plain, not whole or not right.
+VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, int shrink);
 /// An image of 8-bit samples, copied; bands as they are counted: 1 or 2 gray, 3 or 4 RGB.
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands);
 /// Evaluates the image into memory.
@@ -66,7 +72,8 @@ void *hv_pixels(VipsImage *image, size_t *count);
 VipsImage *hv_autorotate(VipsImage *image);
 VipsImage *hv_crop(VipsImage *image, int left, int top, int width, int height);
 VipsImage *hv_resize(VipsImage *image, double horizontal, double vertical);
-/// The same for an image of 8 bits without alpha whose pixels are in memory, and faster for small ones.
+/// The same for an image of 8 bits whose pixels are in memory, and faster for small ones. Alpha counts as it should: what is
+/// clear lends its neighbours no colour.
 VipsImage *hv_resample(VipsImage *image, int width, int height);
 /// Brings an image to exactly this size by repeating its last row or column, or leaving some out.
 VipsImage *hv_fit(VipsImage *image, int width, int height);
@@ -110,18 +117,17 @@ VipsImage *hv_stack(VipsImage **images, int count);
 int hv_means(VipsImage *image, double *means, int count);
 /// Whether no pixel is translucent: 1 or 0, −1 after an error.
 int hv_is_opaque(VipsImage *image, int depth);
-/// Drops everything but pixels, and the profile if `keep_profile`. Returns a copy.
-VipsImage *hv_strip(VipsImage *image, int keep_profile);
 /// The pixels of one image with the metadata of another. Returns a copy.
 VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from);
-/// Drops what says that the image is one of several, or has a preview. Returns a copy.
-VipsImage *hv_still(VipsImage *image);
+/// Drops what is not chosen of the metadata. Returns a copy.
+VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata chosen);
 /// Gives a strip of frames its page height, delays in milliseconds and loop count (0 for ever).
 VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int count, int loop);
 
 /// How a picture is encoded; what a format does not know is left out.
 typedef struct {
-    int quality, lossless, progressive, strip, effort;
+    int quality, lossless, progressive, effort;
+    hv_metadata metadata;
     /// Names the HEIF compression: 1 for HEVC, 0 for AV1.
     int hevc;
 } hv_encoding;

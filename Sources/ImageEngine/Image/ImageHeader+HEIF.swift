@@ -30,7 +30,7 @@ extension ImageHeader {
         if let primary = parts.first(where: { $0.type == "pitm" }),
             let links = tables.first(where: { $0.type == "ipma" })
         {
-            wanted = propertyNumbers(&bytes, of: primary, in: links)
+            wanted = propertyNumbers(&bytes, of: primaryItem(&bytes, primary), in: links)
         }
         var best: (width: Int, height: Int)?
         for (index, property) in list.enumerated() where property.type == "ispe" {
@@ -47,13 +47,14 @@ extension ImageHeader {
         return try ImageHeader(format, best.width, best.height, frames: frames)
     }
 
-    private struct Box {
+    /// A box: its type, where what it holds begins, and where it ends.
+    struct Box {
         let type: String
         let body: Int
         let end: Int
     }
 
-    private static func box(
+    static func box(
         _ bytes: inout some ByteSource, at place: Int, end: Int, _ format: ImageFormat
     ) throws(Failure) -> Box {
         guard place + 8 <= end else { throw .cutOff(format) }
@@ -72,7 +73,7 @@ extension ImageHeader {
         return Box(type: String(type), body: place + header, end: place + size)
     }
 
-    private static func children(
+    static func children(
         _ bytes: inout some ByteSource, of start: Int, end: Int, _ format: ImageFormat
     ) throws(Failure) -> [Box] {
         var boxes: [Box] = []
@@ -131,10 +132,14 @@ extension ImageHeader {
         return true
     }
 
-    /// The one-based numbers of the properties that belong to the primary item.
-    private static func propertyNumbers(_ bytes: inout some ByteSource, of primary: Box, in links: Box) -> [Int] {
+    /// The number of the primary item.
+    static func primaryItem(_ bytes: inout some ByteSource, _ primary: Box) -> Int {
         let isLongID = bytes.byte(at: primary.body) > 0
-        let item = isLongID ? bytes.big32(at: primary.body + 4) : bytes.big16(at: primary.body + 4)
+        return isLongID ? bytes.big32(at: primary.body + 4) : bytes.big16(at: primary.body + 4)
+    }
+
+    /// The one-based numbers of the properties that belong to an item, in the order in which they apply.
+    static func propertyNumbers(_ bytes: inout some ByteSource, of item: Int, in links: Box) -> [Int] {
         let version = bytes.byte(at: links.body)
         let isWide = bytes.byte(at: links.body + 3) & 1 != 0
         var place = links.body + 8

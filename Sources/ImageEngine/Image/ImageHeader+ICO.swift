@@ -1,9 +1,17 @@
 extension ImageHeader {
     /// ICO: the largest entry of the directory; an entry that is a PNG tells its size itself.
     static func ico(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {
+        let best = try largestIcon(&bytes)
+        return try ImageHeader(.ico, best.width, best.height)
+    }
+
+    /// The largest entry: its size, and where its picture begins.
+    static func largestIcon(
+        _ bytes: inout some ByteSource
+    ) throws(Failure) -> (width: Int, height: Int, place: Int) {
         let count = bytes.little16(at: 4)
         guard 6 + 16 * count <= bytes.count else { throw .cutOff(.ico) }
-        var best = (width: 0, height: 0)
+        var best = (width: 0, height: 0, place: 0)
         for index in 0..<count {
             let entry = 6 + 16 * index
             let length = bytes.little32(at: entry + 8)
@@ -18,8 +26,10 @@ extension ImageHeader {
                 size = (bytes.big32(at: place + 16), bytes.big32(at: place + 20))
             }
             guard size.width < 1 << 31, size.height < 1 << 31 else { throw .malformed(.ico) }
-            if size.width * size.height > best.width * best.height { best = size }
+            if size.width * size.height > best.width * best.height {
+                best = (size.width, size.height, place)
+            }
         }
-        return try ImageHeader(.ico, best.width, best.height)
+        return best
     }
 }

@@ -20,7 +20,7 @@ public struct ImageProbe: Equatable, Sendable {
     /// The bytes tell too little; more of them may tell it.
     struct TooFew: Error, Equatable {}
 
-    private init(_ format: ImageFormat, _ width: Int, _ height: Int) {
+    init(_ format: ImageFormat, _ width: Int, _ height: Int) {
         self.format = format
         self.width = width
         self.height = height
@@ -29,12 +29,16 @@ public struct ImageProbe: Equatable, Sendable {
     /// Reads a picture that is there whole.
     init(whole bytes: inout some ByteSource) throws(ImageHeader.Failure) {
         let header = try ImageHeader.reading(&bytes)
-        let known = Self.known(header.format, &bytes)
         self.init(header.format, header.width, header.height)
         frameCount = header.frameCount
         timing = header.timing
-        orientation = known?.orientation
-        hasAlpha = known?.hasAlpha
+        if let known = Self.known(header.format, &bytes) {
+            orientation = known.orientation
+            hasAlpha = known.hasAlpha
+        } else if let traits = Self.traits(header.format, &bytes) {
+            orientation = traits.orientation
+            hasAlpha = traits.hasAlpha
+        }
     }
 
     /// Reads the first bytes of a picture.
@@ -53,7 +57,11 @@ public struct ImageProbe: Equatable, Sendable {
         var first = FirstBytes(buffer: start, count: max(total, start.count))
         guard let header = try? ImageHeader.reading(&first), !first.hasMissed else { throw TooFew() }
         self.init(format, header.width, header.height)
-        frameCount = format == .tiff ? nil : header.frameCount
+        frameCount = header.frameCount
+        let traits = Self.traits(format, &first)
+        if first.hasMissed { return }
+        orientation = traits?.orientation
+        hasAlpha = traits?.hasAlpha
     }
 
     private static func known(_ format: ImageFormat, _ bytes: inout some ByteSource) -> ImageProbe? {
@@ -62,8 +70,27 @@ public struct ImageProbe: Equatable, Sendable {
         case .jpeg: jpeg(&bytes)
         case .gif: gif(&bytes)
         case .webp: webp(&bytes)
-        default: nil
+        case .tiff: tiff(&bytes)
+        case .avif, .heic, .bmp, .ico, .svg: nil
         }
+    }
+
+    /// What is known besides the size, of formats whose size ``ImageHeader`` reads; nil where the bytes contradict themselves.
+    private static func traits(_ format: ImageFormat, _ bytes: inout some ByteSource) -> Traits? {
+        switch format {
+        case .avif, .heic: heif(&bytes, format)
+        case .bmp: Traits(orientation: 1, hasAlpha: bitmapHasAlpha(&bytes))
+        case .ico: icon(&bytes)
+        // Nothing is drawn where nothing is said.
+        case .svg: Traits(orientation: 1, hasAlpha: true)
+        case .png, .jpeg, .gif, .webp, .tiff: nil
+        }
+    }
+
+    /// What turns a picture, and what may be seen through it.
+    struct Traits: Equatable {
+        var orientation: Int?
+        var hasAlpha: Bool?
     }
 
     /// Up to the image data (ISO/IEC 15948; APNG 1.0).
@@ -123,7 +150,12 @@ public struct ImageProbe: Equatable, Sendable {
         var place = 13 + (flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1))
         while place + 8 <= bytes.count {
             if bytes.byte(at: place) == 0x2C {
-                probe.hasAlpha = probe.hasAlpha ?? false
+                guard place + 10 <= bytes.count else { return probe }
+                // What the first picture does not cover is clear.
+                let coversAll =
+                    bytes.little32(at: place + 1) == 0 && bytes.little16(at: place + 5) >= probe.width
+                    && bytes.little16(at: place + 7) >= probe.height
+                probe.hasAlpha = probe.hasAlpha == true || !coversAll
                 return probe
             }
             guard bytes.byte(at: place) == 0x21 else { return probe }
@@ -147,7 +179,7 @@ public struct ImageProbe: Equatable, Sendable {
             probe.hasAlpha = flags & 0x10 != 0
             probe.frameCount = flags & 0x02 == 0 ? 1 : nil
             // EXIF comes last.
-            probe.orientation = flags & 0x08 == 0 ? 1 : nil
+            probe.orientation = flags & 0x08 == 0 ? 1 : webpOrientation(&bytes)
             return probe
         }
         var probe = ImageProbe(.webp, 0, 0)
@@ -161,6 +193,21 @@ public struct ImageProbe: Equatable, Sendable {
             probe.hasAlpha = false
         }
         return probe
+    }
+
+    /// The orientation in the EXIF chunk, if that is there; some writers put the marker of JPEG's segments before it.
+    private static func webpOrientation(_ bytes: inout some ByteSource) -> Int? {
+        var place = 12
+        while place + 8 <= bytes.count {
+            let length = bytes.little32(at: place + 4)
+            if bytes.matches("EXIF", at: place) {
+                let head = bytes.matches([0x45, 0x78, 0x69, 0x66, 0, 0], at: place + 8) ? 6 : 0
+                guard place + 8 + length <= bytes.count else { return nil }
+                return orientation(&bytes, at: place + 8 + head, length - head) ?? 1
+            }
+            place += 8 + length + length & 1
+        }
+        return nil
     }
 
     /// The orientation in EXIF data, a TIFF whose first directory has it as tag 0x0112 (EXIF 2.3, section 4.6.4).

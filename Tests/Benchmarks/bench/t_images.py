@@ -154,8 +154,9 @@ def _vipsthumbnail(context: Context, picture: Picture) -> Cost:
     extension = {"jpeg": "jpg"}.get(picture.output, picture.output)
     name = f"{picture.path}[n=-1]" if picture.format == "gif" else str(picture.path)
     before, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    # Without the option it decodes a file that is named twice once.
     subprocess.run(
-        ["vipsthumbnail", "--size", "200", *[name] * picture.count, "-o", f"{folder}/%s.{extension}"],
+        ["vipsthumbnail", "--vips-cache-max=0", "--size", "200", *[name] * picture.count, "-o", f"{folder}/%s.{extension}"],
         check=True,
         env={**os.environ, "VIPS_CONCURRENCY": "1"},
     )

@@ -14,10 +14,14 @@ import Testing
         }
         #expect(whole.format.rawValue == picture.format && whole.width == picture.width)
         #expect(whole.height == picture.height && whole.frameCount == picture.frameCount)
-        for count in Set(stride(from: 0, to: bytes.count, by: max(1, bytes.count / 200))) {
+        // Headers are cut at every place, pixels here and there.
+        let places =
+            Array(0..<min(bytes.count, 700)) + stride(from: 700, to: bytes.count, by: max(1, bytes.count / 200))
+        for count in places {
             let part = bytes[..<count].withUnsafeBytes { try? ImageProbe(start: $0, of: bytes.count) }
             guard let part else { continue }
             #expect(part.format == whole.format && part.width == whole.width && part.height == whole.height)
+            if let turn = part.orientation, whole.format != .png { #expect(turn == whole.orientation, "\(count)") }
             if let alpha = part.hasAlpha, whole.format != .png { #expect(alpha == whole.hasAlpha, "\(count)") }
             if let frames = part.frameCount, whole.format != .png { #expect(frames == whole.frameCount, "\(count)") }
         }
@@ -34,10 +38,28 @@ import Testing
             ("png-rgb.png", false), ("png-rgba.png", true), ("png-gray-alpha.png", true), ("png-palette.png", false),
             ("png-palette-trns.png", true), ("gif-static.gif", false), ("gif-transparent.gif", true),
             ("webp-lossless-alpha.webp", true), ("webp-lossy.webp", false), ("webp-lossy-alpha.webp", true),
-            ("jpeg-420.jpg", false),
+            ("jpeg-420.jpg", false), ("gif-offset-frame.gif", true), ("avif-rgb.avif", false),
+            ("avif-alpha.avif", true),
+            ("avif-10bit.avif", false), ("heic-rgb.heic", false), ("heic-alpha.heic", true),
+            ("heic-thumbnail.heic", false), ("tiff-little-endian.tiff", false), ("tiff-big-endian-gray16.tiff", false),
+            ("bmp-24bit.bmp", false), ("bmp-palette.bmp", false), ("bmp-core-header.bmp", false),
+            ("bmp-v5-alpha.bmp", true), ("ico-sizes.ico", true),
         ]
         for (name, hasAlpha) in cases { #expect(try probe(name).hasAlpha == hasAlpha, "\(name)") }
         #expect(try probe("png-animated.png").frameCount ?? 0 > 1)
+        for name in ["avif-rgb.avif", "heic-rgb.heic", "tiff-big-endian.tiff", "bmp-24bit.bmp", "ico-png.ico"] {
+            #expect(try probe(name).orientation == 1, "\(name)")
+        }
+        #expect(try [6, 8].contains(probe("avif-rotated.avif").orientation))
+    }
+
+    @Test func aDrawingIsUprightAndMayBeSeenThrough() throws {
+        let bytes = try Fixtures.bytes("svg-sized.svg")
+        let whole = try bytes.withUnsafeBytes { bytes in
+            var source = MemoryBytes(buffer: bytes)
+            return try ImageProbe(whole: &source)
+        }
+        #expect(whole.orientation == 1 && whole.hasAlpha == true)
     }
 
     @Test func onlyTheStartOfALargePictureIsLoadedAndNothingIsCached() async throws {

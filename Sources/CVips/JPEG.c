@@ -1,0 +1,156 @@
+#include "CVipsInternal.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <jpeglib.h>
+#include <jerror.h>
+
+// A small JPEG costs libvips more in threads, operations and signals than its decoding and encoding, so that these are asked
+// of libjpeg straight, with the same settings and so for the same bytes. What is not plain is left to libvips.
+
+enum { most_scans = 100, profile_marker = JPEG_APP0 + 2, profile_head = 14, profile_part = 65533 - profile_head };
+
+/// libjpeg ends the process after an error unless it is made to jump.
+typedef struct {
+    struct jpeg_error_mgr manager;
+    jmp_buf place;
+} Errors;
+
+static void leave(j_common_ptr state) { longjmp(((Errors *)state->err)->place, 1); }
+
+static void say_nothing(j_common_ptr state) { (void)state; }
+
+static void watch_errors(j_common_ptr state, Errors *errors) {
+    state->err = jpeg_std_error(&errors->manager);
+    errors->manager.error_exit = leave;
+    errors->manager.output_message = say_nothing;
+}
+
+/// A file that ends too early is an error; libjpeg would make the rest up.
+static boolean refuse_end(j_decompress_ptr state) {
+    ERREXIT(state, JERR_INPUT_EOF);
+    return FALSE;
+}
+
+static void watch_decoding(j_common_ptr state) {
+    // Each scan goes over the whole picture, and a small file can hold thousands.
+    if (hv_is_late() || ((j_decompress_ptr)state)->input_scan_number > most_scans) leave(state);
+}
+
+VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, int shrink) {
+    struct jpeg_decompress_struct state;
+    struct jpeg_progress_mgr progress = {.progress_monitor = watch_decoding};
+    Errors errors;
+    VipsImage *volatile out = NULL;
+    volatile int is_done = 0;
+    watch_errors((j_common_ptr)&state, &errors);
+    jpeg_create_decompress(&state);
+    if (!setjmp(errors.place)) {
+        state.progress = &progress;
+        jpeg_mem_src(&state, bytes, count);
+        state.src->fill_input_buffer = refuse_end;
+        jpeg_read_header(&state, TRUE);
+        int bands = header->Bands;
+        if (bands == state.num_components && (bands == 1 || bands == 3)) {
+            state.out_color_space = bands == 1 ? JCS_GRAYSCALE : JCS_RGB;
+            state.scale_num = 1;
+            state.scale_denom = (unsigned)shrink;
+            jpeg_start_decompress(&state);
+            out = hv_new_like(header, (int)state.output_width, (int)state.output_height);
+            while (out && state.output_scanline < state.output_height) {
+                JSAMPROW row = VIPS_IMAGE_ADDR(out, 0, (int)state.output_scanline);
+                jpeg_read_scanlines(&state, &row, 1);
+            }
+            if (out) jpeg_finish_decompress(&state);
+            is_done = out != NULL;
+        }
+    }
+    jpeg_destroy_decompress(&state);
+    if (is_done) return out;
+    if (out) g_object_unref(out);
+    return NULL;
+}
+
+/// The profile in as many markers as it needs (ICC.1:2010, B.4).
+static void write_profile(j_compress_ptr state, const uint8_t *profile, size_t count) {
+    size_t parts = (count + profile_part - 1) / profile_part;
+    for (size_t part = 0; part < parts; part++) {
+        size_t length = count - part * profile_part < profile_part ? count - part * profile_part : profile_part;
+        jpeg_write_m_header(state, profile_marker, (unsigned)(length + profile_head));
+        const uint8_t head[profile_head] = {'I', 'C', 'C', '_', 'P', 'R', 'O', 'F', 'I', 'L', 'E', 0,
+            (uint8_t)(part + 1), (uint8_t)parts};
+        for (size_t i = 0; i < profile_head; i++) jpeg_write_m_byte(state, head[i]);
+        for (size_t i = 0; i < length; i++) jpeg_write_m_byte(state, profile[part * profile_part + i]);
+    }
+}
+
+static void watch_encoding(j_common_ptr state) {
+    if (hv_is_late()) leave(state);
+}
+
+/// Where the file is written to: memory that grows.
+typedef struct {
+    struct jpeg_destination_mgr manager;
+    uint8_t *bytes;
+    size_t size;
+} Target;
+
+static boolean grow(j_compress_ptr state) {
+    // libjpeg calls this when all of the room is used, whatever it says of what is left.
+    Target *target = (Target *)state->dest;
+    size_t used = target->size, size = used ? 2 * used : 32 << 10;
+    uint8_t *bytes = realloc(target->bytes, size);
+    if (!bytes) ERREXIT1(state, JERR_OUT_OF_MEMORY, 0);
+    target->bytes = bytes;
+    target->size = size;
+    target->manager.next_output_byte = bytes + used;
+    target->manager.free_in_buffer = size - used;
+    return TRUE;
+}
+
+static void begin(j_compress_ptr state) { grow(state); }
+
+static void end(j_compress_ptr state) { (void)state; }
+
+void *hv_encode_jpeg(
+    VipsImage *image, int quality, int is_progressive, const void *profile, size_t profile_count, size_t *count) {
+    int bands = image->Bands;
+    int is_plain = image->BandFmt == VIPS_FORMAT_UCHAR && (bands == 1 || bands == 3) && image->Xsize <= JPEG_MAX_DIMENSION
+        && image->Ysize <= JPEG_MAX_DIMENSION && profile_count <= 255 * (size_t)profile_part;
+    if (!is_plain) return NULL;
+    struct jpeg_compress_struct state;
+    struct jpeg_progress_mgr progress = {.progress_monitor = watch_encoding};
+    Errors errors;
+    Target target = {.manager = {.init_destination = begin, .empty_output_buffer = grow, .term_destination = end}};
+    volatile int is_done = 0;
+    watch_errors((j_common_ptr)&state, &errors);
+    jpeg_create_compress(&state);
+    if (!setjmp(errors.place)) {
+        state.progress = &progress;
+        state.dest = &target.manager;
+        state.image_width = (JDIMENSION)image->Xsize;
+        state.image_height = (JDIMENSION)image->Ysize;
+        state.input_components = bands;
+        state.in_color_space = bands == 1 ? JCS_GRAYSCALE : JCS_RGB;
+        jpeg_set_defaults(&state);
+        jpeg_set_quality(&state, quality, TRUE);
+        state.optimize_coding = TRUE;
+        if (is_progressive) jpeg_simple_progression(&state);
+        // Colours are halved up to 90, as libjpeg does by default, and kept in full above.
+        if (quality > 90) state.comp_info[0].h_samp_factor = state.comp_info[0].v_samp_factor = 1;
+        jpeg_start_compress(&state, TRUE);
+        if (profile) write_profile(&state, profile, profile_count);
+        while (state.next_scanline < state.image_height) {
+            JSAMPROW row = VIPS_IMAGE_ADDR(image, 0, (int)state.next_scanline);
+            jpeg_write_scanlines(&state, &row, 1);
+        }
+        jpeg_finish_compress(&state);
+        is_done = 1;
+    }
+    jpeg_destroy_compress(&state);
+    *count = target.size - target.manager.free_in_buffer;
+    if (is_done) return target.bytes;
+    free(target.bytes);
+    return NULL;
+}

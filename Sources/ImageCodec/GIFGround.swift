@@ -1,0 +1,47 @@
+/// What lies behind the pictures of a GIF.
+///
+/// A first picture may leave parts of the screen free. Browsers show what is behind them, but libvips makes them black where
+/// no picture of the file has a clear colour, for then it has no alpha channel. It gets one by a picture behind the last
+/// that has a clear colour, and that nobody asks for.
+enum GIFGround {
+    /// A clear pixel: its control block, its place with a table of two colours, and its data.
+    private static let clearPixel: [UInt8] = [
+        0x21, 0xF9, 4, 1, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0, 2, 2, 0x44, 1, 0, 0x3B,
+    ]
+
+    /// The file with one more picture; nil where it needs none, or does not end as it should.
+    ///
+    /// - Complexity: O(blocks).
+    static func made(clear file: SourceBytes) -> SourceBytes? {
+        guard let screenWidth = file.little16(6), let screenHeight = file.little16(8), screenWidth > 0,
+            screenHeight > 0, let flags = file.byte(10)
+        else { return nil }
+        var place = 13 + tableSize(flags)
+        var isFirst = true
+        while let kind = file.byte(place) {
+            switch kind {
+            case 0x21:
+                // A clear colour brings an alpha channel.
+                if file.byte(place + 1) == 0xF9, let flags = file.byte(place + 3), flags & 1 == 1 { return nil }
+                place += 2
+            case 0x2C:
+                guard let left = file.little16(place + 1), let top = file.little16(place + 3),
+                    let width = file.little16(place + 5), let height = file.little16(place + 7),
+                    let flags = file.byte(place + 9)
+                else { return nil }
+                let coversAll = left == 0 && top == 0 && width >= screenWidth && height >= screenHeight
+                if isFirst, coversAll { return nil }
+                isFirst = false
+                place += 11 + tableSize(flags)
+            case 0x3B:
+                return isFirst ? nil : SourceBytes(copying: Array(file.bytes[..<place]) + clearPixel)
+            default: return nil
+            }
+            while let size = file.byte(place), size > 0 { place += 1 + size }
+            place += 1
+        }
+        return nil
+    }
+
+    private static func tableSize(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
+}

@@ -1,0 +1,75 @@
+import ImageRecipes
+import TestSupport
+import Testing
+
+/// Pictures in memory are resampled here and not by libvips (T14).
+@Suite struct ResampleTests {
+    /// A bitmap with alpha, by a header of version 4.
+    private func bitmap(_ width: Int, _ height: Int, _ pixel: (Int, Int) -> [UInt8]) -> [UInt8] {
+        var file: [UInt8] = [0x42, 0x4D]
+        func append(_ values: [Int]) {
+            for value in values {
+                for shift in [0, 8, 16, 24] { file.append(UInt8(truncatingIfNeeded: value >> shift)) }
+            }
+        }
+        append([122 + width * height * 4, 0, 122, 108, width, -height])
+        file += [1, 0, 32, 0]
+        append([3, width * height * 4, 0, 0, 0, 0, 0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000, 0x7352_4742])
+        file += [UInt8](repeating: 0, count: 48)
+        for y in 0..<height {
+            for x in 0..<width {
+                let colour = pixel(x, y)
+                file += [colour[2], colour[1], colour[0], colour[3]]
+            }
+        }
+        return file
+    }
+
+    private func size(_ width: Double, _ height: Double) throws -> ImageProcessor {
+        .resize(try Resize(width: width, height: height, mode: .none, upscale: true))
+    }
+
+    @Test("What is clear lends its neighbours no colour, smaller or larger (B-086)")
+    func clearPixels() async throws {
+        let bench = try await CodecBench()
+        let source = try bench.file(bitmap(40, 12) { x, _ in x < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0] })
+        for target in [(10.0, 3.0), (13, 7), (90, 31)] {
+            let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
+            #expect(pixels[0, 0] == [255, 0, 0, 255] && pixels[Int(target.0) - 1, 0][3] == 0)
+            for place in stride(from: 0, to: pixels.bytes.count, by: 4) where pixels.bytes[place + 3] > 0 {
+                #expect(Array(pixels.bytes[place..<(place + 3)]) == [255, 0, 0], "\(target) \(place)")
+            }
+        }
+    }
+
+    @Test("A plain colour stays what it is, whatever its alpha")
+    func plainColours() async throws {
+        let bench = try await CodecBench()
+        for alpha: UInt8 in [1, 77, 128, 254] {
+            let source = try bench.file(bitmap(33, 19) { _, _ in [200, 100, 51, alpha] })
+            for target in [(1.0, 1.0), (7, 5), (32, 20), (100, 3)] {
+                let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
+                for place in stride(from: 0, to: pixels.bytes.count, by: 4) {
+                    let pixel = pixels.bytes[place..<(place + 4)].map { Int($0) }
+                    #expect(pixel[3] == Int(alpha))
+                    // What is nearly clear has few colours.
+                    let slack = alpha == 1 ? 2 : 1
+                    #expect(zip(pixel, [200, 100, 51]).allSatisfy { abs($0 - $1) <= slack }, "\(alpha) \(pixel)")
+                }
+            }
+        }
+    }
+
+    @Test("Every small size can be made of every other, and a shape that is all height or width too")
+    func sizes() async throws {
+        let bench = try await CodecBench()
+        for (width, height) in [(1, 1), (2, 9), (17, 8), (1, 700), (700, 1)] {
+            let source = try bench.file(bitmap(width, height) { x, y in [UInt8(x & 255), UInt8(y & 255), 9, 200] })
+            for target in [(1.0, 1.0), (8, 8), (9, 1), (1, 9), (23, 40)] {
+                let pixels = try await bench.pixels(of: source, "bmp", [try size(target.0, target.1)])
+                #expect(pixels.width == Int(target.0) && pixels.height == Int(target.1))
+                #expect(pixels.bytes.count == pixels.width * pixels.height * 4)
+            }
+        }
+    }
+}
