@@ -78,8 +78,8 @@ struct Encoder {
         }
         return zip(frames, ready).allSatisfy { before, after in
             before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
-                && before.hasProfile == after.hasProfile && before.metadata == after.metadata
-                && before.metadata.isSubset(of: format.metadata)
+                && before.hasProfile == after.hasProfile
+                && before.metadata.isSubset(of: encoding.stripMetadata ? [] : format.metadata)
                 // Its encoder gives clear pixels other colours.
                 && !(format == .webp && before.hasAlpha)
         }
@@ -232,7 +232,7 @@ extension EncodedFormat {
         switch self {
         case .png, .tiff: true
         case .webp: encoding.lossless
-        case .jpeg, .gif, .avif, .heic, .jxl: false
+        case .jpeg, .gif, .avif, .heic, .bmp, .ico, .jxl: false
         }
     }
 
@@ -241,7 +241,7 @@ extension EncodedFormat {
         switch self {
         case .png, .webp: [.exif, .xmp]
         case .tiff: [.xmp, .iptc]
-        case .jpeg, .gif, .avif, .heic, .jxl: []
+        case .jpeg, .gif, .avif, .heic, .bmp, .ico, .jxl: []
         }
     }
 

@@ -47,7 +47,7 @@ typedef struct {
 } hv_info;
 void hv_describe(VipsImage *image, hv_info *info);
 /// What it carries besides pixels and profile: 1 for EXIF, 2 for XMP, 4 for IPTC, added up.
-int hv_metadata(VipsImage *image);
+int hv_metadata_kinds(VipsImage *image);
 /// Copies up to `count` frame delays in milliseconds and returns how many there are.
 int hv_delays(VipsImage *image, int *delays, int count);
 
