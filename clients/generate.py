@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Callable, Dict, List
 
-from generators import lua, python, vscode
+from generators import lua, node, python, vscode
 from generators.protocol import Protocol
 
 CLIENTS = Path(__file__).resolve().parent
@@ -20,6 +20,7 @@ FILES: Dict[str, Callable[[Protocol], Dict[str, str]]] = {
     "neovim": lua.files,
     "vscode": vscode.files,
     "python": python.files,
+    "node": node.files,
 }
 
 

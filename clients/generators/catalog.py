@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
 from .protocol import Protocol, Schema, description, first_upper, named_types
+from .words import MEMBERS, SUMMARIES
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Definition:
     """A named type: an object with members, or another name for `type`."""
 
     name: str
+    path: str
     module: str
     doc: str
     members: List[Member] = field(default_factory=list)
@@ -112,13 +114,14 @@ class Naming:
 
     `names` has those of paths; `modules` the files, in the order in which each may use the ones before it, with the paths
     of what they begin with; `bases` the types that have all members of another, by path; `scalars` what single members
-    are instead of strings, by path.
+    are instead of strings, by path; `rest` the file of what is met later.
     """
 
     names: Dict[str, str]
     modules: Dict[str, List[str]]
     bases: Dict[str, str] = field(default_factory=dict)
     scalars: Dict[str, str] = field(default_factory=dict)
+    rest: str = ""
 
 
 class Catalog:
@@ -136,6 +139,7 @@ class Catalog:
             for path in paths:
                 self._module = module
                 self.at(path)
+        self._module = naming.rest
 
     def at(self, path: str) -> Type:
         """The type at a path that begins with a root, such as `RetrieveParams.as` or `ImageOptions`."""
@@ -160,7 +164,7 @@ class Catalog:
                 self._named[path] = found.name
             else:
                 self._shapes.setdefault(_shape(self._roots[path]), self._named[path])
-                self._define(self._named[path], self._roots[path], found)
+                self._define(self._named[path], path, self._roots[path], found)
         return Named(self._named[path])
 
     def type(self, schema: Any, path: str) -> Type:
@@ -169,6 +173,8 @@ class Catalog:
             return Scalar(self._naming.scalars[path])
         if not isinstance(schema, dict):
             return Scalar("any")
+        if schema.get("type") == "null":
+            return NULL
         if "$ref" in schema:
             return self._root(schema["$ref"].rsplit("/", 1)[1])
         explicit, shape = self._naming.names.get(path), _shape(schema)
@@ -178,11 +184,12 @@ class Catalog:
         if not is_object and (explicit is None or path in self._roots):
             return self._unnamed(schema, path)
         name = explicit or "".join(first_upper(part) for part in re.findall(r"\w+", path))
-        self._shapes.setdefault(shape, name)
+        if shape != _shape({"type": "object"}):  # which says nothing, and is not the same everywhere
+            self._shapes.setdefault(shape, name)
         if is_object:
             self._define_object(name, schema, path)
         else:
-            self._define(name, schema, self._unnamed(schema, path))
+            self._define(name, path, schema, self._unnamed(schema, path))
         return Named(name)
 
     def _unnamed(self, schema: Schema, path: str) -> Type:
@@ -201,8 +208,8 @@ class Catalog:
             return Map(self.type(schema.get("additionalProperties"), path + "{}"))
         return Scalar(str(kind or "any"))
 
-    def _define(self, name: str, schema: Schema, type: Type) -> None:
-        self.definitions[name] = Definition(name, self._module, schema.get("description", ""), type=type)
+    def _define(self, name: str, path: str, schema: Schema, type: Type) -> None:
+        self.definitions[name] = Definition(name, path, self._module, _doc(schema, path), type=type)
 
     def _define_object(self, name: str, schema: Schema, path: str) -> None:
         base = self._naming.bases.get(path)
@@ -210,15 +217,26 @@ class Catalog:
         base_name = self._naming.names.get(base, base) if base else None
         required = schema.get("required", [])
         members = [
-            Member(key, self.type(inner, "%s.%s" % (path, key)), key in required, description(inner))
+            Member(key, self.type(inner, "%s.%s" % (path, key)), key in required, member_doc(path, key, inner))
             for key, inner in schema["properties"].items()
             if key not in inherited
         ]
-        self.definitions[name] = Definition(name, self._module, schema.get("description", ""), members, base=base_name)
+        self.definitions[name] = Definition(name, path, self._module, _doc(schema, path), members, base=base_name)
+
+
+def member_doc(path: str, name: str, schema: Any) -> str:
+    """What is said of a member of the object at `path`."""
+    return MEMBERS.get("%s.%s" % (path, name)) or description(schema)
+
+
+def _doc(schema: Schema, path: str) -> str:
+    return SUMMARIES.get(path) or str(schema.get("description", ""))
 
 
 def _alternative(schema: Any) -> str:
     """How a path names one of several objects: by the member that tells it from the others."""
+    if isinstance(schema, dict) and "oneOf" in schema:
+        return ""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return "|"
     return "|" + str((schema.get("required") or list(schema.get("properties", {})) or [""])[0])

@@ -5,6 +5,7 @@ from typing import Any, List, Optional
 
 from .catalog import Array, Catalog, Type
 from .protocol import LIFE_CYCLE, Protocol, type_name
+from .words import MEMBERS
 
 BY_NUMBER = {"stopPrefetch", "setPriority"}
 """Methods about a request by its id, which clients in languages with their own way to cancel keep to themselves."""
@@ -75,7 +76,7 @@ def methods(protocol: Protocol, catalog: Catalog) -> List[Method]:
                 name,
                 catalog.type(inner, "%s.%s" % (path, name)),
                 name in schema["required"],
-                inner.get("description", ""),
+                MEMBERS.get("%s.%s" % (path, name)) or inner.get("description", ""),
                 inner.get("default"),
             )
             for name, inner in schema["properties"].items()

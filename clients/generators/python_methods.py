@@ -18,14 +18,6 @@ SUMMARIES = {
 }
 """What a method does, where the protocol says it of the messages."""
 
-WORDS = {
-    ("store", "path"): "A file to copy from; a relative path is taken from this program's working directory.",
-    ("store", "data"): "The bytes of the image.",
-    ("addReadOnlyCachePath", "path"): "The folder; a relative path is taken from this program's working directory.",
-    ("list", "limit"): "How many are fetched at a time, 1 to 1000.",
-}
-"""What a parameter is, where it is another than the protocol's."""
-
 NOTES = {
     "retrieve": "Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded (with bytes: over"
     " 16 MiB) and others.",
@@ -115,9 +107,7 @@ class _Signature:
         return texts[:alone] + ["*"] + texts[alone:] + reports + [_TIMEOUT]
 
     def docs(self) -> List[str]:
-        words = {
-            self.name(param): WORDS.get((self.method.name, param.name), in_words(param.doc)) for param in self.params
-        }
+        words = {self.name(param): in_words(param.doc) for param in self.params}
         if self.method.name in REPORTING:
             words["progress"] = "Called with reports of how far it is, at most about 10 a second."
         words["timeout"] = "Seconds to wait for the answer, then CallTimedOut; for ever when left out."

@@ -95,82 +95,26 @@ DATACLASSES = {
 }
 """The results that are objects with attributes; the others are the dictionaries that JSON gave."""
 
-TRAITS = {
-    "ImageResult": ("ImageFile", "An image that is in the cache, or was just loaded."),
-    "StoreResult": ("ImageResult", "An image that was put into the cache."),
-    "DownloadResult": ("", "An image that was loaded past all caches."),
-    "ProbeResult": ("", "What the first kilobytes of an image tell."),
-    "PrefetchResult": ("", "What became of the URLs that were to be loaded ahead of time."),
-    "RemoveResult": ("", "What `remove` took away; true when anything was."),
-    "CachedResult": ("", "Whether and where an image is cached; true when it is."),
-    "CachePathResult": ("LocalFile", "Where an image is or would be; can be given to `open()`. `exists` says which."),
-    "DiskSize": (
-        "",
-        "Images on disk. Sizes are in bytes; `allocated_bytes` counts whole blocks; a limit of 0 is none.",
-    ),
-    "MemorySize": ("", "Images in the server's memory. Sizes are in bytes."),
-    "SizeResult": ("", "How much one cache holds, on disk and in memory."),
-    "ClearResult": ("", "What `clear` and its kin took away: how many images, how many bytes."),
-    "CleanResult": ("", "What `clean_expired` removed; `keys` has None where a key is not known."),
-    "VerifyResult": ("", "What `verify` found, in entries and files; true when nothing was wrong."),
-    "EntryDetails": ("", "What is known of one image in a cache. Dates are ISO 8601, sizes in bytes."),
-    "MemorySettings": ("", "Settings of the memory tier; what is left out stays as it was."),
-    "DiskSettings": ("", "Settings of the disk tier; what is left out stays as it was."),
-    "DownloaderSettings": ("", "Settings of the downloader of all caches; what is left out stays as it was."),
-    "CacheSettings": ("", "The settings in force of one cache."),
-    "ConfiguredSettings": ("", "The settings in force of one cache, and of the downloader of all."),
-    "KnownCache": ("", "A cache that is open, configured, or found in the cache folder."),
-    "KeyRule": ("", "Query parameters that are left out of keys that are URLs of these hosts; names may end in `*`."),
-    "HostRule": ("", "What is added to requests for these hosts; secrets read `…` in answers."),
-    "URLRewrite": ("", "Requests for URLs that begin with `from` go to `to` instead."),
-    "ForSeconds": ("", "A span of time in seconds."),
-    "ForDays": ("", "A span of time in days."),
-    "UntilDate": ("", "A point in time, as ISO 8601."),
-    "ExtendingExpiration": (
-        "",
-        "What an access does to the expiration: nothing, the time it had at first, or a new one.",
-    ),
-    "BasicCredentials": ("", "User and password of HTTP basic authentication."),
-    "BasicAuthorization": ("", "Sends `Authorization: Basic …`."),
-    "BearerAuthorization": ("", "Sends `Authorization: Bearer …`."),
-    "ExponentialInterval": ("", "A pause that doubles each time, from this many seconds."),
-    "Processors": ("", "Steps applied left to right, each an object with one member, the name of the processor."),
-    "As": (
-        "",
-        "How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw pixels.",
-    ),
-    "ImageOptions": (
-        "",
-        "Options of one call; what is left out has the server's default. An option the server does not know is answered"
-        " with InvalidParams and the nearest name, never ignored.",
-    ),
-    "CacheType": ("", 'Where an answer came from, or where an entry is; "none" = loaded now, or nowhere.'),
-    "PictureFormat": ("", "The formats of pictures."),
-    "QuestionName": ("", "A question that the server asks about a download."),
-    "Explanation": ("", "What `retrieve` would do now, and why."),
-    "PauseState": ("", "Which downloads are not started now."),
-    "Stats": ("", "The server's counters."),
-    "RememberedFailure": ("", "A failure that is repeated without asking, for a while."),
-    "DownloadDraft": ("", "A request as it is to be sent: what `downloader/modifyRequest` asks about."),
-    "DownloadAnswer": ("", "A request as it is to be sent now; None sends none, or does not follow a redirect."),
-    "Redirect": ("", "A redirect that is about to be followed; `url` and `headers` are those of the next request."),
-    "AnswerHead": ("", "An answer, before its body is read."),
-    "StatusAnswer": ("", "Whether the body is wanted; None leaves that to `validStatusCodes`."),
-    "Challenge": ("", "A server or proxy that wants credentials."),
-    "ChallengeAnswer": (
-        "",
-        'Credentials to try, "default" to go on as without the question, "cancel" to give the download up.',
-    ),
-    "PrefetchFailure": ("", "A URL whose image could not be had, and the error."),
-    "Latency": ("", "How long the requests of one method took, in milliseconds."),
-    "DownloadTimings": ("", "Where the time of a transfer went, in seconds."),
-    "CropAnchor": ("", "Which part is taken: from 0, at the left or top, to 1."),
-    "RadiusFraction": ("", "A radius as a part of the shorter side."),
-    "DownloadChange": ("", "What is to be otherwise about a request; what is left out stays."),
-    "Acceptance": ("", "Whether the body of an answer is wanted."),
-    "ChallengeCredentials": ("", "The credentials that a server gets."),
+BASES = {
+    "ImageResult": "ImageFile",
+    "StoreResult": "ImageResult",
+    "CachePathResult": "LocalFile",
 }
-"""What a class inherits, and what it is, where the protocol has no words for it."""
+"""What results inherit besides."""
+
+OWN_WORDS = {
+    "CleanResult": "What `clean_expired` removed; `keys` has None where a key is not known.",
+    "CachePathResult": "Where an image is or would be; can be given to `open()`. `exists` says which.",
+    "DiskSize": "Images on disk. Sizes are in bytes; `allocated_bytes` counts whole blocks; a limit of 0 is none.",
+    "ImageOptions": (
+        "Options of one call; what is left out has the server's default. An option the server does not know "
+        "is answered with InvalidParams and the nearest name, never ignored."
+    ),
+    "RemoveResult": "What `remove` took away; true when anything was.",
+    "CachedResult": "Whether and where an image is cached; true when it is.",
+    "VerifyResult": "What `verify` found, in entries and files; true when nothing was wrong.",
+}
+"""What types are, where more is to be said of them than in other languages."""
 
 ALIASES = {"Processors": "Sequence[Union[Processor, Mapping[str, Any]]]"}
 """Other names that are wider than the protocol says, so that what a program puts together at run time fits."""
@@ -187,7 +131,7 @@ SINCE_EXTRA = ("dataUrl", "thumbHash", "dominantColor", "pixels")
 
 def catalog(protocol: Protocol) -> Catalog:
     """The types of the Python client."""
-    naming = Naming({**NAMING.names}, {**NAMING.modules}, NAMING.bases, NAMING.scalars)
+    naming = Naming({**NAMING.names}, {**NAMING.modules}, NAMING.bases, NAMING.scalars, "results")
     prefix = "Processor|"
     for inner in protocol.schemas["Processor"]["oneOf"]:
         name = inner["required"][0]
@@ -206,7 +150,7 @@ def homes(catalog: Catalog) -> Dict[str, str]:
 
 
 def _summary(definition: Definition) -> str:
-    return TRAITS[definition.name][1] if definition.name in TRAITS else definition.doc
+    return OWN_WORDS.get(definition.name) or in_words(definition.doc)
 
 
 def typed_dict(definition: Definition) -> List[str]:
@@ -261,7 +205,7 @@ def _default(type: Type, definition: Definition, member: Member) -> str:
 def data_class(definition: Definition, catalog: Catalog) -> List[str]:
     """A frozen dataclass with the members in the spelling of Python, and its decoder."""
     name = definition.name
-    trait, summary = TRAITS[name]
+    trait, summary = BASES.get(name, ""), _summary(definition)
     lines = ["@dataclass(frozen=True)", "class %s%s:" % (name, "(%s)" % trait if trait else "")]
     lines += docstring([summary], "    ") + [""]
     converters = []
@@ -338,7 +282,7 @@ def types_module(summary: str, own: str, catalog: Catalog) -> str:
     return text
 
 
-BASES = {
+ERROR_BASES = {
     "invalidStatusCode": "StatusFailure",
     "limitExceeded": "LimitFailure",
     "timedOut": "HalcyonError, TimeoutError",
@@ -355,13 +299,15 @@ def errors_module(protocol: Protocol) -> str:
     """A class for each code."""
     body: List[str] = []
     for name, error in protocol.all_errors().items():
-        body += ["", "", "class %s(%s):" % (class_name(name), BASES.get(name, "HalcyonError"))]
+        body += ["", "", "class %s(%s):" % (class_name(name), ERROR_BASES.get(name, "HalcyonError"))]
         body += docstring(["%s (%d)." % (error["message"].rstrip("."), error["code"])], "    ")
     body += ["", "", "BY_CODE: Dict[int, Tuple[str, Type[HalcyonError]]] = {"]
     body += [
         '    %d: ("%s", %s),' % (error["code"], name, class_name(name)) for name, error in protocol.all_errors().items()
     ]
     body += ["}", '"""The name and the class of each code."""']
+    body += ["", "MESSAGE_LIMIT = %d" % protocol.limits["messageBytes"]]
+    body += ['"""The most bytes of one message that the server reads; no message leaves this client beyond it."""']
     known = {name: "failures" for name in ("HalcyonError", "StatusFailure", "LimitFailure")}
     exported = [class_name(name) for name in protocol.all_errors()]
     return module(

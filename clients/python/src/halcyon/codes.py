@@ -136,3 +136,6 @@ BY_CODE: Dict[int, Tuple[str, Type[HalcyonError]]] = {
     40000: ("storageFailed", StorageFailed),
 }
 """The name and the class of each code."""
+
+MESSAGE_LIMIT = 67108864
+"""The most bytes of one message that the server reads; no message leaves this client beyond it."""

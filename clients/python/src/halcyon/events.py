@@ -35,6 +35,7 @@ class CacheCleaned(TypedDict):
     cache: str
     hashes: List[str]
     keys: List[Optional[str]]
+    """At the same places as `hashes`; None where a key is not known."""
     reason: Literal["expired", "sizeLimit"]
 
 
@@ -47,6 +48,7 @@ class ImageChanged(TypedDict):
     key: str
     url: str
     path: Optional[str]
+    """The new file; None when there is none."""
 
 
 class ActivityChanged(TypedDict):
@@ -54,6 +56,7 @@ class ActivityChanged(TypedDict):
 
     active: bool
     count: int
+    """How many downloads are running."""
 
 
 class DownloadTimings(TypedDict):
@@ -70,16 +73,22 @@ class DownloadFinished(TypedDict):
 
     url: str
     finalURL: str
+    """The URL that answered, after all redirects."""
     status: Optional[int]
+    """Null when there was no answer."""
     bytes: int
     resumedBytes: int
+    """Bytes that were kept from an earlier transfer."""
     seconds: float
     timings: DownloadTimings
     reused: bool
+    """Whether the connection was open already."""
     redirects: int
     httpVersion: Optional[str]
     fromRevalidation: bool
+    """Whether the server confirmed what was cached, and sent no body."""
     error: Optional[str]
+    """The name of the error; None when it went well."""
 
 
 class _LogLine(TypedDict):
@@ -92,3 +101,4 @@ class LogLine(_LogLine, total=False):
     """A line of the log, of the level that is logged or above; at most 100 in a second."""
 
     omitted: int
+    """How many lines before it were not told."""

@@ -168,9 +168,9 @@ class Methods:
 
         Args:
             key: The cache key: any text.
-            data: The bytes of the image.
-            path: A file to copy from; a relative path is taken from this program's working
-                directory.
+            data: The bytes of the image; about 48 MiB at most. Give this or path.
+            path: A file to copy from; a relative path counts from the working directory of this
+                program.
             cache: The name of the cache.
             processors: What is done to the original, in order.
             options: How to look up, load and keep the image.
@@ -673,7 +673,7 @@ class Methods:
         """Adds a folder that is searched after that of a cache, and never written.
 
         Args:
-            path: The folder; a relative path is taken from this program's working directory.
+            path: The folder; a relative path counts from the working directory of this program.
             cache: The name of the cache.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """

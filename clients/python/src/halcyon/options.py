@@ -87,15 +87,18 @@ class CacheSerializer(TypedDict, total=False):
     """How a processed image is written; as the result asks for by default."""
 
     format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff"]
+    """With transparency PNG, opaque JPEG, animated as the original, unless given."""
     quality: int
+    """From 1 to 100."""
     lossless: bool
     progressive: bool
     background: str
-    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
-    """
+    """The colour below what is transparent."""
     maxBytes: int
+    """The largest file; quality is lowered until it is kept."""
     stripMetadata: bool
     profile: Literal["keep", "sRGB"]
+    """Whether the colour profile is kept; it is, unless given."""
 
 
 class BasicCredentials(TypedDict):
@@ -137,12 +140,14 @@ class ExponentialInterval(TypedDict):
 
 class _Retry(TypedDict):
     maxRetries: int
+    """How often it is tried again."""
 
 
 class Retry(_Retry, total=False):
     """Whether and when a failed download is tried again."""
 
     interval: Union[ForSeconds, ExponentialInterval]
+    """How long to wait before each try."""
 
 
 class ImageOptions(TypedDict, total=False):

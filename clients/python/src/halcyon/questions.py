@@ -14,10 +14,10 @@ __all__ = [
     "AnswerHead",
     "Challenge",
     "ChallengeAnswer",
+    "ChallengeCredentials",
     "DownloadAnswer",
     "DownloadChange",
     "DownloadDraft",
-    "DownloaderChallengeResultUse",
     "Redirect",
     "StatusAnswer",
 ]
@@ -71,16 +71,21 @@ class Challenge(TypedDict):
 
     url: str
     host: str
+    """The host of that URL, or of the proxy."""
     realm: Optional[str]
     scheme: str
+    """In small letters: basic, digest, bearer and others."""
     isProxy: bool
     failures: int
+    """How many answers it has turned down already."""
 
 
-class DownloaderChallengeResultUse(TypedDict):
+class ChallengeCredentials(TypedDict):
+    """The credentials that a server gets."""
+
     use: Union[BasicCredentials, BearerAuthorization]
 
 
-ChallengeAnswer = Optional[Union[Literal["default", "cancel"], DownloaderChallengeResultUse]]
+ChallengeAnswer = Optional[Union[Literal["default", "cancel"], ChallengeCredentials]]
 """Credentials to try, "default" to go on as without the question, "cancel" to give the download up.
 """

@@ -58,10 +58,13 @@ class Pixels(TypedDict):
     width: int
     height: int
     stride: int
+    """Bytes from one row to the next."""
     frameCount: int
     byteCount: int
     loopCount: int
+    """How often the animation is played; 0 for ever."""
     delays: List[int]
+    """Milliseconds each frame is shown."""
 
 
 @dataclass(frozen=True)
@@ -216,10 +219,15 @@ class DiskSize:
     """
 
     count: int
+    """Number of entries."""
     bytes: int = 0
+    """Sum of their lengths."""
     allocated_bytes: Optional[int] = None
+    """What they take on the file system."""
     limit_bytes: int = 0
+    """The limit; 0 for none."""
     leased_bytes: Optional[int] = None
+    """What has left the cache and goes when its leases end."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -232,9 +240,12 @@ class MemorySize:
     """Images in the server's memory. Sizes are in bytes."""
 
     count: int
+    """Number of entries."""
     bytes: int = 0
+    """Sum of their lengths."""
     allocated_bytes: Optional[int] = None
     limit_bytes: int = 0
+    """The limit."""
     leased_bytes: Optional[int] = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
@@ -381,8 +392,10 @@ class RememberedFailure(TypedDict):
 
     url: str
     key: str
+    """The cache key that its image was to have."""
     error: Dict[str, Any]
     seconds: float
+    """For how many seconds it is remembered yet."""
 
 
 class Latency(TypedDict):
@@ -583,7 +596,9 @@ class KnownCache(TypedDict):
 
     name: str
     folder: str
+    """Absolute path of its folder."""
     isOpen: bool
+    """Whether this server has used it."""
     settings: CacheSettings
 
 
