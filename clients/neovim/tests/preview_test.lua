@@ -144,6 +144,98 @@ test("a second preview takes the place of the first", function(t)
   eventually(function() return float_lines() ~= nil and float_lines()[1] == "a.png" end, "the second was shown")
 end)
 
+--- A server of an image that is stale at once, and may be shown while a newer one is fetched.
+local function changing(t, bodies)
+  local held = {}
+  local server
+  server = t:http({
+    ["/cat.png"] = function(reply, request)
+      local body = bodies[math.min(server.count("/cat.png"), #bodies)]
+      local tag = ('ETag: "%d"'):format(math.min(server.count("/cat.png"), #bodies))
+      local function answer()
+        if request:lower():find("if%-none%-match: " .. vim.pesc(tag:match('".*"'))) then
+          return reply("HTTP/1.1 304 X\r\nContent-Length: 0\r\n\r\n")
+        end
+        reply(http.answer(200, "image/png", body, { "Cache-Control: max-age=0, stale-while-revalidate=600", tag }))
+      end
+      if server.count("/cat.png") == 1 then
+        answer()
+      else
+        held[#held + 1] = answer
+      end
+    end,
+  })
+  return server, held
+end
+
+test("an image that changed behind a stale answer is shown anew, once", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return #held == 1 and #(float_lines() or {}) == 3 end, "the stale image was shown")
+  matches(float_lines()[2], "1 × 1")
+  held[1]()
+  eventually(function() return not float_lines()[2]:find("1 × 1") end, "the newer image was shown")
+  assert(halcyon.ping():wait() == nil)
+  equal(server.count("/cat.png"), 2, "the requests")
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  moved()
+  equal(float_lines(), nil)
+  equal(halcyon.client()._listeners["image/didChange"], nil)
+end)
+
+test("what shows an image takes the old one away before the newer one comes", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  local told = {}
+  halcyon.preview({
+    show = function(image)
+      table.insert(told, "show " .. image.width)
+      return function() table.insert(told, "hide " .. image.width) end
+    end,
+  })
+  eventually(function() return #held == 1 and #told == 1 end, "the stale image was shown")
+  held[1]()
+  eventually(function() return #told == 3 end, "the newer image was shown")
+  matches(told[3], "^show %d+$")
+  equal({ told[1], told[2] }, { "show 1", "hide 1" })
+  require("halcyon.preview").close()
+  equal(told[4], (told[3]:gsub("show", "hide")))
+end)
+
+test("a change that comes after the preview has gone shows nothing", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return #held == 1 and #(float_lines() or {}) == 3 end, "the stale image was shown")
+  require("halcyon.preview").close()
+  local changed
+  t:at_end(halcyon.on("image/didChange", function() changed = true end))
+  held[1]()
+  eventually(function() return changed end, "the image changed")
+  equal(float_lines(), nil)
+  equal(halcyon.client():status().open, 0)
+end)
+
+test("closing a preview of a server that ends starts no other", function(t)
+  local halcyon = t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  t:buffer({ "![cat](" .. server.url("/a.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return float_lines() ~= nil and float_lines()[3] == "loaded now" end, "the image was shown")
+  local starts = halcyon.client():status().starts
+  halcyon.stop()
+  require("halcyon.preview").close()
+  eventually(function() return halcyon.client()._process == nil end, "the server ended")
+  equal(halcyon.client():status().starts, starts)
+end)
+
 test("what shows an image takes it away when the cursor leaves", function(t)
   t:halcyon()
   local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
