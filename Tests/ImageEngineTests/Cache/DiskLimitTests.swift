@@ -83,7 +83,10 @@ import Testing
         let other = try disk.reopened { $0.bytesLimit = 10_000 }
         _ = try other.record("1")
         try other.store(hollowPNG(width: 30, count: 1000), "new")
-        try await eventually("the adoption is over") { try other.disk.totals().bytes == 5000 }
+        // How much is left depends on how far the adoption was when "new" was stored.
+        try await eventually("all is adopted and the limit kept") {
+            try !other.disk.index.isAdopting && other.disk.totals().bytes <= 10_000
+        }
         #expect(try other.record("new") != nil)
     }
 
