@@ -2,7 +2,7 @@
 
 from typing import Dict, List, Sequence
 
-from .catalog import NULL, Array, Catalog, Constants, Map, Named, Scalar
+from .catalog import NULL, Array, Catalog, Constants, Map, Named, Type, Scalar
 from .methods import IN_NUMBERS, REPORTING, Method, Param
 from .protocol import NOTE
 from .python_text import annotation, docstring, in_words, listed, literal, module, optional, snake, wrapped
@@ -44,11 +44,21 @@ def python_name(method: Method) -> str:
     return NAMES.get(method.short, snake(method.short))
 
 
+def choices_of(type: Type, catalog: Catalog) -> Sequence[object]:
+    """The values that a parameter may have, or each in its list; none when that is no short list."""
+    if isinstance(type, Array):
+        type = type.item
+    if isinstance(type, Named):
+        found = catalog.definitions[type.name].type
+        return found.values if isinstance(found, Constants) else ()
+    return type.values if isinstance(type, Constants) else ()
+
+
 class _Signature:
     """How a method is declared: its arguments, and what each becomes on the wire."""
 
-    def __init__(self, method: Method) -> None:
-        self.method = method
+    def __init__(self, method: Method, catalog: Catalog) -> None:
+        self.method, self.catalog = method, catalog
         self.params = [param for param in method.params if not (method.is_paged and param.name == "cursor")]
 
     def name(self, param: Param) -> str:
@@ -107,11 +117,17 @@ class _Signature:
         return texts[:alone] + ["*"] + texts[alone:] + reports + [_TIMEOUT]
 
     def docs(self) -> List[str]:
-        words = {self.name(param): in_words(param.doc) for param in self.params}
+        words = {self.name(param): self.words(param) for param in self.params}
         if self.method.name in REPORTING:
             words["progress"] = "Called with reports of how far it is, at most about 10 a second."
         words["timeout"] = "Seconds to wait for the answer, then CallTimedOut; for ever when left out."
         return [listed(name, text) for name, text in words.items() if text]
+
+    def words(self, param: Param) -> str:
+        """What is said of a parameter, with its choices."""
+        choices = choices_of(param.type, self.catalog)
+        said = in_words(param.doc)
+        return said + " One of %s." % ", ".join(literal(choice) for choice in choices) if choices else said
 
 
 _TIMEOUT = "timeout: Optional[float] = None"
@@ -156,8 +172,8 @@ def _wire(signature: _Signature, indent: str) -> List[str]:
     return wrapped("wire = ", "params_of.given({%s})" % ", ".join(_dictionary(signature)), indent=indent)
 
 
-def _method(method: Method, is_async: bool) -> List[str]:
-    signature = _Signature(method)
+def _method(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
+    signature = _Signature(method, catalog)
     indent = "        "
     result = annotation(method.result)
     if method.is_paged:
@@ -194,9 +210,9 @@ def _method(method: Method, is_async: bool) -> List[str]:
     return lines + wire + wrapped("return %s" % call, sent, indent=indent)
 
 
-def _many(method: Method, is_async: bool) -> List[str]:
+def _many(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
     """The form for many images of a method."""
-    signature = _Signature(method)
+    signature = _Signature(method, catalog)
     one = signature.params[0]
     signature.params = [one] + [param for param in signature.params[1:] if param.name != "key"]
     plural = one.name + "s"
@@ -269,10 +285,10 @@ def methods_module(methods: Sequence[Method], catalog: Catalog, is_async: bool) 
     body: List[str] = ['T = TypeVar("T")', ""]
     body += ["", *head.split("\n")]
     for method in methods:
-        body += [""] + _method(method, is_async)
+        body += [""] + _method(method, catalog, is_async)
     for method in methods:
         if method.name in IN_NUMBERS:
-            body += [""] + _many(method, is_async)
+            body += [""] + _many(method, catalog, is_async)
     known = homes(catalog)
     known.update({decoder_of(method): "results" for method in methods})
     known.update({"page_from_wire": "results", "nothing": "decoding"})

@@ -61,8 +61,8 @@ export interface ServerExit {
  * order. The server sees them in the order they were made: `store`, then `isCached` of the same key without waiting,
  * sees the store.
  *
- * The server keeps Node alive while calls are open and while it is being closed, and not otherwise: a program that has
- * nothing left to do ends, and its server with it.
+ * The server keeps Node alive while calls are open, while a loop waits for events, and while it is being closed, and not
+ * otherwise: a program that has nothing left to do ends, and its server with it.
  *
  * Every method rejects with `HalcyonError` when the server answers with an error, with `ServerGoneError` when the
  * process ends first, and with `ClientClosedError` after `close()`. The methods of the protocol are in `types/methods.d.ts`.
@@ -102,7 +102,7 @@ export class Client extends Methods {
   /**
    * The events of those names as they come, for `for await`: subscribed at the first step, unsubscribed when the loop is
    * left. Ends with the server; rejects with the signal's reason when that is aborted. What comes while the loop is
-   * busy waits for it.
+   * busy waits for it. A loop that waits keeps Node alive.
    */
   events<Name extends keyof CacheEvents>(
     names: Name | readonly Name[],

@@ -107,7 +107,9 @@ export class Client extends Methods {
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
         if (isOver) break;
+        const release = this.#process.hold();
         await new Promise((resolve) => (wake = resolve));
+        release();
       }
       signal?.throwIfAborted();
     } finally {

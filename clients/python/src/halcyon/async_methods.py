@@ -131,7 +131,8 @@ class AsyncMethods:
             cache: The name of the cache.
             processors: What is done to the original, in order.
             options: How to look up, load and keep the image.
-            as_: What the result holds of the image.
+            as_: What the result holds of the image. One of "path", "data", "both", "none",
+                "dataUrl", "pixels".
             progress: Called with reports of how far it is, at most about 10 a second.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -309,7 +310,7 @@ class AsyncMethods:
         Args:
             url: Where the image is: an http, https, file or data URL.
             options: How to load the images.
-            as_: Whether the result holds the bytes.
+            as_: Whether the result holds the bytes. One of "data", "none".
             progress: Called with reports of how far it is, at most about 10 a second.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
@@ -405,7 +406,8 @@ class AsyncMethods:
         its place.
 
         Args:
-            what: All, or only those of prefetch that nobody else waits for.
+            what: All, or only those of prefetch that nobody else waits for. One of "all",
+                "prefetch".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given({"what": None if what == "all" else what})
@@ -553,7 +555,8 @@ class AsyncMethods:
             page_size: How many are fetched at a time, 1 to 1000.
             host: Only images from this host.
             prefix: Only images whose keys begin so.
-            format: Only images of this format.
+            format: Only images of this format. One of "png", "jpeg", "gif", "webp", "avif", "heic",
+                "tiff", "bmp", "ico", "svg".
             min_age: Only images stored at least so many seconds ago.
             max_age: Only images stored at most so many seconds ago.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
@@ -704,7 +707,8 @@ class AsyncMethods:
         InvalidParams for an unknown name.
 
         Args:
-            events: The names of the events.
+            events: The names of the events. One of "cache/didClean", "image/didChange",
+                "activity/didChange", "download/didFinish", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given({"events": list(events)})
@@ -720,7 +724,8 @@ class AsyncMethods:
         Returns what is still subscribed.
 
         Args:
-            events: The names of the events.
+            events: The names of the events. One of "cache/didClean", "image/didChange",
+                "activity/didChange", "download/didFinish", "log".
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
         wire = params_of.given({"events": list(events)})
