@@ -66,4 +66,6 @@ def typescript_types(protocol: Protocol) -> str:
 
 def files(protocol: Protocol) -> Dict[str, str]:
     """The files of the client, by their paths in its folder."""
-    return {"types/protocol.d.ts": typescript_types(protocol)}
+    names = ", ".join(json.dumps(event["name"]) for event in protocol.events)
+    events = "// %s\n\n/** The events that can be listened to. */\nmodule.exports = { events: [%s] };\n" % (NOTE, names)
+    return {"types/protocol.d.ts": typescript_types(protocol), "lib/protocol.js": events}

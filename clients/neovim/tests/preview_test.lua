@@ -207,6 +207,36 @@ test("what shows an image takes the old one away before the newer one comes", fu
   equal(told[4], (told[3]:gsub("show", "hide")))
 end)
 
+test("plugins that remember images by their paths get another path for other content", function(t)
+  local halcyon = t:halcyon()
+  local bodies = { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") }
+  local server, held = changing(t, bodies)
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  local paths = {}
+  package.loaded.snacks = {
+    image = {
+      placement = {
+        new = function(_, path)
+          table.insert(paths, path)
+          return { close = function() end }
+        end,
+      },
+    },
+  }
+  t:at_end(function() package.loaded.snacks = nil end)
+  halcyon.preview({ show = require("halcyon.show").snacks() })
+  eventually(function() return #held == 1 and #paths == 1 end, "the stale image was shown")
+  held[1]()
+  eventually(function() return #paths == 2 end, "the newer image was shown")
+  assert(paths[1] ~= paths[2], "the paths differ")
+  equal({ suite.read(paths[1]) == bodies[1], suite.read(paths[2]) == bodies[2] }, { true, true })
+  require("halcyon.preview").close()
+  halcyon.preview({ show = require("halcyon.show").snacks() })
+  eventually(function() return #paths == 3 end, "the same image was shown again")
+  equal(paths[3], paths[2])
+end)
+
 test("a change that comes after the preview has gone shows nothing", function(t)
   local halcyon = t:halcyon()
   local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })

@@ -4,12 +4,32 @@
 --- The file stays where it is for 60 seconds at least, or as long as the option `lease` says.
 local M = {}
 
+local folder
+
+--- A path of the same file that no other content ever has. The cache puts a newer image at the path of the older one, and
+--- plugins that remember images by their paths would show the older one for ever.
+---@param path string
+---@return string
+local function own_path(path)
+  local facts = vim.loop.fs_stat(path)
+  folder = folder or vim.fn.tempname()
+  if not facts or vim.fn.mkdir(folder, "p") == 0 then
+    return path
+  end
+  local name = vim.fn.sha256(("%s %d %d %d %d"):format(path, facts.ino, facts.size, facts.mtime.sec, facts.mtime.nsec))
+  local own = ("%s/%s.%s"):format(folder, name:sub(1, 32), path:match("%.(%w+)$") or "img")
+  if vim.loop.fs_stat(own) or vim.loop.fs_link(path, own) or vim.loop.fs_copyfile(path, own) then
+    return own
+  end
+  return path
+end
+
 --- With image.nvim (3rd/image.nvim), below the line.
 ---@param options? table Options of its `from_file`, such as { height = 20 }.
 ---@return fun(image: halcyon.ImageResult, context: halcyon.PreviewContext): fun()
 function M.image_nvim(options)
   return function(image, context)
-    local shown = require("image").from_file(image.path, vim.tbl_extend("force", {
+    local shown = require("image").from_file(own_path(image.path), vim.tbl_extend("force", {
       window = context.window,
       buffer = context.buffer,
       with_virtual_padding = true,
@@ -34,7 +54,7 @@ function M.snacks(options)
   return function(image, context)
     local placement = require("snacks").image.placement.new(
       context.buffer,
-      image.path,
+      own_path(image.path),
       vim.tbl_extend("force", {
         pos = { context.row, context.first - 1 },
         inline = true,
