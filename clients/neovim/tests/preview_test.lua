@@ -329,6 +329,57 @@ test("icat gets the file and the place, and clears it", function(t)
   eventually(function() return written():find("%-%-clear") end, "icat cleared")
 end)
 
+test("icat clears the old image before it draws the newer one", function(t)
+  local folder = t:folder()
+  local terminal, gate = folder .. "/terminal", folder .. "/gate"
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  -- What draws waits for the gate: what clears must wait for what draws.
+  local icat = t:fake_server(('case "$*" in *--clear*) ;; *) while [ ! -e %s ]; do sleep 0.01; done;; esac; echo "$@"'):format(gate))
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview({ show = require("halcyon.show").icat({ command = { icat }, width = 30, height = 10, terminal = terminal }) })
+  eventually(function() return #held == 1 and vim.loop.fs_stat(terminal) ~= nil end, "the stale image was shown")
+  held[1]()
+  eventually(function() return halcyon.client():status().open == 0 end, "the newer image came")
+  suite.write(gate, "")
+  local function lines()
+    return vim.split(suite.read(terminal), "\n", { trimempty = true })
+  end
+  eventually(function() return #lines() == 3 end, "the newer image was drawn")
+  local kinds = vim.tbl_map(function(line) return line:match("%-%-clear") or line:match("%-%-place") end, lines())
+  equal(kinds, { "--place", "--clear", "--place" })
+  require("halcyon.preview").close()
+  eventually(function() return #lines() == 4 end, "it was cleared at the end")
+end)
+
+for case, said in pairs({
+  ["an icat that fails is told"] = "ended with exit code 3%.$",
+  ["a terminal that cannot be written to is told"] = "cannot write to the terminal: ENOENT.*option `terminal`%.$",
+}) do
+  test(case, function(t)
+    local folder = t:folder()
+    local terminal = folder .. (case:find("icat") and "/terminal" or "/none/tty")
+    t:halcyon()
+    local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+    t:buffer({ "![cat](" .. server.url("/a.png") .. ")" }, 1, 1)
+    local show = require("halcyon.show").icat({ command = { t:fake_server("exit 3") }, terminal = terminal })
+    local count = 0
+    local told = notified(function()
+      local remember = vim.notify
+      vim.notify = function(...)
+        count = count + 1
+        remember(...)
+      end
+      require("halcyon").preview({ show = show })
+      eventually(function() return count == 1 end, "that it cannot be drawn was told")
+      require("halcyon.preview").close()
+      eventually(function() return count == 2 end, "that it cannot be cleared was told")
+    end)
+    matches(told[1], said)
+  end)
+end
+
 test(":HalcyonStats tells what was done, in a window that q closes", function(t)
   local halcyon = t:halcyon()
   local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
