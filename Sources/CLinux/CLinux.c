@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -21,6 +22,13 @@ int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from) {
 }
 
 int hl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void hl_tune_allocator(void) {
+    mallopt(M_TOP_PAD, 512 << 10);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+    // Setting the others ends the automatic adjustment of this one.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
 
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CLinux
 internal import Glibc
 internal import ImageServer
 
@@ -6,6 +7,7 @@ internal import ImageServer
 enum Launcher {
     /// Returns the exit code of the process.
     static func run() -> Int32 {
+        hl_tune_allocator()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         do {

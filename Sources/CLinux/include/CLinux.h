@@ -10,6 +10,10 @@
 
 /// Has a process that is spawned close every descriptor from that one on.
 int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
+/// Lets the C library's allocator take memory from the system by the half megabyte, and keep what is freed: each thread's heap
+/// grows by a page or two otherwise, with a system call and a lock on all of the process's memory. What is not touched
+/// takes no memory.
+void hl_tune_allocator(void);
 /// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
 int hl_eventfd(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.

@@ -30,6 +30,7 @@ final class CacheIndex: Sendable {
     private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let openings = Atomic(0)
+    private let readable = Atomic(false)
 
     /// - Parameters:
     ///   - path: Of the index file, which is made at the first write.
@@ -63,6 +64,9 @@ final class CacheIndex: Sendable {
 
     /// Whether the file is there, but no index yet, or one of an older version: opening it for writing changes that.
     var isUnready: Bool { unready.load(ordering: .relaxed) }
+
+    /// Whether there is a connection for lookups, which the latest of them has found to be that of the file in its place.
+    var isOpen: Bool { readable.load(ordering: .relaxed) }
 
     /// How often a connection was opened: as long as it stays, the folder has not been replaced.
     var generation: Int { openings.load(ordering: .relaxed) }
@@ -109,12 +113,12 @@ final class CacheIndex: Sendable {
         } catch let failure as SQLiteDatabase.Failure
             where failure.isCorruption || failure.isForeign || failure.isFault
         {
-            reader.withLock { $0 = nil }
+            closeReader()
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
             if !failure.isForeign, let value = try? readingOnce(or: missing, checksFile: checksFile, &damaged, body) {
                 return value
             }
-            reader.withLock { $0 = nil }
+            closeReader()
             if !failure.isForeign { try putAside(damaged, after: failure) }
             unready.store(true, ordering: .relaxed)
             return missing
@@ -141,12 +145,14 @@ final class CacheIndex: Sendable {
                 if value != nil || open.inode == Self.inode(path) { return value ?? missing }
                 slot = nil
             }
+            readable.store(false, ordering: .relaxed)
             inode = Self.inode(path)
             guard inode != nil else { return missing }
             let fresh = try Reader(path: path, clock: clock)
             let value = try body(fresh)
             if fresh.isAlone { return value ?? missing }
             slot = fresh
+            readable.store(true, ordering: .relaxed)
             unready.store(false, ordering: .relaxed)
             if fresh.isAdopting { beginAdopting() }
             openings.add(1, ordering: .relaxed)
@@ -198,9 +204,16 @@ final class CacheIndex: Sendable {
         closeAll()
     }
 
+    private func closeReader() {
+        reader.withLock { slot in
+            slot = nil
+            readable.store(false, ordering: .relaxed)
+        }
+    }
+
     private func closeAll() {
         writer.withLock { $0 = nil }
-        reader.withLock { $0 = nil }
+        closeReader()
         survey.withLock { $0 = nil }
     }
 

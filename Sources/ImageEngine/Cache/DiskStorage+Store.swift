@@ -143,13 +143,13 @@ extension DiskStorage {
         let placement = Placed()
         do {
             return try index.writeTogether(syncs: configuration.syncsToDisk) { writer in
-                if seeksTwin, let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber),
-                    twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size
-                {
+                let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber)
+                if seeksTwin, let twin, twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size {
                     return (nil, twin)
                 }
                 return (
-                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement), nil
+                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement, twin: twin),
+                    nil
                 )
             }
         } catch {
@@ -165,10 +165,12 @@ extension DiskStorage {
     }
 
     /// Names the draft and enters it, within a transaction.
+    ///
+    /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(
         _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
         _ configuration: Configuration, _ writer: CacheIndex.Writer,
-        _ placement: Placed
+        _ placement: Placed, twin: CacheIndex.Row?
     ) throws -> Commit {
         // A second run, with an index begun anew, finds the file where the first one left it.
         if let placed = placement.value.withLock({ $0 }) {
@@ -183,11 +185,12 @@ extension DiskStorage {
             checksum: draft.checksum, origin: order.origin, storedAt: now, expiresAt: lifetime.map { now + $0 },
             lifetime: lifetime, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         let path = folder.blob(row.fileName)
-        var old = try writer.row(row.number)
+        var (old, twin) = (try writer.row(row.number), twin)
         if old == nil, writer.isAdopting {
             // While an index is begun anew an image may be there without an entry.
             _ = try adopt(order.key, digest, writer)
             old = try writer.row(row.number)
+            twin = try writer.twin(row.content, besides: row.number)
         }
         if let old, old.name == digest {
             let oldPath = folder.blob(old.fileName)
@@ -205,7 +208,6 @@ extension DiskStorage {
                 return Commit(stored: Stored(record: record(order.key, row, path, stamp), isNew: true))
             }
         }
-        let twin = try writer.twin(row.content, besides: row.number)
         let isShared = twin.map { FileStamp(path: folder.blob($0.fileName))?.inode == draft.stamp.inode } ?? false
         // Equal bytes in a file of their own count on their own.
         if twin != nil, !isShared { row.content = row.number }

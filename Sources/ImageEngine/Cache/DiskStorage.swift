@@ -176,7 +176,8 @@ public final class DiskStorage: Sendable {
         let departures = lending.departures
         do {
             guard var row = try index.row(digest.rowNumber), row.name == digest else {
-                let isUnknown = index.isUnready || !index.exists
+                // What has been opened and is at its place still is known: each miss looks at that.
+                let isUnknown = index.isUnready || !index.isOpen && !index.exists
                 return index.isAdopting || isUnknown && folder.hasBlobs ? .unsettled : .missing
             }
             // A use that has not been written down yet may have given it more time.

@@ -9,6 +9,7 @@ enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     static func seconds(_ text: String) -> Int? {
         guard text.utf8.count <= 64 else { return nil }
+        if let seconds = preferred(Array(text.utf8)) { return seconds }
         var words = text.split { " ,-\t".contains($0) }.map { $0.lowercased() }[...]
         if ["gmt", "utc", "z"].contains(words.last ?? "") { words.removeLast() }
         // The day of the week says nothing new.
@@ -27,5 +28,24 @@ enum HTTPDate {
         }
         let time = clock.utf8.count == 7 ? "0" + clock : clock
         return ISO8601.seconds("\(padded(year, 4))-\(padded(monthNumber + 1, 2))-\(padded(day, 2))T\(time)Z")
+    }
+
+    /// The form that servers must write today, `Sun, 06 Nov 1994 08:49:37 GMT`, taken by its places: several dates come
+    /// with each image. Nil for anything that is not exactly that; the day of the week says nothing new.
+    private static func preferred(_ text: [UInt8]) -> Int? {
+        func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+        func number(_ place: Int, _ width: Int) -> Int? {
+            text[place..<place + width].reduce(0) { number, byte in
+                number.flatMap { (0x30...0x39).contains(byte) ? $0 * 10 + Int(byte) - 0x30 : nil }
+            }
+        }
+        guard text.count == 29, text[..<3].allSatisfy(isLetter), text[3] == UInt8(ascii: ","),
+            [4, 7, 11, 16, 25].allSatisfy({ text[$0] == 0x20 }), text[19] == UInt8(ascii: ":"), text[22] == text[19],
+            text[26...].elementsEqual("GMT".utf8),
+            let month = months.firstIndex(where: { $0.utf8.elementsEqual(text[8..<11].map { $0 | 0x20 }) }),
+            let day = number(5, 2), let year = number(12, 4), let hour = number(17, 2), let minute = number(20, 2),
+            let second = number(23, 2)
+        else { return nil }
+        return ISO8601.seconds(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
     }
 }

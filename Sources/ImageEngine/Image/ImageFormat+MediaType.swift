@@ -15,6 +15,7 @@ extension ImageFormat {
 
     /// Whether a server may call the format so; what says nothing contradicts nothing.
     func mayBeCalled(_ contentType: String) -> Bool {
+        if contentType == mimeType { return true }
         let type = MediaType.essence(contentType)
         return ["", "application/octet-stream", "binary/octet-stream", "application/force-download", mimeType]
             .contains(type) || otherNames.contains(type)
@@ -25,7 +26,13 @@ extension ImageFormat {
 enum MediaType {
     /// Type and subtype in small letters, without parameters.
     static func essence(_ text: String) -> String {
-        String((text.split(separator: ";").first ?? "").filter { !$0.isWhitespace }).lowercased()
+        // By bytes while it is ASCII, as nearly all are: this is looked at for each image that is stored.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return String((text.split(separator: ";").first ?? "").filter { !$0.isWhitespace }).lowercased()
+        }
+        let type = text.utf8.drop { $0 == UInt8(ascii: ";") }.prefix { $0 != UInt8(ascii: ";") }
+        let letters = type.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+        return String(decoding: letters, as: UTF8.self).asciiLowercased
     }
 
     /// Whether a type is one of those that patterns such as `image/*` name.

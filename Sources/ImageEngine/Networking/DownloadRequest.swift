@@ -142,10 +142,3 @@ public struct DownloadProgress: Sendable, Equatable {
         self.total = total
     }
 }
-
-extension String {
-    /// The text with the letters A to Z made small, and no other: a name that is equal in HTTP.
-    var asciiLowercased: String {
-        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-    }
-}

@@ -3,6 +3,8 @@ enum HeaderRules {
     /// Whether a Content-Length is one number, said once or several times (RFC 9112, 6.3): where two differ, somebody
     /// between the server and us may take the rest of one body for the next answer.
     static func isOneLength(_ text: String) -> Bool {
+        // Most say it once, and nothing else.
+        if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) { return true }
         let lengths = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { part in
             part.drop(while: isBlank).reversed().drop(while: isBlank)
         }

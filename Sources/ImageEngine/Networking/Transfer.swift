@@ -137,7 +137,7 @@ final class Transfer {
             if case .unknown = disposition { book.note(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
-        let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self).lowercased()
+        let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self).quicklyLowercased
         let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let text = String(decoding: value, as: UTF8.self)
         note(text, as: name)

@@ -44,6 +44,21 @@ public enum ISO8601 {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
     }
 
+    /// Seconds since 1970 of a moment in UTC; nil if the calendar does not have it. A leap second counts as the next one.
+    static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Int? {
+        guard (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, minute < 60,
+            second <= 60
+        else { return nil }
+        var parts = tm()
+        parts.tm_year = Int32(year - 1900)
+        parts.tm_mon = Int32(month - 1)
+        parts.tm_mday = Int32(day)
+        parts.tm_hour = Int32(hour)
+        parts.tm_min = Int32(minute)
+        parts.tm_sec = Int32(second)
+        return timegm(&parts)
+    }
+
     /// Seconds since 1970 of a date with an optional time, fraction and zone (`Z` or `±hh:mm`; UTC when missing).
     public static func seconds(_ text: String) -> Int? {
         let scalars = Array(text.utf8)
@@ -57,22 +72,17 @@ public enum ISO8601 {
             place < scalars.count && scalars[place] == character.asciiValue
         }
         guard let year = number(0..<4), has("-", at: 4), let month = number(5..<7), has("-", at: 7),
-            let day = number(8..<10), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+            let day = number(8..<10)
         else { return nil }
-        var parts = tm()
-        parts.tm_year = Int32(year - 1900)
-        parts.tm_mon = Int32(month - 1)
-        parts.tm_mday = Int32(day)
+        var (hour, minute, second) = (0, 0, 0)
         var place = 10
         if has("T", at: 10) || has("t", at: 10) || has(" ", at: 10) {
-            guard let hour = number(11..<13), has(":", at: 13), let minute = number(14..<16), hour < 24, minute < 60
-            else { return nil }
-            parts.tm_hour = Int32(hour)
-            parts.tm_min = Int32(minute)
+            guard let hours = number(11..<13), has(":", at: 13), let minutes = number(14..<16) else { return nil }
+            (hour, minute) = (hours, minutes)
             place = 16
             if has(":", at: 16) {
-                guard let second = number(17..<19), second <= 60 else { return nil }
-                parts.tm_sec = Int32(second)
+                guard let seconds = number(17..<19) else { return nil }
+                second = seconds
                 place = 19
             }
             if has(".", at: place) {
@@ -91,6 +101,7 @@ public enum ISO8601 {
             place += 6
         }
         guard place == scalars.count else { return nil }
-        return timegm(&parts) - offset
+        return Self.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+            .map { $0 - offset }
     }
 }
