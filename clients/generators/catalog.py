@@ -6,7 +6,7 @@ otherwise; equal schemas share their name, so that "the same shape" is one type 
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 from .protocol import Protocol, Schema, description, first_upper, named_types
 from .words import MEMBERS, SUMMARIES
@@ -133,6 +133,7 @@ class Catalog:
         self._shapes: Dict[Any, str] = {}
         self._named: Dict[str, str] = {}
         self._module = ""
+        self._met: Set[str] = set()
         self._modules = {path: module for module, paths in naming.modules.items() for path in paths}
         self.definitions: Dict[str, Definition] = {}
         for module, paths in naming.modules.items():
@@ -150,6 +151,12 @@ class Catalog:
         for separator, name in re.findall(r"(\.|\[\])(\w*)", rest):
             schema = schema["properties"][name] if separator == "." else schema["items"]
         return self.type(schema, path)
+
+    def check(self) -> None:
+        """Raises ValueError for names of paths that the protocol does not have, and whose types have others now."""
+        stale = sorted({*self._naming.names, *self._naming.scalars, *self._naming.bases} - self._met)
+        if stale:
+            raise ValueError("The protocol has no %s any more: correct the names." % ", ".join(stale))
 
     def of_module(self, module: str) -> List[Definition]:
         return [definition for definition in self.definitions.values() if definition.module == module]
@@ -169,6 +176,7 @@ class Catalog:
 
     def type(self, schema: Any, path: str) -> Type:
         """The type of a schema that is found at `path`; what needs a name gets it on the way."""
+        self._met.add(path)
         if path in self._naming.scalars:
             return Scalar(self._naming.scalars[path])
         if not isinstance(schema, dict):

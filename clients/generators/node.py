@@ -12,6 +12,7 @@ def files(protocol: Protocol) -> Dict[str, str]:
     paths = node_methods.request_paths(methods.methods(protocol, Catalog(protocol, Naming({}, {}))))
     catalog = node_types.catalog(protocol, paths)
     offered = methods.methods(protocol, catalog)
+    catalog.check()
     return {
         "types/options.d.ts": node_types.types_module(catalog, "options"),
         "types/settings.d.ts": node_types.types_module(catalog, "settings"),

@@ -92,7 +92,7 @@ NAMING = Naming(
     },
     bases={"StoreResult": "ImageResult", "ConfigureResult": "CacheSettings"},
     scalars={
-        **dict.fromkeys(("ImageResult.data", "StoreResult.data", "DownloadResult.data"), "buffer"),
+        **dict.fromkeys(("ImageResult.data", "DownloadResult.data"), "buffer"),
         "StoreParams.data": "bytes",
         **dict.fromkeys(("StoreParams.path", "AddReadOnlyCachePathParams.path", "PrefetchParams.urls[]"), "url"),
         **{

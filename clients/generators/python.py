@@ -40,6 +40,7 @@ def files(protocol: Protocol) -> Dict[str, str]:
     """The files of the client, by their paths in its folder."""
     catalog = python_types.catalog(protocol)
     offered = methods.methods(protocol, catalog)
+    catalog.check()
     made = {name: python_types.types_module(summary, name, catalog) for name, summary in DICTIONARIES.items()}
     made["results"] = results_module(catalog, offered)
     made["codes"] = python_types.errors_module(protocol)

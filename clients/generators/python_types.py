@@ -82,7 +82,6 @@ NAMING = Naming(
     scalars={
         "SubscriptionResult.events[]": "string",
         "ImageResult.data": "bytes",
-        "StoreResult.data": "bytes",
         "DownloadResult.data": "bytes",
         "StoreParams.data": "bytes",
     },
