@@ -14,10 +14,23 @@ public final class CallPriority: Sendable {
     /// The priority of what nobody waits for: prefetching.
     public static let background = -1.0
 
+    private static let arrivals = Atomic(0)
+
+    /// The place of the one who waits in the order in which they came: the order of making these.
+    let arrival: Int
     private let state: Mutex<State>
 
     /// A priority of `value`; what is no number counts as 0.
-    public init(_ value: Double) { state = Mutex(State(value: value.isNaN ? 0 : value)) }
+    public init(_ value: Double) {
+        arrival = Self.arrivals.add(1, ordering: .relaxed).newValue
+        state = Mutex(State(value: value.isNaN ? 0 : value))
+    }
+
+    /// A priority of its own with the value that another has now, in the same place in the order.
+    init(_ other: CallPriority) {
+        arrival = other.arrival
+        state = Mutex(State(value: other.value))
+    }
 
     /// The priority now. Setting it tells the observers.
     public var value: Double {

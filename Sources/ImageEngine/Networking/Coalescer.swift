@@ -117,7 +117,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 state.merged += 1
                 return (false, UInt64(0), report.flatMap { state.flights[key]?.progress.add($0, as: id) })
             }
-            let flight = Flight(number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority.value))
+            let flight = Flight(number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority))
             if let report { _ = flight.progress.add(report, as: id) }
             state.flights[key] = flight
             return (true, id, nil)

@@ -54,7 +54,9 @@ struct DownloadQueue: Sendable {
     private struct Entry {
         var host: String
         var priority: Double
-        /// The order of arrival.
+        /// Which place the one who waits has in the order in which they came.
+        let arrival: Int
+        /// The order in which they were put in the queue.
         let number: Int
         var isRunning = false
         /// Whether it runs, and its server says nothing.
@@ -70,12 +72,12 @@ struct DownloadQueue: Sendable {
         let priority: Double
         let isFresh: Bool
         /// What decides among equals.
-        let place: Int
+        let place: (arrival: Int, number: Int)
 
         init(_ entry: Entry, _ order: DownloadOrder) {
             priority = entry.priority
             isFresh = !entry.hasBegun
-            place = order == .fifo ? entry.number : -entry.number
+            place = order == .fifo ? (entry.arrival, entry.number) : (-entry.arrival, -entry.number)
         }
 
         var urgency: Urgency { Urgency(priority) }
@@ -85,6 +87,8 @@ struct DownloadQueue: Sendable {
             if one.isFresh != other.isFresh { return other.isFresh }
             return one.place < other.place
         }
+
+        static func == (one: Rank, other: Rank) -> Bool { !(one < other) && !(other < one) }
     }
 
     private struct Host {
@@ -165,9 +169,12 @@ struct DownloadQueue: Sendable {
     // MARK: Waiting
 
     /// Puts a download in its place in the queue.
-    mutating func enqueue(_ id: UInt64, host: String, priority: Double) {
+    ///
+    /// - Parameter arrival: Its place in the order in which those came who wait. What they ask for is looked up by several
+    ///   threads at once, and gets here in any order.
+    mutating func enqueue(_ id: UInt64, host: String, priority: Double, arrival: Int = 0) {
         lastNumber += 1
-        wait(id, Entry(host: host, priority: priority, number: lastNumber))
+        wait(id, Entry(host: host, priority: priority, arrival: arrival, number: lastNumber))
     }
 
     /// Sends a running download back to wait for its turn at another host, to which it was redirected.
@@ -194,7 +201,7 @@ struct DownloadQueue: Sendable {
         for host in Array(hosts.keys) {
             hosts[host]?.waiting.rank { [entries] id in
                 // What waits has an entry.
-                Rank(entries[id] ?? Entry(host: host, priority: 0, number: 0), order)
+                Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0, number: 0), order)
             }
             weigh(host)
         }

@@ -226,7 +226,7 @@ public final class ImageDownloader: Sendable {
         let token = priority.observe { [weak self] in self?.weigh(id, priority) }
         do {
             try await wait(id, priority) { queue in
-                queue.enqueue(id, host: request.host, priority: priority.value)
+                queue.enqueue(id, host: request.host, priority: priority.value, arrival: priority.arrival)
             }
         } catch {
             priority.forget(token)

@@ -35,13 +35,13 @@ final class TestEngine: Sendable {
 
     /// The image at a URL.
     func image(
-        _ url: String, key: String? = nil, bytes: Bool = false,
+        _ url: String, key: String? = nil, bytes: Bool = false, priority: CallPriority? = nil,
         _ change: (inout ImageOptions) -> Void = { _ in }, report: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResult {
         let options = ImageOptions(change)
         let result = try await manager.image(
             Resource(url: url, cacheKey: key), in: cache, options: options, needs: bytes ? .bytes : .file,
-            caller: ImageCaller(priority: CallPriority(options.downloadPriority), report: report))
+            caller: ImageCaller(priority: priority ?? CallPriority(options.downloadPriority), report: report))
         return bytes ? try await manager.loadingBytes(of: result, in: cache, options: options) : result
     }
 

@@ -281,4 +281,26 @@ import Testing
         for caller in callers { _ = try await caller.value }
         #expect(server.requests.map(\.path) == ["/0", "/3", "/2", "/1", "/4"])
     }
+
+    /// E2-23, A-213: whichever thread is first to put its download in the queue.
+    @Test(arguments: DownloadOrder.allCases)
+    func downloadsOfEqualPriorityStartInTheOrderInWhichTheyWereAskedFor(_ order: DownloadOrder) async throws {
+        let single = try TestEngine {
+            $0.downloader.maxDownloadsPerHost = 1
+            $0.downloader.order = order
+        }
+        let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        single.manager.downloader.pause(.all)
+        let callers = (0..<10).map { _ in CallPriority(0.5) }
+        var tasks: [Task<ImageResult, any Error>] = []
+        for (count, index) in [4, 9, 0, 7, 2, 1, 8, 6, 3, 5].enumerated() {
+            tasks.append(Task { try await single.image(server.url("/\(index)"), priority: callers[index]) })
+            try await eventually { single.manager.statistics.waitingDownloads == count + 1 }
+        }
+        single.manager.downloader.pause(.none)
+        for task in tasks { _ = try await task.value }
+        let asked = (0..<10).map { "/\($0)" }
+        #expect(server.requests.map(\.path) == (order == .fifo ? asked : asked.reversed()))
+    }
 }
