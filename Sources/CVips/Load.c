@@ -76,7 +76,7 @@ void hv_describe(VipsImage *image, hv_info *info) {
     info->has_profile = vips_image_get_typeof(image, VIPS_META_ICC_NAME) != 0;
 }
 
-int hv_metadata_kinds(VipsImage *image) {
+int hv_carried_metadata(VipsImage *image) {
     static const char *names[] = {VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME};
     int kinds = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

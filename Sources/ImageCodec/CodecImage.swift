@@ -116,7 +116,7 @@ final class CodecImage {
     }
 
     /// What the picture carries besides pixels and profile.
-    var metadata: Metadata { Metadata(rawValue: hv_metadata_kinds(handle)) }
+    var metadata: Metadata { Metadata(rawValue: hv_carried_metadata(handle)) }
 
     /// The pixels of a plain JPEG of which this is the header, shrunk while they are decoded, in memory; nil where libvips is to try.
     func decodedJPEG(_ bytes: SourceBytes, shrink: Int) -> CodecImage? {

@@ -78,8 +78,8 @@ struct Encoder {
         }
         return zip(frames, ready).allSatisfy { before, after in
             before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
-                && before.hasProfile == after.hasProfile
-                && before.metadata.isSubset(of: encoding.stripMetadata ? [] : format.metadata)
+                && before.hasProfile == after.hasProfile && before.metadata == after.metadata
+                && before.metadata.isSubset(of: format.metadata)
                 // Its encoder gives clear pixels other colours.
                 && !(format == .webp && before.hasAlpha)
         }
@@ -227,12 +227,13 @@ extension EncodedFormat {
     /// Whether gray pictures become RGB.
     var isAlwaysRGB: Bool { self == .gif || self == .webp || self == .bmp || self == .ico }
 
-    /// Whether what is written so is read again sample for sample. AVIF and HEIC turn colours, also without loss.
+    /// Whether what is written so is read again sample for sample. AVIF and HEIC turn colours, also without loss; a
+    /// BMP or ICO is seldom what chains go on from.
     func keepsSamples(_ encoding: Encoding) -> Bool {
         switch self {
         case .png, .tiff: true
         case .webp: encoding.lossless
-        case .jpeg, .gif, .avif, .heic, .bmp, .ico, .jxl: false
+        case .jpeg, .gif, .avif, .heic, .jxl, .bmp, .ico: false
         }
     }
 
@@ -241,7 +242,7 @@ extension EncodedFormat {
         switch self {
         case .png, .webp: [.exif, .xmp]
         case .tiff: [.xmp, .iptc]
-        case .jpeg, .gif, .avif, .heic, .bmp, .ico, .jxl: []
+        case .jpeg, .gif, .avif, .heic, .jxl, .bmp, .ico: []
         }
     }
 

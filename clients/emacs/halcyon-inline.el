@@ -339,7 +339,10 @@ Returns the picture."
       (when (and (equal (plist-get event :url) (halcyon-inline--picture-url picture))
                  (not (halcyon-inline--picture-call picture))
                  (overlay-buffer (halcyon-inline--picture-overlay picture)))
-        (halcyon-inline--load picture)))))
+        ;; What has come is in the cache: to ask the network again could find it
+        ;; stale again, and go on for ever.
+        (let ((halcyon-inline-options (append '(:offline t) halcyon-inline-options)))
+          (halcyon-inline--load picture))))))
 
 
 ;;; The mode

@@ -299,11 +299,16 @@ lists stay lists when they are empty."
   "Subscribe CLIENT to EVENTS, a list of names."
   (halcyon--call "subscribe" (list :events (vconcat events)) (list :client client)))
 
+(defvar halcyon-events)
+
 (defun halcyon-listen (event function &optional client)
   "Have FUNCTION called with the parameters of each EVENT, a plist.
 EVENT is one of `halcyon-events'.  It stays so when the server is
 started anew.  CLIENT is another client than the default one.  Returns
-the call that subscribes."
+the call that subscribes.  Signals an error when there is no such event."
+  (when (and (boundp 'halcyon-events) (not (assoc event halcyon-events)))
+    (error "There is no event %S; there are %s"
+           event (mapconcat (lambda (known) (format "%S" (car known))) halcyon-events ", ")))
   (let* ((client (or client halcyon-default-client))
          (entry (assoc event (halcyon-client-listeners client))))
     (if entry

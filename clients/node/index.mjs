@@ -1,9 +1,9 @@
 export { Client } from "./lib/client.mjs";
+export { ErrorCode } from "./lib/codes.mjs";
 export {
   AbortError,
   BinaryNotFoundError,
   ClientClosedError,
-  ErrorCode,
   HalcyonError,
   MessageTooLargeError,
   ServerGoneError,

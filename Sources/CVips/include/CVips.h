@@ -47,15 +47,15 @@ typedef struct {
 } hv_info;
 void hv_describe(VipsImage *image, hv_info *info);
 /// What it carries besides pixels and profile: 1 for EXIF, 2 for XMP, 4 for IPTC, added up.
-int hv_metadata_kinds(VipsImage *image);
+int hv_carried_metadata(VipsImage *image);
 /// Copies up to `count` frame delays in milliseconds and returns how many there are.
 int hv_delays(VipsImage *image, int *delays, int count);
 
 /// Opens a picture in memory, which must outlive the image; the header is read, pixels are decoded when asked for.
 ///
 /// `shrink` is JPEG's 1, 2, 4 or 8, `scale` that of WebP and SVG; `pages` from `page` on, −1 for all. `sequential` promises to
-/// read from top to bottom once. `strictness`: 0 takes what can be had, 1 refuses what is cut off, 2 what is damaged. `unlimited` lets a drawing's
-/// entities grow.
+/// read from top to bottom once. `strictness`: 0 takes what can be had, 1 refuses what is cut off, 2 what is damaged.
+/// `unlimited` lets the entities of a drawing grow.
 VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink, double scale, int page, int pages,
     int sequential, int strictness, int unlimited);
 /// The pixels of a plain JPEG (gray, or three components that become RGB), decoded into memory at once, with the metadata of

@@ -167,7 +167,10 @@
       (test-wait (halcyon-retrieve (test-url "/cat.bmp")))
       (test-set-page "/cat.bmp" (page (test-bmp 7 7) "two"))
       (inline-tests-in-buffer #'text-mode (format "![](%s)" (test-url "/cat.bmp"))
-        (test-until (inline-tests-say-p "BMP 7×7"))))))
+        (test-until (inline-tests-say-p "BMP 7×7"))
+        ;; It is stale again at once: what has come is shown, and not asked for once more.
+        (test-idle)
+        (should (= 2 (test-count "/cat.bmp")))))))
 
 (ert-deftest refreshing-asks-the-server-and-keeps-what-is-shown-meanwhile ()
   (test-case

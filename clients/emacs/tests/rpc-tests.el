@@ -236,6 +236,13 @@
       (test-wait (halcyon-retrieve (test-url "/cat.bmp")))
       (test-until finished))))
 
+(ert-deftest an-event-that-does-not-exist-is-refused-at-once ()
+  (test-case
+    (let ((told (should-error (halcyon-listen "cache/didclean" #'ignore))))
+      (should (string-match-p "no event \"cache/didclean\".*\"cache/didClean\"" (error-message-string told))))
+    ;; Nor does it spoil the subscriptions of others.
+    (should-not (assoc "cache/didclean" (halcyon-client-listeners halcyon-default-client)))))
+
 (ert-deftest delegates-change-requests-and-call-them-off ()
   (test-case
     (test-serve (cons "/cat.bmp" (test-bmp 2 2)) (cons "/dog.bmp" (test-bmp 2 2)))

@@ -144,6 +144,128 @@ test("a second preview takes the place of the first", function(t)
   eventually(function() return float_lines() ~= nil and float_lines()[1] == "a.png" end, "the second was shown")
 end)
 
+--- A server of an image that is stale at once, and may be shown while a newer one is fetched.
+local function changing(t, bodies)
+  local held = {}
+  local server
+  server = t:http({
+    ["/cat.png"] = function(reply, request)
+      local body = bodies[math.min(server.count("/cat.png"), #bodies)]
+      local tag = ('ETag: "%d"'):format(math.min(server.count("/cat.png"), #bodies))
+      local function answer()
+        if request:lower():find("if%-none%-match: " .. vim.pesc(tag:match('".*"'))) then
+          return reply("HTTP/1.1 304 X\r\nContent-Length: 0\r\n\r\n")
+        end
+        reply(http.answer(200, "image/png", body, { "Cache-Control: max-age=0, stale-while-revalidate=600", tag }))
+      end
+      if server.count("/cat.png") == 1 then
+        answer()
+      else
+        held[#held + 1] = answer
+      end
+    end,
+  })
+  return server, held
+end
+
+test("an image that changed behind a stale answer is shown anew, once", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return #held == 1 and #(float_lines() or {}) == 3 end, "the stale image was shown")
+  matches(float_lines()[2], "1 × 1")
+  held[1]()
+  eventually(function() return not float_lines()[2]:find("1 × 1") end, "the newer image was shown")
+  assert(halcyon.ping():wait() == nil)
+  equal(server.count("/cat.png"), 2, "the requests")
+  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  moved()
+  equal(float_lines(), nil)
+  equal(halcyon.client()._listeners["image/didChange"], nil)
+end)
+
+test("what shows an image takes the old one away before the newer one comes", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  local told = {}
+  halcyon.preview({
+    show = function(image)
+      table.insert(told, "show " .. image.width)
+      return function() table.insert(told, "hide " .. image.width) end
+    end,
+  })
+  eventually(function() return #held == 1 and #told == 1 end, "the stale image was shown")
+  held[1]()
+  eventually(function() return #told == 3 end, "the newer image was shown")
+  matches(told[3], "^show %d+$")
+  equal({ told[1], told[2] }, { "show 1", "hide 1" })
+  require("halcyon.preview").close()
+  equal(told[4], (told[3]:gsub("show", "hide")))
+end)
+
+test("plugins that remember images by their paths get another path for other content", function(t)
+  local halcyon = t:halcyon()
+  local bodies = { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") }
+  local server, held = changing(t, bodies)
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  local paths = {}
+  package.loaded.snacks = {
+    image = {
+      placement = {
+        new = function(_, path)
+          table.insert(paths, path)
+          return { close = function() end }
+        end,
+      },
+    },
+  }
+  t:at_end(function() package.loaded.snacks = nil end)
+  halcyon.preview({ show = require("halcyon.show").snacks() })
+  eventually(function() return #held == 1 and #paths == 1 end, "the stale image was shown")
+  held[1]()
+  eventually(function() return #paths == 2 end, "the newer image was shown")
+  assert(paths[1] ~= paths[2], "the paths differ")
+  equal({ suite.read(paths[1]) == bodies[1], suite.read(paths[2]) == bodies[2] }, { true, true })
+  require("halcyon.preview").close()
+  halcyon.preview({ show = require("halcyon.show").snacks() })
+  eventually(function() return #paths == 3 end, "the same image was shown again")
+  equal(paths[3], paths[2])
+end)
+
+test("a change that comes after the preview has gone shows nothing", function(t)
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return #held == 1 and #(float_lines() or {}) == 3 end, "the stale image was shown")
+  local changed
+  t:at_end(halcyon.on("image/didChange", function() changed = true end))
+  require("halcyon.preview").close()
+  held[1]()
+  eventually(function() return changed end, "the image changed")
+  equal(float_lines(), nil)
+  equal(halcyon.client():status().open, 0)
+end)
+
+test("closing a preview of a server that ends starts no other", function(t)
+  local halcyon = t:halcyon()
+  local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+  t:buffer({ "![cat](" .. server.url("/a.png") .. ")", "" }, 1, 1)
+  halcyon.preview()
+  eventually(function() return float_lines() ~= nil and float_lines()[3] == "loaded now" end, "the image was shown")
+  local starts = halcyon.client():status().starts
+  halcyon.stop()
+  require("halcyon.preview").close()
+  eventually(function() return halcyon.client()._process == nil end, "the server ended")
+  equal(halcyon.client():status().starts, starts)
+end)
+
 test("what shows an image takes it away when the cursor leaves", function(t)
   t:halcyon()
   local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
@@ -206,6 +328,57 @@ test("icat gets the file and the place, and clears it", function(t)
   moved()
   eventually(function() return written():find("%-%-clear") end, "icat cleared")
 end)
+
+test("icat clears the old image before it draws the newer one", function(t)
+  local folder = t:folder()
+  local terminal, gate = folder .. "/terminal", folder .. "/gate"
+  local halcyon = t:halcyon()
+  local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
+  assert(halcyon.retrieve(server.url("/cat.png")):wait())
+  -- What draws waits for the gate: what clears must wait for what draws.
+  local icat = t:fake_server(('case "$*" in *--clear*) ;; *) while [ ! -e %s ]; do sleep 0.01; done;; esac; echo "$@"'):format(gate))
+  t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
+  halcyon.preview({ show = require("halcyon.show").icat({ command = { icat }, width = 30, height = 10, terminal = terminal }) })
+  eventually(function() return #held == 1 and vim.loop.fs_stat(terminal) ~= nil end, "the stale image was shown")
+  held[1]()
+  eventually(function() return halcyon.client():status().open == 0 end, "the newer image came")
+  suite.write(gate, "")
+  local function lines()
+    return vim.split(suite.read(terminal), "\n", { trimempty = true })
+  end
+  eventually(function() return #lines() == 3 end, "the newer image was drawn")
+  local kinds = vim.tbl_map(function(line) return line:match("%-%-clear") or line:match("%-%-place") end, lines())
+  equal(kinds, { "--place", "--clear", "--place" })
+  require("halcyon.preview").close()
+  eventually(function() return #lines() == 4 end, "it was cleared at the end")
+end)
+
+for case, said in pairs({
+  ["an icat that fails is told"] = "ended with exit code 3%.$",
+  ["a terminal that cannot be written to is told"] = "cannot write to the terminal: ENOENT.*option `terminal`%.$",
+}) do
+  test(case, function(t)
+    local folder = t:folder()
+    local terminal = folder .. (case:find("icat") and "/terminal" or "/none/tty")
+    t:halcyon()
+    local server = t:http({ ["/a.png"] = suite.fixture("png-1x1.png") })
+    t:buffer({ "![cat](" .. server.url("/a.png") .. ")" }, 1, 1)
+    local show = require("halcyon.show").icat({ command = { t:fake_server("exit 3") }, terminal = terminal })
+    local count = 0
+    local told = notified(function()
+      local remember = vim.notify
+      vim.notify = function(...)
+        count = count + 1
+        remember(...)
+      end
+      require("halcyon").preview({ show = show })
+      eventually(function() return count == 1 end, "that it cannot be drawn was told")
+      require("halcyon.preview").close()
+      eventually(function() return count == 2 end, "that it cannot be cleared was told")
+    end)
+    matches(told[1], said)
+  end)
+end
 
 test(":HalcyonStats tells what was done, in a window that q closes", function(t)
   local halcyon = t:halcyon()

@@ -1,8 +1,7 @@
-import path from "node:path";
-import { toPath } from "./binary.mjs";
 import { Connection } from "./connection.mjs";
 import { Delegates } from "./delegates.mjs";
 import { ClientClosedError, ServerGoneError } from "./errors.mjs";
+import { Methods, sendMany } from "./methods.mjs";
 import { ServerProcess } from "./process.mjs";
 
 const closeTimeoutMs = 5000;
@@ -11,9 +10,9 @@ const violationTimeoutMs = 1000;
 /**
  * A halcyon server of one's own: starts the process, calls its methods, ends it.
  *
- * The types and what each method does, with units, defaults and errors, are in `index.d.ts`.
+ * The types, and what each method does, are in `index.d.ts`; the methods of the protocol come from `Methods`.
  */
-export class Client {
+export class Client extends Methods {
   #process;
   #connection;
   #closing;
@@ -21,6 +20,7 @@ export class Client {
   #delegates;
 
   constructor(options = {}) {
+    super();
     this.#delegates = new Delegates(options.delegates ?? {}, (id, answer) => this.#connection.reply(id, answer));
     const server = new ServerProcess(options);
     this.#process = server;
@@ -67,118 +67,12 @@ export class Client {
   }
 
   async call(method, params, options) {
-    return (await this.#callMany(method, [params], options))[0];
+    return (await this[sendMany](method, [params], options))[0];
   }
 
   notify(method, params) {
     if (this.#closing) throw new ClientClosedError(method);
     this.#connection.notify(method, params);
-  }
-
-  async retrieve(request, options) {
-    return withBytes(await this.call("retrieve", named("url", request), options));
-  }
-
-  async store({ data, path: file, ...rest }, options) {
-    const params = { ...rest };
-    if (file !== undefined) params.path = path.resolve(toPath(file));
-    if (data !== undefined) params.data = base64(data);
-    return withBytes(await this.call("store", params, options));
-  }
-
-  async remove(request, options) {
-    return this.call("remove", named("key", request), options);
-  }
-
-  async isCached(request, options) {
-    return this.call("isCached", named("key", request), options);
-  }
-
-  async cachePath(request, options) {
-    return this.call("cachePath", named("key", request), options);
-  }
-
-  async retrieveMany(requests, options) {
-    return this.#callMany("retrieve", listOf("url", requests), options, withBytes);
-  }
-
-  async isCachedMany(requests, options) {
-    return this.#callMany("isCached", listOf("key", requests), options);
-  }
-
-  async cachePathMany(requests, options) {
-    return this.#callMany("cachePath", listOf("key", requests), options);
-  }
-
-  async calculateSize(request, options) {
-    return this.call("calculateSize", request, options);
-  }
-
-  async clear(request, options) {
-    return this.call("clear", request, options);
-  }
-
-  async clearMemory(request, options) {
-    return this.call("clearMemory", request, options);
-  }
-
-  async clearDisk(request, options) {
-    return this.call("clearDisk", request, options);
-  }
-
-  async configure(request, options) {
-    return this.call("configure", request, options);
-  }
-
-  async caches(options) {
-    return (await this.call("caches", undefined, options)).caches;
-  }
-
-  async addReadOnlyCachePath(request, options) {
-    const { path: folder, ...rest } = named("path", request);
-    return this.call("addReadOnlyCachePath", { ...rest, path: path.resolve(toPath(folder)) }, options);
-  }
-
-  async inspect(request, options) {
-    return this.call("inspect", named("key", request), options);
-  }
-
-  async *listEntries(request = {}, options) {
-    const { pageSize, ...filters } = request;
-    let cursor;
-    do {
-      const page = await this.call("list", { ...filters, limit: pageSize, cursor }, options);
-      yield* page.entries;
-      cursor = page.cursor;
-    } while (cursor !== null && cursor !== undefined);
-  }
-
-  async cleanExpired(request, options) {
-    return this.call("cleanExpired", request, options);
-  }
-
-  async explain(request, options) {
-    return this.call("explain", named("url", request), options);
-  }
-
-  async listFailures(request, options) {
-    return (await this.call("listFailures", request, options)).failures;
-  }
-
-  async forgetFailures(request, options) {
-    return (await this.call("forgetFailures", named("url", request), options)).forgotten;
-  }
-
-  async pause(what, options) {
-    return this.call("pause", { what }, options);
-  }
-
-  async resume(options) {
-    return this.call("resume", undefined, options);
-  }
-
-  async verify(request, options) {
-    return this.call("verify", request, options);
   }
 
   async subscribe(events, listener, options) {
@@ -213,7 +107,9 @@ export class Client {
       while (true) {
         while (waiting.length > 0) yield waiting.shift();
         if (isOver) break;
+        const release = this.#process.hold();
         await new Promise((resolve) => (wake = resolve));
+        release();
       }
       signal?.throwIfAborted();
     } finally {
@@ -229,18 +125,6 @@ export class Client {
     return left;
   }
 
-  async stats(options) {
-    return this.call("stats", undefined, options);
-  }
-
-  async ping(options) {
-    return this.call("ping", undefined, options);
-  }
-
-  async discover(options) {
-    return this.call("rpc.discover", undefined, options);
-  }
-
   async close({ timeoutMs = closeTimeoutMs } = {}) {
     if (!this.#closing) {
       this.#closing = true;
@@ -251,7 +135,7 @@ export class Client {
     return { exitCode, signal };
   }
 
-  async #callMany(method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
+  async [sendMany](method, paramsList, { signal, onProgress, settled = false } = {}, convert = (result) => result) {
     if (this.#closing) throw new ClientClosedError(method);
     const calls = this.#connection.callMany(method, paramsList, { signal, onProgress });
     const results = calls.map((call) => call.then(convert));
@@ -274,22 +158,4 @@ function goneError({ exitCode, signal }, method) {
     `No answer to ${method}: the server process ${how}. ` +
     "What it had to say is on its standard error; start another with Client.start().";
   return new ServerGoneError(message, { exitCode, signal, method });
-}
-
-/** A string or a URL stands for the one parameter that every request has. */
-function named(name, request) {
-  return typeof request === "string" || request instanceof URL ? { [name]: String(request) } : request;
-}
-
-function listOf(name, requests) {
-  return Array.from(requests, (request) => named(name, request));
-}
-
-function base64(data) {
-  if (!(data instanceof Uint8Array)) throw new TypeError("`data` must be a Buffer or a Uint8Array.");
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
-}
-
-function withBytes(result) {
-  return typeof result?.data === "string" ? { ...result, data: Buffer.from(result.data, "base64") } : result;
 }

@@ -1,9 +1,9 @@
+import { maxMessageBytes } from "./codes.mjs";
 import { cancellationError, HalcyonError, isObject, MessageTooLargeError, ServerGoneError } from "./errors.mjs";
 import { encodeMessage, LineSplitter } from "./framing.mjs";
 import { Outbox } from "./outbox.mjs";
 
 const cancelGraceMs = 1000;
-const maxMessageBytes = 64 * 1024 * 1024;
 
 /**
  * JSON-RPC 2.0 over two streams: numbers requests, matches replies, carries cancellation and progress.

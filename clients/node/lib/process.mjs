@@ -15,6 +15,7 @@ const leftoverOutputMs = 1000;
 export class ServerProcess {
   #child;
   #busy = false;
+  #holds = 0;
   #stopping = false;
   #timers = [];
 
@@ -48,10 +49,20 @@ export class ServerProcess {
     return this.#child.pid;
   }
 
-  /** Tells whether calls are open. Only then, and while it stops, does the process keep the event loop alive. */
+  /** Tells whether calls are open. Only then, while it is held, and while it stops does it keep the event loop alive. */
   setBusy(busy) {
     this.#busy = busy;
     this.#updateReferences();
+  }
+
+  /** Keeps the event loop alive, as an open call does, until the function that is returned is called. */
+  hold() {
+    this.#holds += 1;
+    this.#updateReferences();
+    return () => {
+      this.#holds -= 1;
+      this.#updateReferences();
+    };
   }
 
   /**
@@ -69,7 +80,7 @@ export class ServerProcess {
   }
 
   #updateReferences() {
-    const wanted = this.#busy || this.#stopping;
+    const wanted = this.#busy || this.#holds > 0 || this.#stopping;
     for (const handle of [this.#child, ...this.#child.stdio]) {
       if (wanted) handle?.ref?.();
       else handle?.unref?.();

@@ -144,6 +144,22 @@ test("an open call keeps Node alive until it is answered", async (t) => {
   assert.match(program.output, /width 6/);
 });
 
+test("a loop that waits for events keeps Node alive, and nothing else of a subscription does", async (t) => {
+  // A timer of AbortSignal.timeout does not: without the loop the program would end before it fires.
+  const source = `${start}
+    const signal = AbortSignal.timeout(200);
+    try {
+      for await (const { event } of images.events("cache/didClean", { signal })) console.log(event);
+    } catch (error) {
+      console.log("ended by", error.name);
+    }
+    await images.subscribe("cache/didClean", () => {});
+  `;
+  const program = runProgram(t, source, { CACHE: await scratchFolder(t) });
+  assert.deepEqual(await program.exited, [0, null]);
+  assert.match(program.output, /ended by TimeoutError/);
+});
+
 test("a server does not outlive a client that was killed with a call open", async (t) => {
   const held = heldRoute(png(6, 4));
   const http = await startHTTP(t, { "/cat.png": held });

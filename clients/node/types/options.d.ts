@@ -1,55 +1,30 @@
-import type { Delegates } from "./delegates.js";
+// Made by clients/generate.py from protocol/openrpc.json.
 
-/** When something in a cache stops being valid. `days` and `seconds` count from now; `date` is ISO 8601. */
-export type Expiration = "never" | "expired" | { seconds: number } | { days: number } | { date: string };
-
-/** How reading an entry moves its expiration: not at all, by its first lifetime again, or to a new one. */
-export type ExpirationExtending = "none" | "cacheTime" | Expiration;
-
-/** How cached and fresh images are chosen between, and how fresh ones are kept. */
-export interface CacheOptions {
-  /** Download although the image is cached. Default: false. */
-  forceRefresh?: boolean;
-  /** Look in memory only, then download. Default: false. */
-  fromMemoryCacheOrRefresh?: boolean;
-  /** Never download; a miss is the error `notCached`. Default: false. */
-  onlyFromCache?: boolean;
-  /** Keep the image in memory and not on disk; the result's `path` is then null. Default: false. */
-  cacheMemoryOnly?: boolean;
-  /** Answer only when the image is on disk. Default: true. */
-  waitForCache?: boolean;
-  /** Lifetime in memory. Default: 300 seconds. */
-  memoryCacheExpiration?: Expiration;
-  /** Lifetime on disk. Default: 7 days. */
-  diskCacheExpiration?: Expiration;
-  /** What a hit in memory does to the lifetime there. Default: as the cache is configured. */
-  memoryCacheAccessExtendingExpiration?: ExpirationExtending;
-  /** What a hit on disk does to the lifetime there. Default: as the cache is configured. */
-  diskCacheAccessExtendingExpiration?: ExpirationExtending;
-  /** The extension of the file on disk, without the dot. Default: that of the format found in the bytes. */
-  forcedCacheFileExtension?: string;
-  /** Read the bytes from disk although the image is in memory. Default: false. */
-  queryDataWhenInMemory?: boolean;
-  /** Keep the image in memory; otherwise it is only answered. Default: true. */
-  memory?: boolean;
-  /** The name of another cache to look into before downloading; what it has is stored here too. Default: none. */
-  originalCache?: string;
-  /** For how many seconds a path that is answered stays valid. Default: 60. */
-  lease?: number;
-  /** Whether and when a stored image is checked with its server. Default: as the cache is configured. */
-  revalidate?: "never" | "ifExpired" | "always" | "http";
-  /** Seconds past its time for which a stored image stands in when its server cannot be asked. */
-  staleIfError?: number;
-  /** Load nothing from the network, and answer whatever is stored. Default: false. */
-  offline?: boolean;
-  /** Seconds for which a failure that would come again is remembered. Default: as the cache is configured. */
-  negativeCache?: number;
+/** A span of time in seconds. */
+export interface ForSeconds {
+  seconds: number;
 }
 
-/** How a processed image is written. */
+/** A span of time in days. */
+export interface ForDays {
+  days: number;
+}
+
+/** A point in time, as ISO 8601. */
+export interface UntilDate {
+  date: string;
+}
+
+/** How long an entry lives; a negative number means for ever. */
+export type Expiration = "never" | "expired" | ForSeconds | ForDays | UntilDate;
+
+/** What an access does to the expiration: nothing, the time it had at first, or a new one. */
+export type ExpirationExtending = "none" | "cacheTime" | Expiration;
+
+/** How a processed image is written; as the result asks for by default. */
 export interface CacheSerializer {
-  /** Default: with transparency PNG, opaque JPEG, animated as the original. */
-  format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff";
+  /** With transparency PNG, opaque JPEG, animated as the original, unless given. */
+  format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico";
   /** From 1 to 100. */
   quality?: number;
   lossless?: boolean;
@@ -59,88 +34,386 @@ export interface CacheSerializer {
   /** The largest file; quality is lowered until it is kept. */
   maxBytes?: number;
   stripMetadata?: boolean;
-  /** Whether the colour profile is kept. Default: `"keep"`. */
+  /** Whether the colour profile is kept; it is, unless given. */
   profile?: "keep" | "sRGB";
 }
 
-/** How an image is downloaded. */
-export interface DownloadOptions {
-  /** Longest wait for the next bytes, in seconds. Default: 15. Exceeding it is the error `timedOut`. */
-  timeout?: number;
-  /** Longest time for the whole transfer, in seconds. Default: none. Exceeding it is the error `timedOut`. */
-  deadline?: number;
-  /** Slowest accepted, in bytes a second over two timeouts; 0 for no such limit. Default: 100. Else the error `timedOut`. */
-  minBytesPerSecond?: number;
-  /** From 0 to 1, or a name; higher starts earlier. Default: 0.5, which is `"normal"`. */
-  downloadPriority?: number | "veryLow" | "low" | "normal" | "high" | "veryHigh";
-  /** Whether the download goes on when the last who waits for it is cancelled. Default: `"abort"`. */
-  onLastCancel?: "abort" | "finish";
-  /** A place that the image is for: a newer request for it cancels this one. Default: none. */
-  slot?: string;
-  /** Share the download with others who want the same. Default: true. */
-  merge?: boolean;
-  /** Headers of the request, by name. */
-  headers?: Record<string, string>;
-  /** Credentials; they are not sent on to another host. */
-  authorization?: { basic: { user: string; password: string } } | { bearer: string };
-  /** What the delegates of the client are asked about this download; an empty list for nothing. Default: everything they answer. */
-  delegates?: (keyof Delegates)[];
-  /** Which redirects are followed; another is the error `limitExceeded`. Default: `"follow"`. */
-  redirect?: "follow" | "same-origin" | "none";
-  /** Most redirects followed. Default: 10. Exceeding it is the error `limitExceeded`. */
-  maxRedirects?: number;
-  /** Most bytes of an image. Exceeding it is the error `limitExceeded`. */
-  maxBytes?: number;
-  /** The status codes that are accepted; any other is the error `invalidStatusCode`. Default: 200 to 399. */
-  validStatusCodes?: number[];
-  /** Media types such as `image/*` that the server may name; any other is the error `badData`. Default: whatever it names. */
-  acceptContentTypes?: string[];
-  /** Try again after a failure that may pass; `exponential` is the first wait in seconds, doubled each time. */
-  retry?: { maxRetries: number; interval?: { seconds: number } | { exponential: number } };
-  /** Seconds to wait for a network when there is none, and then try again at once. Default: 0. */
-  waitForConnectivity?: number;
-  /** URLs tried in this order when `url` fails. */
-  alternativeSources?: string[];
-  /** Keep the original of a processed image too. Default: true. */
+/** User and password of HTTP basic authentication. */
+export interface BasicCredentials {
+  user: string;
+  password: string;
+}
+
+/** Sends `Authorization: Basic …`. */
+export interface BasicAuthorization {
+  basic: BasicCredentials;
+}
+
+/** Sends `Authorization: Bearer …`. */
+export interface BearerAuthorization {
+  bearer: string;
+}
+
+/** Credentials, sent to the host of the URL only. */
+export type Authorization = BasicAuthorization | BearerAuthorization;
+
+/** A question that the server asks about a download. */
+export type QuestionName =
+  | "downloader/modifyRequest"
+  | "downloader/redirect"
+  | "downloader/validateStatus"
+  | "downloader/challenge";
+
+/** A pause that doubles each time, from this many seconds. */
+export interface ExponentialInterval {
+  exponential: number;
+}
+
+/** Whether and when a failed download is tried again. */
+export interface Retry {
+  /** How often it is tried again. */
+  maxRetries: number;
+  /** How long to wait before each try. */
+  interval?: ForSeconds | ExponentialInterval;
+}
+
+/** Options of one call; what is left out has the server's default. */
+export interface ImageOptions {
+  /** Ignore the caches for reading; still write them. Default: false. */
+  forceRefresh?: boolean;
+  /** Look in memory only, then load. Default: false. */
+  fromMemoryCacheOrRefresh?: boolean;
+  /** Never load; what is not cached is the error notCached. Default: false. */
+  onlyFromCache?: boolean;
+  /** Keep the image in memory only; the result has no path. Default: false. */
+  cacheMemoryOnly?: boolean;
+  /** Answer only when the image is in the cache. Default: true. */
+  waitForCache?: boolean;
+  /** How long memory keeps the image. */
+  memoryCacheExpiration?: Expiration;
+  /** How long the disk keeps the image. */
+  diskCacheExpiration?: Expiration;
+  /** What an access does to the life in memory; as the cache is configured when left out. */
+  memoryCacheAccessExtendingExpiration?: ExpirationExtending;
+  /** What an access does to the life on disk; as the cache is configured when left out. */
+  diskCacheAccessExtendingExpiration?: ExpirationExtending;
+  /** The extension of the cached file, instead of the format's. */
+  forcedCacheFileExtension?: string;
+  /** Read the bytes even when only the path was asked for. Default: false. */
+  queryDataWhenInMemory?: boolean;
+  /** Keep the image in memory; else it is only answered. Default: true. */
+  memory?: boolean;
+  /** Another cache to look into before loading; what it has is stored here too. */
+  originalCache?: string;
+  /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
   cacheOriginalImage?: boolean;
-  /** How a processed image is written. Default: in the format that suits the result. */
+  /** How a processed image is written; as the result asks for by default. */
   cacheSerializer?: CacheSerializer;
   /** Take the first frame of an animation, as a still. Default: false. */
   onlyLoadFirstFrame?: boolean;
-  /** Take one frame of an animation, from 0, as a still. Default: all. */
+  /** Take one frame of an animation, by its number from 0, as a still. */
   frame?: number;
-  /** Make an image of more than 15,728,640 pixels smaller. Default: false. */
+  /** Make an image of more than 15728640 pixels smaller, until it has so many. Default: false. */
   scaleDownLargeImages?: boolean;
-  /** What the lengths of processors are multiplied by. Default: 1. */
+  /** What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1. */
   scaleFactor?: number;
-  /** Accepted, and without effect: all frames are always kept. */
+  /** Accepted for clients of other libraries: all frames are always kept. Default: false. */
   preloadAllAnimationData?: boolean;
-  /** Accepted, and without effect: images are always decoded in another process. */
+  /** Accepted for clients of other libraries: images are always decoded in another process. Default: false. */
   backgroundDecode?: boolean;
-  /** Answer with a ThumbHash and the dominant colour too. Default: false. */
+  /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
   thumbHash?: boolean;
-  /** Most pixels of a frame of an image to be processed. Default: 50,000,000. Else the error `limitExceeded`. */
+  /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
   maxPixels?: number;
-  /** Most frames of an image to be processed. Default: 2,000. Else the error `limitExceeded`. */
+  /** The most frames that an image to be processed may have. Default: 2000. */
   maxFrames?: number;
-  /** Most pixels of all its frames. Default: 250,000,000. Else the error `limitExceeded`. */
+  /** The most pixels that all frames of it may have together. Default: 250000000. */
   maxAnimationPixels?: number;
-  /** Longest time for processing, in seconds. Default: 20. Else the error `limitExceeded`. */
+  /** The most seconds that its processing may take. Default: 20. */
   decodeSeconds?: number;
-  /** Most bytes that the entities of an SVG may add. Default: 1,000,000. Else the error `limitExceeded`. */
+  /** The most bytes that the entities of a drawing may add to it where they are used. Default: 1000000. */
   maxEntityBytes?: number;
-  /** Seconds after which the next source is begun beside one that has not answered. Default: only after a failure. */
+  /** Seconds for which a path that is answered stays valid. Default: 60. */
+  lease?: number;
+  /**
+   * Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http);
+   * as the cache is configured when left out.
+   */
+  revalidate?: "never" | "ifExpired" | "always" | "http";
+  /**
+   * Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server
+   * allows it when left out.
+   */
+  staleIfError?: number;
+  /** Load nothing from the network, and answer whatever is stored, also when its time is over. Default: false. */
+  offline?: boolean;
+  /** Seconds for which a failure that would come again is remembered; as the cache is configured when left out. */
+  negativeCache?: number;
+  /** Seconds to wait for the next bytes; as the downloader is configured when left out. */
+  timeout?: number;
+  /** Seconds until the image must be there, whatever it waits for; without end by default. */
+  deadline?: number;
+  /** The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100. */
+  minBytesPerSecond?: number;
+  /**
+   * Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh. Default: 0.5.
+   */
+  downloadPriority?: number | "veryLow" | "low" | "normal" | "high" | "veryHigh";
+  /** Prefetch into memory too; for prefetch only. Default: false. */
+  alsoPrefetchToMemory?: boolean;
+  /** What becomes of the download when the last who waits for it is cancelled. Default: "abort". */
+  onLastCancel?: "abort" | "finish";
+  /** A place that the image is for: a newer request for the same place cancels this one. */
+  slot?: string;
+  /** Share the download with others who want the same. Default: true. */
+  merge?: boolean;
+  /** Request headers. */
+  headers?: Record<string, string>;
+  /** Credentials, sent to the host of the URL only. */
+  authorization?: Authorization;
+  /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
+  delegates?: QuestionName[];
+  /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */
+  redirect?: "follow" | "same-origin" | "none";
+  /** How many redirects are followed. Default: 10. */
+  maxRedirects?: number;
+  /** The largest body accepted, in bytes. Default: 134217728. */
+  maxBytes?: number;
+  /** The status codes accepted; 200 to 399 by default. */
+  validStatusCodes?: number[];
+  /**
+   * Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
+   */
+  acceptContentTypes?: string[];
+  /** Whether and when a failed download is tried again. */
+  retry?: Retry;
+  /**
+   * Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at
+   * once.
+   */
+  waitForConnectivity?: number;
+  /** URLs tried in order when the first fails. */
+  alternativeSources?: string[];
+  /** Seconds after which the next source is begun beside one that has not answered. */
   hedgeAfter?: number;
-  /** Digests of which the bytes must have one, as in Subresource Integrity; else the error `badData`. */
+  /** Digests of which the bytes must have one, as in Subresource Integrity. */
   integrity?: string;
-  /** Path or URL of a stand-in for an image that cannot be had; the result then says `placeholder: true`. */
+  /** A path or URL that stands in when everything failed. */
   onFailureImage?: string;
+  /** What is meant for others; the server lets it pass. */
+  [extension: `_${string}` | `x-${string}`]: unknown;
+}
+
+export interface DownsampleParameters {
+  width: number;
+  height: number;
+}
+
+/** Shrinks the image while it is decoded until it lies within the size; never enlarges it. */
+export interface DownsampleProcessor {
+  downsample: DownsampleParameters;
+}
+
+export interface ResizeParameters {
+  width?: number;
+  height?: number;
+  mode?: "none" | "aspectFit" | "aspectFill";
+  upscale?: boolean;
 }
 
 /**
- * The options of `retrieve` and `store`. An option the server does not know is the error `invalidParams`, which names
- * the nearest one it knows; a newer server may know more than are listed here.
+ * Gives the image another size: stretched (none), within it (aspectFit) or covering it (aspectFill). With one side
+ * given, the other follows.
  */
-export interface ImageOptions extends CacheOptions, DownloadOptions {
-  [name: string]: unknown;
+export interface ResizeProcessor {
+  resize: ResizeParameters;
 }
+
+/** Which part is taken: from 0, at the left or top, to 1. */
+export interface CropAnchor {
+  x?: number;
+  y?: number;
+}
+
+export interface CropParameters {
+  width: number;
+  height: number;
+  anchor?: CropAnchor;
+}
+
+/** Takes a part of the image; its middle, unless anchor says otherwise. */
+export interface CropProcessor {
+  crop: CropParameters;
+}
+
+/** A radius as a part of the shorter side. */
+export interface RadiusFraction {
+  fraction: number;
+}
+
+export interface RoundCornerParameters {
+  radius: number | RadiusFraction;
+  corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
+  targetSize?: DownsampleParameters;
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  backgroundColor?: string;
+}
+
+/** Makes the corners round, and transparent unless backgroundColor is given. */
+export interface RoundCornerProcessor {
+  roundCorner: RoundCornerParameters;
+}
+
+export interface BlurParameters {
+  radius: number;
+}
+
+/** Blurs the image; a radius of 0 leaves it as it is. */
+export interface BlurProcessor {
+  blur: BlurParameters;
+}
+
+export interface OverlayParameters {
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  color: string;
+  fraction?: number;
+}
+
+/** Lays a colour over the image: fraction 0 for the plain colour, 1 for the plain image. */
+export interface OverlayProcessor {
+  overlay: OverlayParameters;
+}
+
+export interface TintParameters {
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  color: string;
+}
+
+/** Gives everything that is not transparent the colour. */
+export interface TintProcessor {
+  tint: TintParameters;
+}
+
+export interface ColorControlsParameters {
+  brightness?: number;
+  contrast?: number;
+  saturation?: number;
+  inputEV?: number;
+}
+
+/** Changes brightness, contrast, saturation and exposure. */
+export interface ColorControlsProcessor {
+  colorControls: ColorControlsParameters;
+}
+
+export interface BlackWhiteParameters {
+}
+
+/** Makes greys of the image. */
+export interface BlackWhiteProcessor {
+  blackWhite: BlackWhiteParameters;
+}
+
+export interface BorderParameters {
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  color: string;
+  width: number;
+  radius?: number | RadiusFraction;
+  corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
+}
+
+/** Draws a line along the edges, inside the image. */
+export interface BorderProcessor {
+  border: BorderParameters;
+}
+
+export interface BlendParameters {
+  mode:
+    | "normal"
+    | "multiply"
+    | "screen"
+    | "overlay"
+    | "darken"
+    | "lighten"
+    | "colorDodge"
+    | "colorBurn"
+    | "hardLight"
+    | "softLight"
+    | "difference"
+    | "exclusion";
+  alpha?: number;
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  backgroundColor?: string;
+}
+
+/** Mixes the image with a colour below it. */
+export interface BlendProcessor {
+  blend: BlendParameters;
+}
+
+export interface CompositingParameters {
+  operation:
+    | "clear"
+    | "copy"
+    | "sourceOver"
+    | "sourceIn"
+    | "sourceOut"
+    | "sourceAtop"
+    | "destinationOver"
+    | "destinationIn"
+    | "destinationOut"
+    | "destinationAtop"
+    | "xor"
+    | "plusLighter";
+  alpha?: number;
+  /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
+  backgroundColor?: string;
+}
+
+/** Lays the image over a colour, as Porter and Duff have it. */
+export interface CompositingProcessor {
+  compositing: CompositingParameters;
+}
+
+export interface RotateParameters {
+  degrees?: number;
+  auto?: boolean;
+}
+
+/** Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says. */
+export interface RotateProcessor {
+  rotate: RotateParameters;
+}
+
+export interface FormatParameters {
+  to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico";
+  quality?: number;
+}
+
+/** Writes the result in a format. */
+export interface FormatProcessor {
+  format: FormatParameters;
+}
+
+/** One step of the making of an image: an object with one member, the processor's name. */
+export type Processor =
+  | DownsampleProcessor
+  | ResizeProcessor
+  | CropProcessor
+  | RoundCornerProcessor
+  | BlurProcessor
+  | OverlayProcessor
+  | TintProcessor
+  | ColorControlsProcessor
+  | BlackWhiteProcessor
+  | BorderProcessor
+  | BlendProcessor
+  | CompositingProcessor
+  | RotateProcessor
+  | FormatProcessor;
+
+/** Steps applied left to right, each an object with one member, the name of the processor. */
+export type Processors = (Processor | { [name: string]: unknown })[];
+
+/** How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw pixels. */
+export type As = "path" | "data" | "both" | "none" | "dataUrl" | "pixels";

@@ -85,6 +85,7 @@ class CareTests(Case):
         told = client.explain("https://example.com/a.png", key="k")
         self.assertEqual((told["verdict"], told["network"]), ("answer", False))
         told = client.explain("https://example.com/a.png", options={"onlyFromCache": True})
+        assert told["error"] is not None
         self.assertEqual((told["verdict"], told["error"]["code"]), ("fail", 10003))
         self.assertEqual(client.pause("prefetch")["paused"], "prefetch")
         self.assertEqual(client.resume(), {"paused": "none", "running": 0, "waiting": 0})

@@ -4,6 +4,7 @@ const { spawn } = require("node:child_process");
 const { findBinary } = require("./binary.js");
 const { Connection } = require("./connection.js");
 const { HalcyonError } = require("./errors.js");
+const { events } = require("./protocol.js");
 
 const closeTimeoutMs = 5000;
 const maxRevivals = 3;
@@ -44,9 +45,10 @@ class Server {
 
   /**
    * Calls `listener(params)` at every such event, also of servers that are started later. Returns what ends that, with
-   * `dispose()`.
+   * `dispose()`. Throws for an event that does not exist.
    */
   on(event, listener) {
+    if (!events.includes(event)) throw new TypeError(`There is no event "${event}"; there are ${events.join(", ")}.`);
     const listeners = this.#listeners.get(event) ?? new Set();
     const isFirst = listeners.size === 0;
     listeners.add(listener);

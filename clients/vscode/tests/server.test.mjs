@@ -98,6 +98,12 @@ test("who listens goes on hearing after the server was killed, and not after it 
   assert.deepEqual(seen, [200]);
 });
 
+test("an event that does not exist is refused at once, and does not spoil the others", async (t) => {
+  const server = await startServer(t);
+  assert.throws(() => server.on("cache/didclean", () => {}), /no event "cache\/didclean".*cache\/didClean/);
+  assert.deepEqual((await server.call("subscribe", { events: ["log"] })).events, ["log"]);
+});
+
 test("a server that dies again and again is not started for ever", async (t) => {
   const body = '{"jsonrpc":"2.0","id":1,"result":{"events":["log"]}}';
   const server = await fakeServer(t, `read line; printf 'Content-Length: ${body.length}\\r\\n\\r\\n${body}'; exit 3`);

@@ -381,8 +381,9 @@ function Client:on(event, listener)
     end
     if #listeners == 0 then
       self._listeners[event] = nil
-      if self._process then
-        self:call("unsubscribe", { event })
+      -- One that is ending hears no more of it, and is no reason to start another.
+      if self._process and not self._process.closing then
+        self:_call("unsubscribe", { event })
       end
     end
   end

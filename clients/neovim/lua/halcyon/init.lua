@@ -5,7 +5,7 @@ local protocol = require("halcyon.protocol")
 
 ---@class halcyon.PreviewOptions
 ---@field show? fun(image: halcyon.ImageResult, context: halcyon.PreviewContext): fun()|nil Shows the image and returns what takes it away again. Default: a floating window that describes it.
----@field options? halcyon.ImageOptions How previewed images are loaded.
+---@field options? halcyon.ImageOptions How previewed images are loaded. Default: { revalidate = "http" }.
 ---@field border? string|table The border of the floating window. Default: "rounded".
 
 ---@class halcyon.Config: halcyon.ClientOptions
@@ -15,7 +15,10 @@ local protocol = require("halcyon.protocol")
 ---@field config halcyon.Config
 local M = {}
 
-M.config = { preview = { border = "rounded" } }
+--- Previewed images are checked with their servers as these wish.
+local DEFAULTS = { preview = { border = "rounded", options = { revalidate = "http" } } }
+
+M.config = DEFAULTS
 
 local client
 
@@ -23,7 +26,7 @@ local client
 --- starts one with the new settings.
 ---@param config? halcyon.Config
 function M.setup(config)
-  M.config = vim.tbl_deep_extend("force", { preview = { border = "rounded" } }, config or {})
+  M.config = vim.tbl_deep_extend("force", DEFAULTS, config or {})
   if client then
     client:stop()
     client.options = M.config

@@ -1,4 +1,5 @@
---- The preview of the image under the cursor: looked up when asked for, given up when the cursor leaves.
+--- The preview of the image under the cursor: looked up when asked for, shown anew when the image has changed, given up
+--- when the cursor leaves.
 local float = require("halcyon.float")
 local format = require("halcyon.format")
 local target = require("halcyon.target")
@@ -18,6 +19,7 @@ local M = {}
 ---@field handle? halcyon.Handle
 ---@field float? halcyon.Float
 ---@field hide? fun()
+---@field off? fun() Ends the listening for changes.
 local current
 
 local function lookup_in(buffer)
@@ -65,6 +67,9 @@ function M.close()
   end
   current = nil
   pcall(vim.api.nvim_del_augroup_by_id, preview.group)
+  if preview.off then
+    preview.off()
+  end
   if preview.handle then
     preview.handle:cancel()
   end
@@ -132,6 +137,34 @@ function M.open(options)
     end
   end
 
+  local function show(image)
+    preview.key = image.key
+    if not config.show then
+      return tell(format.image(image, context.name))
+    end
+    if preview.float then
+      preview.float:close()
+      preview.float = nil
+    end
+    if preview.hide then
+      preview.hide()
+    end
+    preview.hide = config.show(image, context)
+  end
+
+  preview.off = halcyon.on("image/didChange", function(event)
+    if current ~= preview or not preview.key or event.key ~= preview.key then
+      return
+    end
+    -- What has come is in the cache: to ask the network again could find it stale again, and go on for ever.
+    local options = vim.tbl_extend("force", config.options or {}, { offline = true })
+    preview.handle = halcyon.retrieve({ url = context.url, options = options }, function(err, image)
+      if current == preview and not err then
+        show(image)
+      end
+    end)
+  end)
+
   preview.handle = halcyon.retrieve({ url = context.url, options = config.options }, {
     on_progress = function(value)
       if current == preview then
@@ -144,14 +177,8 @@ function M.open(options)
     end
     if err then
       tell(format.error(err, context.name))
-    elseif config.show then
-      if preview.float then
-        preview.float:close()
-        preview.float = nil
-      end
-      preview.hide = config.show(image, context)
     else
-      tell(format.image(image, context.name))
+      show(image)
     end
   end)
   return preview.handle

@@ -4,140 +4,39 @@
 and output. See README.md for a first example.
 """
 
+from . import codes, errors, events, options, questions, results, settings
 from .async_client import AsyncClient
 from .calls import PendingCall, ProgressCallback
 from .client import Client
-from .delegates import AsyncDelegates, Delegate, Delegates, DownloadDraft
-from .errors import (
-    BadData,
-    BinaryNotFound,
-    CallTimedOut,
-    ConnectionFailed,
-    DownloadCancelledBeforeStarting,
-    ForbiddenAddress,
-    HalcyonError,
-    InternalError,
-    InvalidParams,
-    InvalidRequest,
-    InvalidStatusCode,
-    InvalidURL,
-    LimitExceeded,
-    MethodNotFound,
-    NotCached,
-    NotModified,
-    ParseError,
-    ProcessingFailed,
-    RequestCancelled,
-    ServerCancelled,
-    ServerGone,
-    StorageFailed,
-    TimedOut,
-    TLSFailed,
-)
-from .options import (
-    As,
-    Authorization,
-    CacheSerializer,
-    Expiration,
-    ExtendingExpiration,
-    ImageOptions,
-    Processors,
-    Retry,
-)
+from .codes import *
+from .delegates import AsyncDelegates, Delegate, Delegates
+from .errors import *
+from .events import *
+from .notices import Event, Progress
+from .options import *
 from .process import find_binary
-from .results import (
-    CachedResult,
-    CachePathResult,
-    CacheType,
-    CleanResult,
-    ClearResult,
-    DiskSize,
-    EntryDetails,
-    Event,
-    ImageResult,
-    MemorySize,
-    Progress,
-    RemoveResult,
-    SizeResult,
-    VerifyResult,
-)
-from .settings import (
-    CacheSettings,
-    ConfiguredSettings,
-    DiskSettings,
-    DownloaderSettings,
-    HostRule,
-    KeyRule,
-    KnownCache,
-    MemorySettings,
-    URLRewrite,
-)
+from .questions import *
+from .results import *
+from .settings import *
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "As",
     "AsyncClient",
     "AsyncDelegates",
-    "Authorization",
-    "BadData",
-    "BinaryNotFound",
-    "CachePathResult",
-    "CacheSerializer",
-    "CacheSettings",
-    "ConfiguredSettings",
-    "CacheType",
-    "CachedResult",
-    "CallTimedOut",
-    "CleanResult",
-    "ClearResult",
     "Client",
-    "ConnectionFailed",
     "Delegate",
     "Delegates",
-    "DiskSettings",
-    "DownloaderSettings",
-    "DiskSize",
-    "DownloadCancelledBeforeStarting",
-    "DownloadDraft",
-    "EntryDetails",
     "Event",
-    "Expiration",
-    "ExtendingExpiration",
-    "ForbiddenAddress",
-    "HalcyonError",
-    "HostRule",
-    "ImageOptions",
-    "ImageResult",
-    "InternalError",
-    "InvalidParams",
-    "InvalidRequest",
-    "KeyRule",
-    "InvalidStatusCode",
-    "InvalidURL",
-    "KnownCache",
-    "LimitExceeded",
-    "MemorySettings",
-    "MemorySize",
-    "MethodNotFound",
-    "NotCached",
-    "NotModified",
-    "ParseError",
     "PendingCall",
-    "ProcessingFailed",
-    "Processors",
     "Progress",
     "ProgressCallback",
-    "RemoveResult",
-    "RequestCancelled",
-    "Retry",
-    "ServerCancelled",
-    "ServerGone",
-    "SizeResult",
-    "StorageFailed",
-    "TLSFailed",
-    "TimedOut",
-    "VerifyResult",
     "find_binary",
-    "URLRewrite",
 ]
+__all__ += codes.__all__
+__all__ += errors.__all__
+__all__ += events.__all__
+__all__ += options.__all__
+__all__ += questions.__all__
+__all__ += results.__all__
+__all__ += settings.__all__

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Dict, Mapping, Optional, Sequence, Type
+from typing import Any, Callable, Mapping, Optional, Sequence, Type, TypeVar
 
 from . import requests as params_of
-from .async_batch import AsyncBatchMethods
-from .async_care import AsyncCareMethods
+from .async_batch import AsyncBatches
+from .async_listening import AsyncListening
+from .async_methods import AsyncMethods
 from .async_transport import AsyncTransport
 from .calls import ProgressCallback
 from .delegates import AsyncDelegates, declaration
 from .errors import ServerGone
-from .options import As, ImageOptions, Processors
-from .process import ServerProcess, Stderr, StrPath
-from .requests import Bytes, Params
-from .results import (
-    CachedResult,
-    CachePathResult,
-    ClearResult,
-    ImageResult,
-    RemoveResult,
-    SizeResult,
-    cached_from_wire,
-    clear_from_wire,
-    image_from_wire,
-    path_from_wire,
-    remove_from_wire,
-    size_from_wire,
-)
+from .process import ServerProcess, Stderr
+from .requests import Params, StrPath
+
+T = TypeVar("T")
 
 
-class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
+class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
     """Starts a halcyon server and calls it from asyncio; many tasks may share one client.
 
     Takes what `Client` takes. The server starts with `async with`, or with `await start()`, and
@@ -94,128 +82,7 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
             raise ServerGone("This client was not started: use `async with`, or await start().")
         return self._opened
 
-    # Images
-
-    async def retrieve(
-        self,
-        url: str,
-        *,
-        key: Optional[str] = None,
-        cache: Optional[str] = None,
-        processors: Optional[Processors] = None,
-        options: Optional[ImageOptions] = None,
-        as_: As = "path",
-        progress: Optional[ProgressCallback] = None,
-        timeout: Optional[float] = None,
-    ) -> ImageResult:
-        """Returns an image, from the cache or downloaded now; as `Client.retrieve`."""
-        wire = params_of.retrieve(url, key, cache, processors, options, as_)
-        return image_from_wire(await self._transport.request("retrieve", wire, progress, timeout))
-
-    async def store(
-        self,
-        key: str,
-        *,
-        path: Optional[StrPath] = None,
-        data: Optional[Bytes] = None,
-        cache: Optional[str] = None,
-        processors: Optional[Processors] = None,
-        options: Optional[ImageOptions] = None,
-        overwrite: bool = True,
-        metadata: Optional[Mapping[str, str]] = None,
-        timeout: Optional[float] = None,
-    ) -> ImageResult:
-        """Puts an image into the cache, from a file or from bytes; as `Client.store`."""
-        wire = params_of.store(
-            key, path, data, cache, processors, options, overwrite, metadata
-        )
-        return image_from_wire(await self._transport.request("store", wire, None, timeout))
-
-    async def remove(
-        self,
-        key: str,
-        *,
-        cache: Optional[str] = None,
-        processors: Optional[Processors] = None,
-        options: Optional[ImageOptions] = None,
-        from_memory: bool = True,
-        from_disk: bool = True,
-        all_variants: bool = False,
-        timeout: Optional[float] = None,
-    ) -> RemoveResult:
-        """Takes an image out of memory, disk or both; as `Client.remove`."""
-        wire = params_of.remove(
-            key, cache, processors, from_memory, from_disk, all_variants, options
-        )
-        return remove_from_wire(await self._transport.request("remove", wire, None, timeout))
-
-    async def is_cached(
-        self,
-        key: str,
-        *,
-        cache: Optional[str] = None,
-        processors: Optional[Processors] = None,
-        options: Optional[ImageOptions] = None,
-        timeout: Optional[float] = None,
-    ) -> CachedResult:
-        """Tells whether and where an image is cached, without loading it."""
-        wire = params_of.lookup(key, cache, processors, options)
-        return cached_from_wire(await self._transport.request("isCached", wire, None, timeout))
-
-    async def cache_path(
-        self,
-        key: str,
-        *,
-        cache: Optional[str] = None,
-        processors: Optional[Processors] = None,
-        options: Optional[ImageOptions] = None,
-        timeout: Optional[float] = None,
-    ) -> CachePathResult:
-        """Tells the file an image has in the cache, or would have."""
-        wire = params_of.lookup(key, cache, processors, options)
-        return path_from_wire(await self._transport.request("cachePath", wire, None, timeout))
-
-    async def calculate_size(
-        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
-    ) -> SizeResult:
-        """Counts the images and bytes of a cache, on disk and in memory."""
-        wire = params_of.of_cache(cache)
-        return size_from_wire(await self._transport.request("calculateSize", wire, None, timeout))
-
-    async def clear(
-        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
-    ) -> ClearResult:
-        """Removes every image of a cache, from memory and disk; tells what went."""
-        wire = params_of.of_cache(cache)
-        return clear_from_wire(await self._transport.request("clear", wire, None, timeout))
-
-    async def clear_memory(
-        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
-    ) -> ClearResult:
-        """Removes every image of a cache from memory; the disk keeps them."""
-        wire = params_of.of_cache(cache)
-        return clear_from_wire(await self._transport.request("clearMemory", wire, None, timeout))
-
-    async def clear_disk(
-        self, *, cache: Optional[str] = None, timeout: Optional[float] = None
-    ) -> ClearResult:
-        """Removes every image of a cache from disk; memory keeps them."""
-        wire = params_of.of_cache(cache)
-        return clear_from_wire(await self._transport.request("clearDisk", wire, None, timeout))
-
-    # The server, and anything else
-
-    async def stats(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
-        """The server's counters, under the protocol's names."""
-        return dict(await self._transport.request("stats", "{}", None, timeout))
-
-    async def ping(self, *, timeout: Optional[float] = None) -> None:
-        """Waits for a sign of life. Raises ServerGone when there is none to come."""
-        await self._transport.request("ping", "{}", None, timeout)
-
-    async def discover(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
-        """The OpenRPC document that describes every method of the server."""
-        return dict(await self._transport.request("rpc.discover", "{}", None, timeout))
+    # Anything else
 
     async def call(
         self,
@@ -232,3 +99,15 @@ class AsyncClient(AsyncBatchMethods, AsyncCareMethods):
     async def notify(self, method: str, params: Params = None) -> None:
         """Sends a notification, which the server never answers."""
         await self._transport.notify(method, params_of.text(params))
+
+    # What the methods are made with.
+
+    async def _call(
+        self,
+        method: str,
+        wire: str,
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        progress: Optional[ProgressCallback] = None,
+    ) -> T:
+        return decode(await self._transport.request(method, wire, progress, timeout))

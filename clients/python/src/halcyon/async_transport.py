@@ -13,7 +13,7 @@ from .delegates import AsyncDelegates, failure_frame, params_of, result_frame
 from .errors import CallTimedOut, HalcyonError, ServerGone, error_from_wire
 from .framing import LineSplitter, cancel_frame, notification_frame, parse, request_frame
 from .process import ServerProcess
-from .results import progress_from_wire
+from .notices import progress_from_wire
 
 
 class Sent(NamedTuple):

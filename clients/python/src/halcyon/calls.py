@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Callable, Deque, Generic, List, Optional, TypeVar
 
 from .errors import CallTimedOut
-from .results import Progress, progress_from_wire
+from .notices import Progress, progress_from_wire
 
 if TYPE_CHECKING:
     from .transport import Transport

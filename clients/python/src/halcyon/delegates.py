@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Callable, Dict, Mapping, Optional, TypedDict
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from .framing import to_json
 
-Delegate = Callable[[Dict[str, Any]], Any]
-"""Answers one question: takes its parameters and returns what the protocol wants, or None.
+Delegate = Callable[[Any], Any]
+"""Answers one question: takes its parameters, such as a `DownloadDraft`, and returns what the protocol wants, or None.
 
 None vetoes for `downloader/modifyRequest` and stops for `downloader/redirect`; `{}` changes
 nothing. For the others None leaves the matter to the server. So does an exception, which is logged.
@@ -17,17 +17,10 @@ nothing. For the others None leaves the matter to the server. So does an excepti
 Delegates = Mapping[str, Delegate]
 """Delegates by the names of their questions, such as `downloader/modifyRequest`."""
 
-AsyncDelegates = Mapping[str, Callable[[Dict[str, Any]], Any]]
+AsyncDelegates = Mapping[str, Callable[[Any], Any]]
 """The same for asyncio: plain functions, called on the event loop, or coroutine functions."""
 
 log = logging.getLogger("halcyon")
-
-
-class DownloadDraft(TypedDict):
-    """A request as it is to be sent: what `downloader/modifyRequest` asks about."""
-
-    url: str
-    headers: Dict[str, str]
 
 
 def declaration(delegates: Delegates) -> str:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, List, Optional, Sequence
 
-from .errors import LimitExceeded
-
-MESSAGE_LIMIT = 64 * 1024 * 1024
-"""The largest message the server reads, in bytes."""
+from .codes import MESSAGE_LIMIT, LimitExceeded
 
 to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 """Encodes a value as compact ASCII JSON; a string alone takes a fast path."""

@@ -1,15 +1,61 @@
-"""The options of `retrieve` and `store`, named as the protocol names them."""
+"""The options of a call, named as the protocol names them.
+
+Made by clients/generate.py from protocol/openrpc.json.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, TypedDict, Union
+from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
 
-As = Literal["path", "data", "both", "none", "dataUrl", "pixels"]
-"""How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw
-pixels, which are in `extra` under `dataUrl` and `pixels`."""
-
-Processors = List[Dict[str, Any]]
-"""Steps applied left to right, each an object with one field, the name of the processor."""
+__all__ = [
+    "As",
+    "Authorization",
+    "BasicAuthorization",
+    "BasicCredentials",
+    "BearerAuthorization",
+    "BlackWhiteParameters",
+    "BlackWhiteProcessor",
+    "BlendParameters",
+    "BlendProcessor",
+    "BlurParameters",
+    "BlurProcessor",
+    "BorderParameters",
+    "BorderProcessor",
+    "CacheSerializer",
+    "ColorControlsParameters",
+    "ColorControlsProcessor",
+    "CompositingParameters",
+    "CompositingProcessor",
+    "CropAnchor",
+    "CropParameters",
+    "CropProcessor",
+    "DownsampleParameters",
+    "DownsampleProcessor",
+    "Expiration",
+    "ExponentialInterval",
+    "ExtendingExpiration",
+    "ForDays",
+    "FormatParameters",
+    "FormatProcessor",
+    "ForSeconds",
+    "ImageOptions",
+    "OverlayParameters",
+    "OverlayProcessor",
+    "Processor",
+    "Processors",
+    "QuestionName",
+    "RadiusFraction",
+    "ResizeParameters",
+    "ResizeProcessor",
+    "Retry",
+    "RotateParameters",
+    "RotateProcessor",
+    "RoundCornerParameters",
+    "RoundCornerProcessor",
+    "TintParameters",
+    "TintProcessor",
+    "UntilDate",
+]
 
 
 class ForSeconds(TypedDict):
@@ -31,12 +77,28 @@ class UntilDate(TypedDict):
 
 
 Expiration = Union[Literal["never", "expired"], ForSeconds, ForDays, UntilDate]
-"""When an entry stops being valid, counted from when it was stored."""
+"""How long an entry lives; a negative number means for ever."""
 
-ExtendingExpiration = Union[
-    Literal["none", "cacheTime", "never", "expired"], ForSeconds, ForDays, UntilDate
-]
+ExtendingExpiration = Union[Literal["none", "cacheTime"], Expiration]
 """What an access does to the expiration: nothing, the time it had at first, or a new one."""
+
+
+class CacheSerializer(TypedDict, total=False):
+    """How a processed image is written; as the result asks for by default."""
+
+    format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico"]
+    """With transparency PNG, opaque JPEG, animated as the original, unless given."""
+    quality: int
+    """From 1 to 100."""
+    lossless: bool
+    progressive: bool
+    background: str
+    """The colour below what is transparent."""
+    maxBytes: int
+    """The largest file; quality is lowered until it is kept."""
+    stripMetadata: bool
+    profile: Literal["keep", "sRGB"]
+    """Whether the colour profile is kept; it is, unless given."""
 
 
 class BasicCredentials(TypedDict):
@@ -59,6 +121,15 @@ class BearerAuthorization(TypedDict):
 
 
 Authorization = Union[BasicAuthorization, BearerAuthorization]
+"""Credentials, sent to the host of the URL only."""
+
+QuestionName = Literal[
+    "downloader/modifyRequest",
+    "downloader/redirect",
+    "downloader/validateStatus",
+    "downloader/challenge",
+]
+"""A question that the server asks about a download."""
 
 
 class ExponentialInterval(TypedDict):
@@ -67,96 +138,418 @@ class ExponentialInterval(TypedDict):
     exponential: float
 
 
-class _RetryCount(TypedDict):
+class _Retry(TypedDict):
     maxRetries: int
+    """How often it is tried again."""
 
 
-class Retry(_RetryCount, total=False):
-    """How often a failed download is tried again, and how long to wait before each try."""
+class Retry(_Retry, total=False):
+    """Whether and when a failed download is tried again."""
 
     interval: Union[ForSeconds, ExponentialInterval]
-
-
-class CacheSerializer(TypedDict, total=False):
-    """How a processed image is written; the format is chosen by the result unless it is given."""
-
-    format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff"]
-    quality: int
-    lossless: bool
-    progressive: bool
-    background: str
-    maxBytes: int
-    stripMetadata: bool
-    profile: Literal["keep", "sRGB"]
+    """How long to wait before each try."""
 
 
 class ImageOptions(TypedDict, total=False):
-    """Options of one call; what is left out has the server's default.
-
-    Names and values are those of the protocol. An option the server does not know is answered
-    with InvalidParams and the nearest name, never ignored.
+    """Options of one call; what is left out has the server's default. An option the server does not
+    know is answered with InvalidParams and the nearest name, never ignored.
     """
 
-    # Cache
     forceRefresh: bool
+    """Ignore the caches for reading; still write them. Default: False."""
     fromMemoryCacheOrRefresh: bool
+    """Look in memory only, then load. Default: False."""
     onlyFromCache: bool
+    """Never load; what is not cached is the error notCached. Default: False."""
     cacheMemoryOnly: bool
+    """Keep the image in memory only; the result has no path. Default: False."""
     waitForCache: bool
+    """Answer only when the image is in the cache. Default: True."""
     memoryCacheExpiration: Expiration
+    """How long memory keeps the image."""
     diskCacheExpiration: Expiration
+    """How long the disk keeps the image."""
     memoryCacheAccessExtendingExpiration: ExtendingExpiration
+    """What an access does to the life in memory; as the cache is configured when left out."""
     diskCacheAccessExtendingExpiration: ExtendingExpiration
+    """What an access does to the life on disk; as the cache is configured when left out."""
     forcedCacheFileExtension: str
+    """The extension of the cached file, instead of the format's."""
     queryDataWhenInMemory: bool
+    """Read the bytes even when only the path was asked for. Default: False."""
     memory: bool
+    """Keep the image in memory; else it is only answered. Default: True."""
     originalCache: str
-    lease: float
-    revalidate: Literal["never", "ifExpired", "always", "http"]
-    staleIfError: float
-    offline: bool
-    negativeCache: float
-    # Download
-    timeout: float
-    deadline: float
-    minBytesPerSecond: float
-    downloadPriority: Union[float, Literal["veryLow", "low", "normal", "high", "veryHigh"]]
-    onLastCancel: Literal["abort", "finish"]
-    slot: str
-    merge: bool
-    headers: Dict[str, str]
-    authorization: Authorization
-    delegates: List[
-        Literal[
-            "downloader/modifyRequest",
-            "downloader/redirect",
-            "downloader/validateStatus",
-            "downloader/challenge",
-        ]
-    ]
-    redirect: Literal["follow", "same-origin", "none"]
-    maxRedirects: int
-    maxBytes: int
-    validStatusCodes: List[int]
-    acceptContentTypes: List[str]
-    retry: Retry
-    waitForConnectivity: float
-    alternativeSources: List[str]
-    hedgeAfter: float
-    integrity: str
-    # Image
+    """Another cache to look into before loading; what it has is stored here too."""
     cacheOriginalImage: bool
+    """Keep the original of a processed image too, so that more can be made of it. Default: True."""
     cacheSerializer: CacheSerializer
+    """How a processed image is written; as the result asks for by default."""
     onlyLoadFirstFrame: bool
+    """Take the first frame of an animation, as a still. Default: False."""
     frame: int
+    """Take one frame of an animation, by its number from 0, as a still."""
     scaleDownLargeImages: bool
+    """Make an image of more than 15728640 pixels smaller, until it has so many. Default: False."""
     scaleFactor: float
+    """What the lengths of processors are multiplied by: they are then in points, not pixels.
+    Default: 1.
+    """
     preloadAllAnimationData: bool
+    """Accepted for clients of other libraries: all frames are always kept. Default: False."""
     backgroundDecode: bool
+    """Accepted for clients of other libraries: images are always decoded in another process.
+    Default: False.
+    """
     thumbHash: bool
+    """Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.
+    Default: False.
+    """
     maxPixels: int
+    """The most pixels that a frame of an image to be processed may have. Default: 50000000."""
     maxFrames: int
+    """The most frames that an image to be processed may have. Default: 2000."""
     maxAnimationPixels: int
+    """The most pixels that all frames of it may have together. Default: 250000000."""
     decodeSeconds: float
+    """The most seconds that its processing may take. Default: 20."""
     maxEntityBytes: int
+    """The most bytes that the entities of a drawing may add to it where they are used. Default:
+    1000000.
+    """
+    lease: float
+    """Seconds for which a path that is answered stays valid. Default: 60."""
+    revalidate: Literal["never", "ifExpired", "always", "http"]
+    """Whether and when a stored image is checked with its server: never, ifExpired, always, or as
+    its server says (http); as the cache is configured when left out.
+    """
+    staleIfError: float
+    """Seconds past its time for which a stored image stands in when its server cannot be asked; as
+    far as the server allows it when left out.
+    """
+    offline: bool
+    """Load nothing from the network, and answer whatever is stored, also when its time is over.
+    Default: False.
+    """
+    negativeCache: float
+    """Seconds for which a failure that would come again is remembered; as the cache is configured
+    when left out.
+    """
+    timeout: float
+    """Seconds to wait for the next bytes; as the downloader is configured when left out."""
+    deadline: float
+    """Seconds until the image must be there, whatever it waits for; without end by default."""
+    minBytesPerSecond: float
+    """The slowest that a download may be, over two timeouts; 0 for no such limit. Default: 100."""
+    downloadPriority: Union[float, Literal["veryLow", "low", "normal", "high", "veryHigh"]]
+    """Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or
+    veryHigh. Default: 0.5.
+    """
+    alsoPrefetchToMemory: bool
+    """Prefetch into memory too; for prefetch only. Default: False."""
+    onLastCancel: Literal["abort", "finish"]
+    """What becomes of the download when the last who waits for it is cancelled. Default: "abort".
+    """
+    slot: str
+    """A place that the image is for: a newer request for the same place cancels this one."""
+    merge: bool
+    """Share the download with others who want the same. Default: True."""
+    headers: Dict[str, str]
+    """Request headers."""
+    authorization: Authorization
+    """Credentials, sent to the host of the URL only."""
+    delegates: List[QuestionName]
+    """What the client is asked about this download, instead of what it said in initialize; an empty
+    list for nothing.
+    """
+    redirect: Literal["follow", "same-origin", "none"]
+    """Which redirects are followed: all, those to the same scheme, host and port, or none. Default:
+    "follow".
+    """
+    maxRedirects: int
+    """How many redirects are followed. Default: 10."""
+    maxBytes: int
+    """The largest body accepted, in bytes. Default: 134217728."""
+    validStatusCodes: List[int]
+    """The status codes accepted; 200 to 399 by default."""
+    acceptContentTypes: List[str]
+    """Media types of which a server must name one, if it names any, such as image/*; by default the
+    bytes decide alone.
+    """
+    retry: Retry
+    """Whether and when a failed download is tried again."""
+    waitForConnectivity: float
+    """Seconds for which a download that failed waits for a network, when this machine has none;
+    then it is tried again at once.
+    """
+    alternativeSources: List[str]
+    """URLs tried in order when the first fails."""
+    hedgeAfter: float
+    """Seconds after which the next source is begun beside one that has not answered."""
+    integrity: str
+    """Digests of which the bytes must have one, as in Subresource Integrity."""
     onFailureImage: str
+    """A path or URL that stands in when everything failed."""
+
+
+class DownsampleParameters(TypedDict):
+    width: float
+    height: float
+
+
+class DownsampleProcessor(TypedDict):
+    """Shrinks the image while it is decoded until it lies within the size; never enlarges it."""
+
+    downsample: DownsampleParameters
+
+
+class ResizeParameters(TypedDict, total=False):
+    width: float
+    height: float
+    mode: Literal["none", "aspectFit", "aspectFill"]
+    upscale: bool
+
+
+class ResizeProcessor(TypedDict):
+    """Gives the image another size: stretched (none), within it (aspectFit) or covering it
+    (aspectFill). With one side given, the other follows.
+    """
+
+    resize: ResizeParameters
+
+
+class CropAnchor(TypedDict, total=False):
+    """Which part is taken: from 0, at the left or top, to 1."""
+
+    x: float
+    y: float
+
+
+class _CropParameters(TypedDict):
+    width: float
+    height: float
+
+
+class CropParameters(_CropParameters, total=False):
+    anchor: CropAnchor
+
+
+class CropProcessor(TypedDict):
+    """Takes a part of the image; its middle, unless anchor says otherwise."""
+
+    crop: CropParameters
+
+
+class RadiusFraction(TypedDict):
+    """A radius as a part of the shorter side."""
+
+    fraction: float
+
+
+class _RoundCornerParameters(TypedDict):
+    radius: Union[float, RadiusFraction]
+
+
+class RoundCornerParameters(_RoundCornerParameters, total=False):
+    corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
+    targetSize: DownsampleParameters
+    backgroundColor: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class RoundCornerProcessor(TypedDict):
+    """Makes the corners round, and transparent unless backgroundColor is given."""
+
+    roundCorner: RoundCornerParameters
+
+
+class BlurParameters(TypedDict):
+    radius: float
+
+
+class BlurProcessor(TypedDict):
+    """Blurs the image; a radius of 0 leaves it as it is."""
+
+    blur: BlurParameters
+
+
+class _OverlayParameters(TypedDict):
+    color: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class OverlayParameters(_OverlayParameters, total=False):
+    fraction: float
+
+
+class OverlayProcessor(TypedDict):
+    """Lays a colour over the image: fraction 0 for the plain colour, 1 for the plain image."""
+
+    overlay: OverlayParameters
+
+
+class TintParameters(TypedDict):
+    color: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class TintProcessor(TypedDict):
+    """Gives everything that is not transparent the colour."""
+
+    tint: TintParameters
+
+
+class ColorControlsParameters(TypedDict, total=False):
+    brightness: float
+    contrast: float
+    saturation: float
+    inputEV: float
+
+
+class ColorControlsProcessor(TypedDict):
+    """Changes brightness, contrast, saturation and exposure."""
+
+    colorControls: ColorControlsParameters
+
+
+class BlackWhiteParameters(TypedDict):
+    pass
+
+
+class BlackWhiteProcessor(TypedDict):
+    """Makes greys of the image."""
+
+    blackWhite: BlackWhiteParameters
+
+
+class _BorderParameters(TypedDict):
+    color: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+    width: float
+
+
+class BorderParameters(_BorderParameters, total=False):
+    radius: Union[float, RadiusFraction]
+    corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
+
+
+class BorderProcessor(TypedDict):
+    """Draws a line along the edges, inside the image."""
+
+    border: BorderParameters
+
+
+class _BlendParameters(TypedDict):
+    mode: Literal[
+        "normal",
+        "multiply",
+        "screen",
+        "overlay",
+        "darken",
+        "lighten",
+        "colorDodge",
+        "colorBurn",
+        "hardLight",
+        "softLight",
+        "difference",
+        "exclusion",
+    ]
+
+
+class BlendParameters(_BlendParameters, total=False):
+    alpha: float
+    backgroundColor: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class BlendProcessor(TypedDict):
+    """Mixes the image with a colour below it."""
+
+    blend: BlendParameters
+
+
+class _CompositingParameters(TypedDict):
+    operation: Literal[
+        "clear",
+        "copy",
+        "sourceOver",
+        "sourceIn",
+        "sourceOut",
+        "sourceAtop",
+        "destinationOver",
+        "destinationIn",
+        "destinationOut",
+        "destinationAtop",
+        "xor",
+        "plusLighter",
+    ]
+
+
+class CompositingParameters(_CompositingParameters, total=False):
+    alpha: float
+    backgroundColor: str
+    """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
+    """
+
+
+class CompositingProcessor(TypedDict):
+    """Lays the image over a colour, as Porter and Duff have it."""
+
+    compositing: CompositingParameters
+
+
+class RotateParameters(TypedDict, total=False):
+    degrees: float
+    auto: bool
+
+
+class RotateProcessor(TypedDict):
+    """Turns the image clockwise by degrees; or, with auto, only as its EXIF orientation says."""
+
+    rotate: RotateParameters
+
+
+class _FormatParameters(TypedDict):
+    to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico"]
+
+
+class FormatParameters(_FormatParameters, total=False):
+    quality: float
+
+
+class FormatProcessor(TypedDict):
+    """Writes the result in a format."""
+
+    format: FormatParameters
+
+
+Processor = Union[
+    DownsampleProcessor,
+    ResizeProcessor,
+    CropProcessor,
+    RoundCornerProcessor,
+    BlurProcessor,
+    OverlayProcessor,
+    TintProcessor,
+    ColorControlsProcessor,
+    BlackWhiteProcessor,
+    BorderProcessor,
+    BlendProcessor,
+    CompositingProcessor,
+    RotateProcessor,
+    FormatProcessor,
+]
+"""One step of the making of an image: an object with one member, the processor's name."""
+
+Processors = Sequence[Union[Processor, Mapping[str, Any]]]
+"""Steps applied left to right, each an object with one member, the name of the processor."""
+
+As = Literal["path", "data", "both", "none", "dataUrl", "pixels"]
+"""How an image is answered: where its file is, its bytes, both, neither, or as a data URL or raw
+pixels.
+"""

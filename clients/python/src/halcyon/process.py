@@ -12,7 +12,7 @@ from typing import IO, Any, Callable, Dict, List, Literal, Mapping, Optional, Se
 
 from .errors import BinaryNotFound
 
-StrPath = Union[str, "os.PathLike[str]"]
+StrPath = Union[str, os.PathLike[str]]
 
 Stderr = Union[None, Literal["discard"], int, IO[Any], Callable[[str], object]]
 """Where the server's log goes: None = this program's own standard error, "discard", a descriptor

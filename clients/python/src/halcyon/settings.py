@@ -1,4 +1,7 @@
-"""The settings of a cache, named as the protocol names them."""
+"""The settings of caches, named as the protocol names them.
+
+Made by clients/generate.py from protocol/openrpc.json.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,99 @@ from typing import Dict, List, Literal, Optional, TypedDict, Union
 
 from .options import Authorization, Expiration, ExtendingExpiration
 
+__all__ = [
+    "CacheSettings",
+    "ConfiguredSettings",
+    "DiskSettings",
+    "DownloaderSettings",
+    "HostRule",
+    "KeyRule",
+    "MemorySettings",
+    "URLRewrite",
+]
+
 
 class MemorySettings(TypedDict, total=False):
-    """Settings of the memory tier; what is left out stays as it was. Sizes are in bytes."""
+    """Settings of the memory tier; what is left out stays as it was."""
 
     totalBytesLimit: int
-    """The most memory holds; 0 holds nothing. Alone it also sets preferredBytesAfterPurge, to three fifths."""
+    """The most memory holds, in bytes; 0 holds nothing. Default: 104857600."""
     preferredBytesAfterPurge: int
-    """What a purge leaves."""
+    """What a purge leaves, in bytes; setting totalBytesLimit alone makes it three fifths of that.
+    Default: 62914560.
+    """
     countLimit: int
-    """The most images; 0 for no limit."""
+    """The most images; 0 for no limit. Default: 0."""
     entryBytesLimit: Optional[int]
-    """The most one image may take; None for a tenth of the limit."""
+    """The most one image may take, in bytes; None for a tenth of the limit."""
     expiration: Expiration
+    """How long an image stays in memory. Default: {"seconds": 300}."""
     extending: ExtendingExpiration
+    """What a use does to that: cacheTime begins it anew, none leaves it. Default: "cacheTime"."""
     weakRetention: bool
+    """Whether an image that was purged is found as long as an answer with it is under way. Default:
+    True.
+    """
 
 
 class KeyRule(TypedDict, total=False):
-    """Query parameters that are left out of keys that are URLs of these hosts; names may end in `*`."""
+    """Query parameters that are left out of keys that are URLs of these hosts; names may end in
+    `*`.
+    """
 
     hosts: List[str]
     keepQuery: List[str]
     dropQuery: List[str]
 
 
-class _Hosts(TypedDict):
+class DiskSettings(TypedDict, total=False):
+    """Settings of the disk tier; what is left out stays as it was."""
+
+    folder: str
+    """The folder, an absolute path; it can be named until the cache is first used."""
+    bytesLimit: int
+    """The most the images take on disk, in bytes; 0 for no limit. Default: 2147483648."""
+    purgeRatio: float
+    """What a purge leaves, as a part of the limit. Default: 0.5."""
+    freeSpaceFloor: Optional[int]
+    """Bytes of the file system that stay free; None for a hundredth of it, at most 256 MiB."""
+    expiration: Expiration
+    """How long an image stays on disk. Default: {"days": 7}."""
+    expireBy: Literal["access", "modification"]
+    """What that counts from: the last use (access) or the storing (modification). Default:
+    "access".
+    """
+    pathExtension: str
+    """The extension of files: of the format found (sniffed), of the key (fromKey), none, or any
+    other text. Default: "sniffed".
+    """
+    fileNames: Literal["sha256", "md5"]
+    """How files are named: by sha256 or md5 of the key. Default: "sha256"."""
+    readOnlyPaths: List[str]
+    """Absolute paths of folders that are searched after this one and never written."""
+    durability: Literal["process", "disk"]
+    """When a store is done: the system has the bytes (process), or the disk (disk). Default:
+    "process".
+    """
+    revalidate: Literal["never", "ifExpired", "always", "http"]
+    """Whether and when a stored image is checked with its server, unless a request says otherwise.
+    Default: "never".
+    """
+    negativeCache: int
+    """Seconds for which failures that would come again are remembered, unless a request says
+    otherwise; 0 for not at all. Default: 0.
+    """
+    keyRules: List[KeyRule]
+    """Query parameters that make no other image: keys that are URLs of the hosts are kept without
+    them. The first rule for a host counts.
+    """
+
+
+class _HostRule(TypedDict):
     hosts: List[str]
 
 
-class HostRule(_Hosts, total=False):
+class HostRule(_HostRule, total=False):
     """What is added to requests for these hosts; secrets read `…` in answers."""
 
     headers: Dict[str, str]
@@ -48,68 +114,43 @@ URLRewrite = TypedDict("URLRewrite", {"from": str, "to": str})
 """Requests for URLs that begin with `from` go to `to` instead."""
 
 
-class DiskSettings(TypedDict, total=False):
-    """Settings of the disk tier; what is left out stays as it was. Sizes are in bytes."""
-
-    folder: str
-    """An absolute path; it can be named until the cache is first used."""
-    bytesLimit: int
-    """The most the images take; 0 for no limit."""
-    purgeRatio: float
-    """What a purge leaves, as a part of the limit, 0…1."""
-    freeSpaceFloor: Optional[int]
-    """What stays free on the file system; None for a hundredth of it, at most 256 MiB."""
-    expiration: Expiration
-    expireBy: Literal["access", "modification"]
-    pathExtension: str
-    """"sniffed", "fromKey", "none", or any other 1 to 16 letters and digits for always the same."""
-    fileNames: Literal["sha256", "md5"]
-    readOnlyPaths: List[str]
-    """Folders that are searched after this one and never written, as absolute paths."""
-    durability: Literal["process", "disk"]
-    revalidate: Literal["never", "ifExpired", "always", "http"]
-    """Whether and when a stored image is checked with its server, unless a request says otherwise."""
-    negativeCache: int
-    """Seconds for which failures that would come again are remembered; 0 for not at all."""
-    keyRules: List[KeyRule]
-
-
 class DownloaderSettings(TypedDict, total=False):
     """Settings of the downloader of all caches; what is left out stays as it was."""
 
     maxDownloadsPerHost: int
+    """Downloads at once from one host. Default: 4."""
     maxConcurrentDownloads: int
+    """Downloads at once in all. Default: 64."""
     downloadOrder: Literal["fifo", "lifo"]
-    """Which of equal priority goes first: the oldest or the newest."""
+    """Which of equal priority goes first: the oldest (fifo) or newest (lifo). Default: "fifo"."""
     downloadsPerSecond: int
-    """Downloads started a second, after a first burst; 0 for no limit."""
-    downloadBurst: int
-    """How many may start at once before `downloadsPerSecond`, or that of a host, counts."""
+    """Downloads started a second, after a first burst; 0 for no limit. Default: 0."""
     downloadsPerSecondPerHost: int
-    """Downloads started a second from one host; 0 for no limit."""
-    hostRules: List[HostRule]
-    urlRewrites: List[URLRewrite]
+    """The same for one host; 0 for no limit. Default: 0."""
+    downloadBurst: int
+    """How many may start at once before downloadsPerSecond, or that of a host, counts. Default: 25.
+    """
     timeout: float
-    """Seconds to wait for the next bytes, unless a request says otherwise."""
+    """Seconds to wait for the next bytes, unless a request says otherwise. Default: 15."""
+    hostRules: List[HostRule]
+    """What is added to requests for some hosts, where they say nothing else: headers,
+    authorization, a client certificate. Secrets are not shown.
+    """
+    urlRewrites: List[URLRewrite]
+    """Requests for URLs that begin with from go to to instead; the first counts."""
 
 
 class CacheSettings(TypedDict):
-    """The settings in force of one cache; `memory` is False when that tier is switched off."""
+    """The settings in force of one cache."""
 
     memory: Union[Literal[False], MemorySettings]
+    """The memory tier; False when it is switched off."""
     disk: DiskSettings
+    """The disk tier."""
 
 
 class ConfiguredSettings(CacheSettings):
     """The settings in force of one cache, and of the downloader of all."""
 
     downloader: DownloaderSettings
-
-
-class KnownCache(TypedDict):
-    """A cache that is open, configured, or found in the cache folder."""
-
-    name: str
-    folder: str
-    isOpen: bool
-    settings: CacheSettings
+    """The downloader of all caches."""

@@ -1,0 +1,1 @@
+"""What writes the types and tables of the clients from protocol/openrpc.json; see generate.py."""

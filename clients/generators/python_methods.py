@@ -1,0 +1,300 @@
+"""The methods of the Python clients: the same for threads and for asyncio, each with its parameters and their words."""
+
+from typing import Dict, List, Sequence
+
+from .catalog import NULL, Array, Catalog, Constants, Map, Named, Type, Scalar
+from .methods import IN_NUMBERS, REPORTING, Method, Param
+from .protocol import NOTE
+from .python_text import annotation, docstring, in_words, listed, literal, module, optional, snake, wrapped
+from .python_types import DATACLASSES, decoder, homes
+
+NAMES = {"list": "list_entries"}
+
+SUMMARIES = {
+    "rpc.discover": "Returns the OpenRPC document that describes every method of the server.",
+    "ping": "Waits for a sign of life.",
+    "subscribe": "Asks to be told of events; nothing comes before.",
+    "verify": "Reads every image of a cache through, and puts right what is wrong.",
+}
+"""What a method does, where the protocol says it of the messages."""
+
+NOTES = {
+    "retrieve": "Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded (with bytes: over"
+    " 16 MiB) and others.",
+    "store": "Either `path`, which is faster, or `data` is needed. A file is copied, and may go afterwards. Raises BadData for"
+    " bytes that are no image, StorageFailed when the disk refuses, LimitExceeded for `data` beyond about 48 MiB.",
+    "remove": "Removing what is not there is no error.",
+    "inspect": "Nothing is loaded. Raises NotCached.",
+    "list": "Goes through the images on disk, in an order that no use changes, and fetches a page of them when it is needed."
+    " `timeout` counts for each page.",
+    "configure": "Returns the settings in force; without any change it only tells. Raises InvalidParams, which names the"
+    " setting, and then nothing has changed.",
+    "verify": "Takes about as long as reading the whole folder; other calls go on meanwhile.",
+    "subscribe": "Returns all that are subscribed. Take events with `next_event` or `events`. Raises InvalidParams for an"
+    " unknown name.",
+    "unsubscribe": "Returns what is still subscribed.",
+    "ping": "Raises ServerGone when no answer is to come.",
+    "forgetFailures": "Returns how many.",
+    "cancelAll": "Returns how many.",
+}
+"""What is to be said of a method besides the protocol's words."""
+
+
+def python_name(method: Method) -> str:
+    return NAMES.get(method.short, snake(method.short))
+
+
+def choices_of(type: Type, catalog: Catalog) -> Sequence[object]:
+    """The values that a parameter may have, or each in its list; none when that is no short list."""
+    if isinstance(type, Array):
+        type = type.item
+    if isinstance(type, Named):
+        found = catalog.definitions[type.name].type
+        return found.values if isinstance(found, Constants) else ()
+    return type.values if isinstance(type, Constants) else ()
+
+
+class _Signature:
+    """How a method is declared: its arguments, and what each becomes on the wire."""
+
+    def __init__(self, method: Method, catalog: Catalog) -> None:
+        self.method, self.catalog = method, catalog
+        self.params = [param for param in method.params if not (method.is_paged and param.name == "cursor")]
+
+    def name(self, param: Param) -> str:
+        return "page_size" if self.method.is_paged and param.name == "limit" else snake(param.name)
+
+    def is_path(self, param: Param) -> bool:
+        return param.name == "path" and self.method.name in ("store", "addReadOnlyCachePath")
+
+    def default(self, param: Param) -> str:
+        """The default, where the language has the server's; "" where something must be given."""
+        if param.required:
+            return ""
+        if param.name == "limit" or isinstance(param.default, bool) or self._is_choice(param):
+            return literal(param.default)
+        return "None"
+
+    def _is_choice(self, param: Param) -> bool:
+        return isinstance(param.default, str) and (isinstance(param.type, Constants) or param.name == "as")
+
+    def annotation(self, param: Param) -> str:
+        text = "StrPath" if self.is_path(param) else annotation(param.type, is_argument=True)
+        if isinstance(param.type, Array) and param.required:
+            text = text.replace("Sequence", "Iterable", 1)
+        return optional(text) if self.default(param) == "None" else text
+
+    def value(self, param: Param) -> str:
+        """What goes to the server: nothing for a default."""
+        name, default = self.name(param), self.default(param)
+        if default == "True":
+            return "None if %s else False" % name
+        if default == "False":
+            return "True if %s else None" % name
+        if default.startswith('"'):
+            return "None if %s == %s else %s" % (name, default, name)
+        if self.is_path(param):
+            return "params_of.absolute(%s)" % name
+        if param.name == "url" and param.required:
+            return "str(%s)" % name
+        if isinstance(param.type, Array):
+            return "list(%s)" % name
+        if isinstance(param.type, Map):
+            return "None if %s is None else dict(%s)" % (name, name)
+        return name
+
+    def arguments(self, ellipses: bool = False) -> List[str]:
+        """The arguments after `self`, with `timeout` at the end."""
+        written = ["..." if ellipses and self.default(param) else self.default(param) for param in self.params]
+        texts = [
+            "%s: %s%s" % (self.name(param), self.annotation(param), " = " + default if default else "")
+            for param, default in zip(self.params, written)
+        ]
+        if self.method.takes_any_number:
+            return ["*%s: Union[%s, str]" % (self.name(self.params[0]), annotation(self.method.items)), _TIMEOUT]
+        alone = 1 if self.method.alone else 0
+        reports = ["progress: Optional[ProgressCallback] = None"] if self.method.name in REPORTING else []
+        return texts[:alone] + ["*"] + texts[alone:] + reports + [_TIMEOUT]
+
+    def docs(self) -> List[str]:
+        words = {self.name(param): self.words(param) for param in self.params}
+        if self.method.name in REPORTING:
+            words["progress"] = "Called with reports of how far it is, at most about 10 a second."
+        words["timeout"] = "Seconds to wait for the answer, then CallTimedOut; for ever when left out."
+        return [listed(name, text) for name, text in words.items() if text]
+
+    def words(self, param: Param) -> str:
+        """What is said of a parameter, with its choices."""
+        choices = choices_of(param.type, self.catalog)
+        said = in_words(param.doc)
+        return said + " One of %s." % ", ".join(literal(choice) for choice in choices) if choices else said
+
+
+_TIMEOUT = "timeout: Optional[float] = None"
+
+
+def decoder_of(method: Method) -> str:
+    """What makes the result of a method from what came."""
+    if method.member:
+        return "%s_from_wire" % snake(method.short)
+    if method.result == NULL:
+        return "nothing"
+    return decoder(method.result.name) if isinstance(method.result, Named) else "document_from_wire"
+
+
+def decoders(methods: Sequence[Method]) -> List[str]:
+    """The decoders of results that are what came, or one member of it."""
+    lines: Dict[str, List[str]] = {}
+    for method in methods:
+        name = decoder_of(method)
+        is_class = isinstance(method.result, Named) and method.result.name in DATACLASSES
+        if not (is_class or method.is_paged or method.result == NULL):
+            made = 'member("%s")' % method.member if method.member else "as_it_is"
+            lines[name] = wrapped("%s: " % name, "Callable[[Any], %s]" % annotation(method.result), " = " + made)
+    return [line for one in lines.values() for line in one] + [
+        "page_from_wire = page_decoder(%s)" % decoder("EntryDetails")
+    ]
+
+
+def _dictionary(signature: _Signature) -> List[str]:
+    """The parameters as an expression, as lines of an argument."""
+    entries = ['"%s": %s' % (param.name, signature.value(param)) for param in signature.params]
+    return entries
+
+
+def _wire(signature: _Signature, indent: str) -> List[str]:
+    method = signature.method
+    if not method.params:
+        return []
+    if method.name == "store":
+        entries = [entry for entry in _dictionary(signature) if not entry.startswith(('"path"', '"data"'))]
+        return wrapped("wire = ", "params_of.store(path, data, {%s})" % ", ".join(entries), indent=indent)
+    return wrapped("wire = ", "params_of.given({%s})" % ", ".join(_dictionary(signature)), indent=indent)
+
+
+def _method(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
+    signature = _Signature(method, catalog)
+    indent = "        "
+    result = annotation(method.result)
+    if method.is_paged:
+        result = "AsyncIterator[EntryDetails]" if is_async else "Iterator[EntryDetails]"
+    arguments = ", ".join(["self"] + signature.arguments())
+    lines = wrapped(
+        "%sdef %s" % ("async " if is_async else "", python_name(method)), "(%s)" % arguments, " -> %s:" % result, "    "
+    )
+    lines += docstring(
+        [
+            SUMMARIES.get(method.name, method.summary),
+            NOTES.get(method.name, ""),
+            "Args:\n" + "\n".join(signature.docs()),
+        ],
+        indent,
+    )
+    call = "await self._call" if is_async else "self._call"
+    if method.is_paged:
+        lines += wrapped("params = ", "{%s}" % ", ".join(_dictionary(signature)), indent=indent)
+        lines += [
+            indent + "cursor: Optional[str] = None",
+            indent + "while True:",
+            indent + '    wire = params_of.given({**params, "cursor": cursor})',
+            indent + '    entries, cursor = %s("%s", wire, page_from_wire, timeout)' % (call, method.name),
+            indent + "    for entry in entries:",
+            indent + "        yield entry",
+            indent + "    if cursor is None:",
+            indent + "        return",
+        ]
+        return lines
+    wire = _wire(signature, indent)
+    reports = ", progress" if method.name in REPORTING else ""
+    sent = '("%s", %s, %s, timeout%s)' % (method.name, "wire" if wire else '"{}"', decoder_of(method), reports)
+    return lines + wire + wrapped("return %s" % call, sent, indent=indent)
+
+
+def _many(method: Method, catalog: Catalog, is_async: bool) -> List[str]:
+    """The form for many images of a method."""
+    signature = _Signature(method, catalog)
+    one = signature.params[0]
+    signature.params = [one] + [param for param in signature.params[1:] if param.name != "key"]
+    plural = one.name + "s"
+    word = "async def" if is_async else "def"
+
+    def declared(ellipses: bool, last: str, result: str) -> List[str]:
+        arguments = [text for text in signature.arguments(ellipses) if not text.startswith("progress")]
+        arguments[0] = "%s: Iterable[str]" % plural
+        if ellipses:
+            arguments[-1] = arguments[-1].replace("None", "...")
+        text = "(%s)" % ", ".join(["self"] + arguments + [last])
+        return wrapped("%s %s_many" % (word, python_name(method)), text, " -> %s" % result, "    ")
+
+    result = annotation(method.result)
+    lines = ["    @overload"] + declared(True, "return_exceptions: Literal[False] = ...", "List[%s]: ..." % result)
+    both = "List[Union[%s, HalcyonError]]: ..." % result
+    lines += ["", "    @overload"] + declared(True, "return_exceptions: bool", both)
+    lines += [""] + declared(False, "return_exceptions: bool = False", "Any:")
+    lines += docstring(
+        [
+            "`%s` for each of `%s`, all sent in one write; the results are in their order."
+            % (python_name(method), plural)
+        ],
+        "        ",
+    )
+    entries = _dictionary(signature)
+    rest = wrapped("rest = ", "{%s}" % ", ".join(entries[1:]), indent="        ")
+    call = "await self._many" if is_async else "self._many"
+    return (
+        lines
+        + rest
+        + ['        wires = params_of.each("%s", %s, rest)' % (one.name, plural)]
+        + ['        return %s("%s", wires, %s, timeout, return_exceptions)' % (call, method.name, decoder_of(method))]
+    )
+
+
+_SYNC_HEAD = '''class Methods:
+    """The methods of `Client`, and what they are made with."""
+
+    def _call(
+        self,
+        method: str,
+        wire: str,
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        progress: Optional[ProgressCallback] = None,
+    ) -> T:
+        raise NotImplementedError
+
+    def _many(
+        self,
+        method: str,
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+    ) -> List[Union[T, HalcyonError]]:
+        raise NotImplementedError'''
+
+
+def methods_module(methods: Sequence[Method], catalog: Catalog, is_async: bool) -> str:
+    """All methods of a client."""
+    head = _SYNC_HEAD
+    if is_async:
+        head = (
+            head.replace("    def ", "    async def ")
+            .replace("class Methods", "class AsyncMethods")
+            .replace("`Client`", "`AsyncClient`")
+        )
+    body: List[str] = ['T = TypeVar("T")', ""]
+    body += ["", *head.split("\n")]
+    for method in methods:
+        body += [""] + _method(method, catalog, is_async)
+    for method in methods:
+        if method.name in IN_NUMBERS:
+            body += [""] + _many(method, catalog, is_async)
+    known = homes(catalog)
+    known.update({decoder_of(method): "results" for method in methods})
+    known.update({"page_from_wire": "results", "nothing": "decoding"})
+    known.update({"ProgressCallback": "calls", "HalcyonError": "failures", "Bytes": "requests", "StrPath": "requests"})
+    own = "async_methods" if is_async else "methods"
+    text = module(
+        ["The methods of the %s client." % ("asynchronous" if is_async else "synchronous"), NOTE], body, known, own
+    )
+    return text.replace("\nfrom .", "\nfrom . import requests as params_of\nfrom .", 1)

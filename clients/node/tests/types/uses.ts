@@ -1,0 +1,39 @@
+// What a program in TypeScript says of the client: types.test.mjs has it checked, and run by nobody.
+import { Client, ErrorCode, type Delegates, type EntryDetails, type ImageOptions } from "halcyon-client";
+
+const client = await Client.start({
+  delegates: {
+    "downloader/modifyRequest": async ({ url, headers }, { signal }) => (signal.aborted ? null : { headers: { ...headers, url } }),
+    "downloader/redirect": ({ url, from }) => (url.startsWith("https:") || from === url ? undefined : null),
+    "downloader/challenge": ({ failures }) => (failures === 0 ? { use: { user: "ann", password: "…" } } : "cancel"),
+  },
+});
+
+const cat = await client.retrieve(new URL("https://example.com/cat.png"));
+export const facts: [number, string | null, boolean | undefined] = [cat.width, cat.path, cat.stale];
+export const bytes: Buffer = (await client.retrieve({ url: "u", as: "data" })).data;
+await client.store({ key: "k", data: bytes, metadata: { by: "me" } });
+await client.retrieveMany(["a", { url: "b", processors: [{ resize: { width: 5 } }] }], { settled: true });
+
+export const entries: EntryDetails[] = [];
+for await (const entry of client.listEntries({ host: "example.com", pageSize: 3 })) entries.push(entry);
+for await (const { event, params } of client.events(["log", "download/didFinish"])) console.log(event, params);
+await client.subscribe("image/didChange", (_, { key, path }) => console.log(key, path));
+
+const { memory } = await client.configure({ disk: { expiration: { days: 3 } } });
+if (memory) memory.totalBytesLimit.toFixed();
+export const cancelled: number = await client.cancelAll();
+export const code: 10002 = ErrorCode.invalidStatusCode;
+export const reason: number | undefined = (await client.explain("u")).error?.code;
+export const options: ImageOptions = { maxBytes: 4, "x-mine": 3 };
+
+// @ts-expect-error: the option is maxBytes.
+await client.retrieve({ url: "u", options: { maxByte: 5 } });
+// @ts-expect-error: there is no such form.
+await client.retrieve({ url: "u", as: "bytes" });
+// @ts-expect-error: the parameter is key.
+await client.isCached({ kee: "k" });
+// @ts-expect-error: the event is cache/didClean.
+await client.subscribe("cache/didclaen");
+// @ts-expect-error: nobody asks that.
+export const delegates: Delegates = { "downloader/nothing": () => {} };

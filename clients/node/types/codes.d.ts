@@ -1,0 +1,45 @@
+// Made by clients/generate.py from protocol/openrpc.json.
+
+/** The stable codes the server answers with, by name. */
+export const ErrorCode: Readonly<{
+  /** The server could not read a message as JSON. */
+  parseError: -32700;
+  /** A message was JSON but no request, or came after shutdown. */
+  invalidRequest: -32600;
+  /** The server has no method of that name. */
+  methodNotFound: -32601;
+  /** A parameter is missing, unknown, or of the wrong kind. */
+  invalidParams: -32602;
+  /** Something went wrong inside the server. */
+  internalError: -32603;
+  /** The request was cancelled. */
+  requestCancelled: -32800;
+  /** The server is shutting down. */
+  serverCancelled: -32802;
+  /** The bytes are no image the engine can read, or are cut off. */
+  badData: 10000;
+  /** A 304 came to a request that carried no validator. */
+  notModified: 10001;
+  /** The server answered with a status that is not accepted. */
+  invalidStatusCode: 10002;
+  /** Only the cache was to be asked, and it has nothing. */
+  notCached: 10003;
+  /** A processor could not do its work, or there is no codec worker. */
+  processingFailed: 10004;
+  /** A limit was passed; data.limit names it. */
+  limitExceeded: 10005;
+  /** The text is no URL that may be loaded. */
+  invalidURL: 20000;
+  /** The server could not be reached, or left early. */
+  connectionFailed: 20001;
+  /** Nothing came for too long, or the whole took too long. */
+  timedOut: 20002;
+  /** The certificate or the handshake failed. */
+  tlsFailed: 20003;
+  /** The configuration does not allow the host or the network. */
+  forbiddenAddress: 20004;
+  /** The client, asked about the request, wanted none to be sent. */
+  downloadCancelledBeforeStarting: 30000;
+  /** The cache folder cannot be used; data.hint says what to do. */
+  storageFailed: 40000;
+}>;

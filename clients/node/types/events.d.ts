@@ -1,0 +1,82 @@
+// Made by clients/generate.py from protocol/openrpc.json.
+
+/** An event that can be subscribed to. */
+export type EventName = "cache/didClean" | "image/didChange" | "activity/didChange" | "download/didFinish" | "log";
+
+/** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
+export interface CacheCleaned {
+  cache: string;
+  hashes: string[];
+  /** At the same places as `hashes`; null where a key is not known. */
+  keys: (string | null)[];
+  reason: "expired" | "sizeLimit";
+}
+
+/** An image was answered although it was stale (stale-while-revalidate), and has been replaced since. */
+export interface ImageChanged {
+  cache: string;
+  key: string;
+  url: string;
+  /** The new file; null when there is none. */
+  path: string | null;
+}
+
+/** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
+export interface ActivityChanged {
+  active: boolean;
+  /** How many downloads are running. */
+  count: number;
+}
+
+/** Where the time of a transfer went, in seconds. */
+export interface DownloadTimings {
+  dns: number;
+  connect: number;
+  tls: number;
+  firstByte: number | null;
+}
+
+/** A transfer has ended, well or not: once each, however many requests shared it. */
+export interface DownloadFinished {
+  url: string;
+  /** The URL that answered, after all redirects. */
+  finalURL: string;
+  /** Null when there was no answer. */
+  status: number | null;
+  bytes: number;
+  /** Bytes that were kept from an earlier transfer. */
+  resumedBytes: number;
+  seconds: number;
+  timings: DownloadTimings;
+  /** Whether the connection was open already. */
+  reused: boolean;
+  redirects: number;
+  httpVersion: string | null;
+  /** Whether the server confirmed what was cached, and sent no body. */
+  fromRevalidation: boolean;
+  /** The name of the error; null when it went well. */
+  error: string | null;
+}
+
+/** A line of the log, of the level that is logged or above; at most 100 in a second. */
+export interface LogLine {
+  level: string;
+  message: string;
+  metadata: Record<string, string>;
+  /** How many lines before it were not told. */
+  omitted?: number;
+}
+
+/** The events there are, by name, with what each brings. */
+export interface CacheEvents {
+  /** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
+  "cache/didClean": CacheCleaned;
+  /** An image was answered although it was stale (stale-while-revalidate), and has been replaced since. */
+  "image/didChange": ImageChanged;
+  /** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
+  "activity/didChange": ActivityChanged;
+  /** A transfer has ended, well or not: once each, however many requests shared it. */
+  "download/didFinish": DownloadFinished;
+  /** A line of the log, of the level that is logged or above; at most 100 in a second. */
+  "log": LogLine;
+}

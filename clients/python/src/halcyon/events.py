@@ -1,0 +1,104 @@
+"""What comes with each event.
+
+Made by clients/generate.py from protocol/openrpc.json.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Literal, Optional, TypedDict
+
+__all__ = [
+    "ActivityChanged",
+    "CacheCleaned",
+    "DownloadFinished",
+    "DownloadTimings",
+    "EventName",
+    "ImageChanged",
+    "LogLine",
+]
+
+EventName = Literal[
+    "cache/didClean",
+    "image/didChange",
+    "activity/didChange",
+    "download/didFinish",
+    "log",
+]
+"""An event that can be subscribed to."""
+
+
+class CacheCleaned(TypedDict):
+    """Images went from a disk tier because their time was over or room was needed; never for remove
+    or clear.
+    """
+
+    cache: str
+    hashes: List[str]
+    keys: List[Optional[str]]
+    """At the same places as `hashes`; None where a key is not known."""
+    reason: Literal["expired", "sizeLimit"]
+
+
+class ImageChanged(TypedDict):
+    """An image was answered although it was stale (stale-while-revalidate), and has been replaced
+    since.
+    """
+
+    cache: str
+    key: str
+    url: str
+    path: Optional[str]
+    """The new file; None when there is none."""
+
+
+class ActivityChanged(TypedDict):
+    """Downloads have been running for a while, or have stopped: what a sign of activity shows."""
+
+    active: bool
+    count: int
+    """How many downloads are running."""
+
+
+class DownloadTimings(TypedDict):
+    """Where the time of a transfer went, in seconds."""
+
+    dns: float
+    connect: float
+    tls: float
+    firstByte: Optional[float]
+
+
+class DownloadFinished(TypedDict):
+    """A transfer has ended, well or not: once each, however many requests shared it."""
+
+    url: str
+    finalURL: str
+    """The URL that answered, after all redirects."""
+    status: Optional[int]
+    """Null when there was no answer."""
+    bytes: int
+    resumedBytes: int
+    """Bytes that were kept from an earlier transfer."""
+    seconds: float
+    timings: DownloadTimings
+    reused: bool
+    """Whether the connection was open already."""
+    redirects: int
+    httpVersion: Optional[str]
+    fromRevalidation: bool
+    """Whether the server confirmed what was cached, and sent no body."""
+    error: Optional[str]
+    """The name of the error; None when it went well."""
+
+
+class _LogLine(TypedDict):
+    level: str
+    message: str
+    metadata: Dict[str, str]
+
+
+class LogLine(_LogLine, total=False):
+    """A line of the log, of the level that is logged or above; at most 100 in a second."""
+
+    omitted: int
+    """How many lines before it were not told."""

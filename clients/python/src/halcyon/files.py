@@ -1,0 +1,53 @@
+"""What results that are files can do."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+from urllib.parse import unquote_to_bytes, urlsplit
+
+
+def _local_path(path: Optional[str], uri: Optional[str]) -> str:
+    if path is not None:
+        return path
+    if uri is not None and uri.startswith("file:"):
+        # A path that is not valid UTF-8 comes as a URI only.
+        return os.fsdecode(unquote_to_bytes(urlsplit(uri).path))
+    raise ValueError("This image has no file: ask for it with as_=\"data\" instead.")
+
+
+class LocalFile:
+    """Can be given to `open()` and anything else that takes a path."""
+
+    def __fspath__(self) -> str:
+        return _local_path(getattr(self, "path", None), getattr(self, "uri", None))
+
+
+class ImageFile(LocalFile):
+    """The file is complete and never changes in place."""
+
+    path: Optional[str]
+    data: Optional[bytes]
+    byte_count: int
+
+    def read(self) -> bytes:
+        """The bytes of the image: those that came with the answer, else those of its file.
+
+        Raises ValueError when the answer has neither (`as_="none"`, or `cacheMemoryOnly` without
+        data), and OSError when the file was removed meanwhile.
+        """
+        if self.data is not None:
+            return self.data
+        descriptor = os.open(self.path or self.__fspath__(), os.O_RDONLY)
+        try:
+            # One byte more than expected: a short answer then shows that this was all.
+            wanted = (self.byte_count or 65_536) + 1
+            first = os.read(descriptor, wanted)
+            if 0 < len(first) < wanted and len(first) == self.byte_count:
+                return first
+            parts = [first]
+            while parts[-1]:
+                parts.append(os.read(descriptor, 1 << 20))
+            return b"".join(parts)
+        finally:
+            os.close(descriptor)

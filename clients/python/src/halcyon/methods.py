@@ -1,0 +1,871 @@
+"""The methods of the synchronous client.
+
+Made by clients/generate.py from protocol/openrpc.json.
+"""
+
+from __future__ import annotations
+
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Literal,
+    Mapping,
+    Optional,
+    overload,
+    TypeVar,
+    Union,
+)
+
+from . import requests as params_of
+from .calls import ProgressCallback
+from .decoding import nothing
+from .events import EventName
+from .failures import HalcyonError
+from .options import As, ImageOptions, Processors
+from .requests import Bytes, StrPath
+from .results import (
+    cache_path_result_from_wire,
+    cache_settings_from_wire,
+    cached_result_from_wire,
+    CachedResult,
+    CachePathResult,
+    caches_from_wire,
+    cancel_all_from_wire,
+    clean_result_from_wire,
+    CleanResult,
+    clear_result_from_wire,
+    ClearResult,
+    configured_settings_from_wire,
+    document_from_wire,
+    download_result_from_wire,
+    DownloadResult,
+    entry_details_from_wire,
+    EntryDetails,
+    Explanation,
+    explanation_from_wire,
+    forget_failures_from_wire,
+    image_result_from_wire,
+    ImageResult,
+    KnownCache,
+    list_failures_from_wire,
+    page_from_wire,
+    pause_state_from_wire,
+    PauseState,
+    PictureFormat,
+    prefetch_result_from_wire,
+    PrefetchResult,
+    probe_result_from_wire,
+    ProbeResult,
+    RememberedFailure,
+    remove_result_from_wire,
+    RemoveResult,
+    size_result_from_wire,
+    SizeResult,
+    Stats,
+    stats_from_wire,
+    store_result_from_wire,
+    StoreResult,
+    subscribe_from_wire,
+    unsubscribe_from_wire,
+    verify_result_from_wire,
+    VerifyResult,
+)
+from .settings import (
+    CacheSettings,
+    ConfiguredSettings,
+    DiskSettings,
+    DownloaderSettings,
+    MemorySettings,
+)
+
+T = TypeVar("T")
+
+
+class Methods:
+    """The methods of `Client`, and what they are made with."""
+
+    def _call(
+        self,
+        method: str,
+        wire: str,
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        progress: Optional[ProgressCallback] = None,
+    ) -> T:
+        raise NotImplementedError
+
+    def _many(
+        self,
+        method: str,
+        wires: List[str],
+        decode: Callable[[Any], T],
+        timeout: Optional[float],
+        return_exceptions: bool,
+    ) -> List[Union[T, HalcyonError]]:
+        raise NotImplementedError
+
+    def retrieve(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        as_: As = "path",
+        progress: Optional[ProgressCallback] = None,
+        timeout: Optional[float] = None,
+    ) -> ImageResult:
+        """Returns an image: from memory, else from disk, else from its URL, whence it is cached.
+
+        Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded
+        (with bytes: over 16 MiB) and others.
+
+        Args:
+            url: Where the image is: an http, https, file or data URL.
+            key: The cache key; the URL as given when left out.
+            cache: The name of the cache.
+            processors: What is done to the original, in order.
+            options: How to look up, load and keep the image.
+            as_: What the result holds of the image. One of "path", "data", "both", "none",
+                "dataUrl", "pixels".
+            progress: Called with reports of how far it is, at most about 10 a second.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {
+                "url": str(url),
+                "key": key,
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+                "as": None if as_ == "path" else as_,
+            },
+        )
+        return self._call("retrieve", wire, image_result_from_wire, timeout, progress)
+
+    def store(
+        self,
+        key: str,
+        *,
+        data: Optional[Bytes] = None,
+        path: Optional[StrPath] = None,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        overwrite: bool = True,
+        metadata: Optional[Mapping[str, str]] = None,
+        timeout: Optional[float] = None,
+    ) -> StoreResult:
+        """Puts an image into the cache.
+
+        Either `path`, which is faster, or `data` is needed. A file is copied, and may go
+        afterwards. Raises BadData for bytes that are no image, StorageFailed when the disk refuses,
+        LimitExceeded for `data` beyond about 48 MiB.
+
+        Args:
+            key: The cache key: any text.
+            data: The bytes of the image; about 48 MiB at most. Give this or path.
+            path: A file to copy from; a relative path counts from the working directory of this
+                program.
+            cache: The name of the cache.
+            processors: What is done to the original, in order.
+            options: How to look up, load and keep the image.
+            overwrite: Replace an image that is there.
+            metadata: What is to be kept with the image, for inspect and list.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.store(
+            path,
+            data,
+            {
+                "key": key,
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+                "overwrite": None if overwrite else False,
+                "metadata": None if metadata is None else dict(metadata),
+            },
+        )
+        return self._call("store", wire, store_result_from_wire, timeout)
+
+    def remove(
+        self,
+        key: str,
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        from_memory: bool = True,
+        from_disk: bool = True,
+        all_variants: bool = False,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> RemoveResult:
+        """Removes an image from the cache.
+
+        Removing what is not there is no error.
+
+        Args:
+            key: The cache key: any text.
+            cache: The name of the cache.
+            processors: What is done to the original, in order.
+            from_memory: Remove it from memory.
+            from_disk: Remove it from disk.
+            all_variants: Remove everything made from it by processors too.
+            options: What else was said when the image was made: cacheSerializer,
+                onlyLoadFirstFrame, scaleFactor and the like.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {
+                "key": key,
+                "cache": cache,
+                "processors": processors,
+                "fromMemory": None if from_memory else False,
+                "fromDisk": None if from_disk else False,
+                "allVariants": True if all_variants else None,
+                "options": options,
+            },
+        )
+        return self._call("remove", wire, remove_result_from_wire, timeout)
+
+    def is_cached(
+        self,
+        key: str,
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> CachedResult:
+        """Tells whether an image is cached, and where; nothing is loaded.
+
+        Args:
+            key: The cache key: any text.
+            cache: The name of the cache.
+            processors: What is done to the original, in order.
+            options: What else was said when the image was made: cacheSerializer,
+                onlyLoadFirstFrame, scaleFactor and the like.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {"key": key, "cache": cache, "processors": processors, "options": options},
+        )
+        return self._call("isCached", wire, cached_result_from_wire, timeout)
+
+    def cache_path(
+        self,
+        key: str,
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> CachePathResult:
+        """Tells where an image is in the cache, or would be.
+
+        Args:
+            key: The cache key: any text.
+            cache: The name of the cache.
+            processors: What is done to the original, in order.
+            options: What else was said when the image was made: cacheSerializer,
+                onlyLoadFirstFrame, scaleFactor and the like.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {"key": key, "cache": cache, "processors": processors, "options": options},
+        )
+        return self._call("cachePath", wire, cache_path_result_from_wire, timeout)
+
+    def calculate_size(
+        self,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> SizeResult:
+        """Tells how many images a cache holds and how large they are, without walking a folder.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("calculateSize", wire, size_result_from_wire, timeout)
+
+    def download(
+        self,
+        url: str,
+        *,
+        options: Optional[ImageOptions] = None,
+        as_: Literal["data", "none"] = "data",
+        progress: Optional[ProgressCallback] = None,
+        timeout: Optional[float] = None,
+    ) -> DownloadResult:
+        """Loads an image and checks it; no cache is looked into or written.
+
+        Args:
+            url: Where the image is: an http, https, file or data URL.
+            options: How to load the images.
+            as_: Whether the result holds the bytes. One of "data", "none".
+            progress: Called with reports of how far it is, at most about 10 a second.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {"url": str(url), "options": options, "as": None if as_ == "data" else as_},
+        )
+        return self._call("download", wire, download_result_from_wire, timeout, progress)
+
+    def probe(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        cache: Optional[str] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> ProbeResult:
+        """Tells format, size, orientation, frames and transparency of an image from its first
+        kilobytes.
+
+        Args:
+            url: Where the image is: an http, https, file or data URL.
+            key: The cache key; the URL as given when left out.
+            cache: The name of the cache that is looked into first.
+            options: How to look up and load the image.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"url": str(url), "key": key, "cache": cache, "options": options})
+        return self._call("probe", wire, probe_result_from_wire, timeout)
+
+    def prefetch(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = None,
+        options: Optional[ImageOptions] = None,
+        max_concurrent: Optional[int] = None,
+        processors: Optional[Processors] = None,
+        progress: Optional[ProgressCallback] = None,
+        timeout: Optional[float] = None,
+    ) -> PrefetchResult:
+        """Loads images into a cache before somebody wants them, behind all other downloads.
+
+        Args:
+            urls: Where the images are; each is loaded once, however often it is named.
+            cache: The name of the cache.
+            options: How to load the images.
+            max_concurrent: How many are loaded at once.
+            processors: What is done to the originals, in order.
+            progress: Called with reports of how far it is, at most about 10 a second.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {
+                "urls": list(urls),
+                "cache": cache,
+                "options": options,
+                "maxConcurrent": max_concurrent,
+                "processors": processors,
+            },
+        )
+        return self._call("prefetch", wire, prefetch_result_from_wire, timeout, progress)
+
+    def cancel_all(
+        self,
+        url: Optional[str] = None,
+        *,
+        cache: Optional[str] = None,
+        slot: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> int:
+        """Cancels every retrieve, download and prefetch under way, or those that match all that is
+        given.
+
+        Returns how many.
+
+        Args:
+            url: Only those for this URL; a prefetch goes on with its others.
+            cache: Only those for this cache.
+            slot: Only the one in this slot.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"url": url, "cache": cache, "slot": slot})
+        return self._call("cancelAll", wire, cancel_all_from_wire, timeout)
+
+    def pause(
+        self,
+        what: Literal["all", "prefetch"] = "all",
+        *,
+        timeout: Optional[float] = None,
+    ) -> PauseState:
+        """Starts no more downloads until resume; what is under way goes on, and what waits keeps
+        its place.
+
+        Args:
+            what: All, or only those of prefetch that nobody else waits for. One of "all",
+                "prefetch".
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"what": None if what == "all" else what})
+        return self._call("pause", wire, pause_state_from_wire, timeout)
+
+    def resume(self, *, timeout: Optional[float] = None) -> PauseState:
+        """Starts downloads again after pause.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("resume", "{}", pause_state_from_wire, timeout)
+
+    def clear(self, *, cache: Optional[str] = None, timeout: Optional[float] = None) -> ClearResult:
+        """Empties a cache: memory and disk.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("clear", wire, clear_result_from_wire, timeout)
+
+    def clear_memory(
+        self,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> ClearResult:
+        """Empties the memory tier of a cache.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("clearMemory", wire, clear_result_from_wire, timeout)
+
+    def clear_disk(
+        self,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> ClearResult:
+        """Empties the disk tier of a cache; memory keeps its images as far as its limit goes.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("clearDisk", wire, clear_result_from_wire, timeout)
+
+    def forget_failures(
+        self,
+        url: Optional[str] = None,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> int:
+        """Forgets failures that are remembered, so that they are asked for again.
+
+        Returns how many.
+
+        Args:
+            url: Only those of this URL or cache key.
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"url": url, "cache": cache})
+        return self._call("forgetFailures", wire, forget_failures_from_wire, timeout)
+
+    def list_failures(
+        self,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> List[RememberedFailure]:
+        """Lists the failures that are remembered, and repeated without asking.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("listFailures", wire, list_failures_from_wire, timeout)
+
+    def stats(self, *, timeout: Optional[float] = None) -> Stats:
+        """Tells what the server has done since it started.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("stats", "{}", stats_from_wire, timeout)
+
+    def inspect(
+        self,
+        key: str,
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> EntryDetails:
+        """Tells everything that is known of a cached image, without loading or prolonging it.
+
+        Nothing is loaded. Raises NotCached.
+
+        Args:
+            key: The cache key: any text.
+            cache: The name of the cache.
+            processors: What was done to the original.
+            options: What else was said when the image was made: cacheSerializer and the like.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {"key": key, "cache": cache, "processors": processors, "options": options},
+        )
+        return self._call("inspect", wire, entry_details_from_wire, timeout)
+
+    def list_entries(
+        self,
+        *,
+        cache: Optional[str] = None,
+        page_size: int = 100,
+        host: Optional[str] = None,
+        prefix: Optional[str] = None,
+        format: Optional[PictureFormat] = None,
+        min_age: Optional[float] = None,
+        max_age: Optional[float] = None,
+        timeout: Optional[float] = None,
+    ) -> Iterator[EntryDetails]:
+        """Lists what the disk tier of a cache holds, page by page, in an order that no use changes.
+
+        Goes through the images on disk, in an order that no use changes, and fetches a page of them
+        when it is needed. `timeout` counts for each page.
+
+        Args:
+            cache: The name of the cache.
+            page_size: How many are fetched at a time, 1 to 1000.
+            host: Only images from this host.
+            prefix: Only images whose keys begin so.
+            format: Only images of this format. One of "png", "jpeg", "gif", "webp", "avif", "heic",
+                "tiff", "bmp", "ico", "svg".
+            min_age: Only images stored at least so many seconds ago.
+            max_age: Only images stored at most so many seconds ago.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        params = {
+            "cache": cache,
+            "limit": page_size,
+            "host": host,
+            "prefix": prefix,
+            "format": format,
+            "minAge": min_age,
+            "maxAge": max_age,
+        }
+        cursor: Optional[str] = None
+        while True:
+            wire = params_of.given({**params, "cursor": cursor})
+            entries, cursor = self._call("list", wire, page_from_wire, timeout)
+            for entry in entries:
+                yield entry
+            if cursor is None:
+                return
+
+    def explain(
+        self,
+        url: str,
+        *,
+        key: Optional[str] = None,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+    ) -> Explanation:
+        """Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
+
+        Args:
+            url: Where the image is: an http, https, file or data URL.
+            key: The cache key; the URL as given when left out.
+            cache: The name of the cache.
+            processors: What is done to the original.
+            options: The options of the request.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {
+                "url": str(url),
+                "key": key,
+                "cache": cache,
+                "processors": processors,
+                "options": options,
+            },
+        )
+        return self._call("explain", wire, explanation_from_wire, timeout)
+
+    def clean_expired(
+        self,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> CleanResult:
+        """Removes every image whose time is over. A path that is lent out stays valid.
+
+        Args:
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache})
+        return self._call("cleanExpired", wire, clean_result_from_wire, timeout)
+
+    def verify(
+        self,
+        *,
+        cache: Optional[str] = None,
+        repair: bool = True,
+        timeout: Optional[float] = None,
+    ) -> VerifyResult:
+        """Reads every image of a cache through, and puts right what is wrong.
+
+        Takes about as long as reading the whole folder; other calls go on meanwhile.
+
+        Args:
+            cache: The name of the cache.
+            repair: Put right what is wrong; otherwise it is only counted.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"cache": cache, "repair": None if repair else False})
+        return self._call("verify", wire, verify_result_from_wire, timeout)
+
+    def configure(
+        self,
+        *,
+        cache: Optional[str] = None,
+        memory: Optional[Union[bool, MemorySettings]] = None,
+        disk: Optional[DiskSettings] = None,
+        downloader: Optional[DownloaderSettings] = None,
+        timeout: Optional[float] = None,
+    ) -> ConfiguredSettings:
+        """Changes the settings of a cache, or of the downloader, from now on; what is left out
+        stays as it was.
+
+        Returns the settings in force; without any change it only tells. Raises InvalidParams, which
+        names the setting, and then nothing has changed.
+
+        Args:
+            cache: The name of the cache.
+            memory: The memory tier: its settings, or whether there is one.
+            disk: The settings of the disk tier.
+            downloader: The settings of the downloader of all caches.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given(
+            {"cache": cache, "memory": memory, "disk": disk, "downloader": downloader},
+        )
+        return self._call("configure", wire, configured_settings_from_wire, timeout)
+
+    def add_read_only_cache_path(
+        self,
+        path: StrPath,
+        *,
+        cache: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> CacheSettings:
+        """Adds a folder that is searched after that of a cache, and never written.
+
+        Args:
+            path: The folder; a relative path counts from the working directory of this program.
+            cache: The name of the cache.
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"path": params_of.absolute(path), "cache": cache})
+        return self._call("addReadOnlyCachePath", wire, cache_settings_from_wire, timeout)
+
+    def caches(self, *, timeout: Optional[float] = None) -> List[KnownCache]:
+        """Lists the caches that are open, configured, or found in the cache folder.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("caches", "{}", caches_from_wire, timeout)
+
+    def subscribe(
+        self,
+        *events: Union[EventName, str],
+        timeout: Optional[float] = None,
+    ) -> List[str]:
+        """Asks to be told of events; nothing comes before.
+
+        Returns all that are subscribed. Take events with `next_event` or `events`. Raises
+        InvalidParams for an unknown name.
+
+        Args:
+            events: The names of the events. One of "cache/didClean", "image/didChange",
+                "activity/didChange", "download/didFinish", "log".
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"events": list(events)})
+        return self._call("subscribe", wire, subscribe_from_wire, timeout)
+
+    def unsubscribe(
+        self,
+        *events: Union[EventName, str],
+        timeout: Optional[float] = None,
+    ) -> List[str]:
+        """Ends subscriptions: none of these events follows the answer.
+
+        Returns what is still subscribed.
+
+        Args:
+            events: The names of the events. One of "cache/didClean", "image/didChange",
+                "activity/didChange", "download/didFinish", "log".
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        wire = params_of.given({"events": list(events)})
+        return self._call("unsubscribe", wire, unsubscribe_from_wire, timeout)
+
+    def ping(self, *, timeout: Optional[float] = None) -> None:
+        """Waits for a sign of life.
+
+        Raises ServerGone when no answer is to come.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("ping", "{}", nothing, timeout)
+
+    def discover(self, *, timeout: Optional[float] = None) -> Dict[str, Any]:
+        """Returns the OpenRPC document that describes every method of the server.
+
+        Args:
+            timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
+        """
+        return self._call("rpc.discover", "{}", document_from_wire, timeout)
+
+    @overload
+    def retrieve_many(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        as_: As = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: Literal[False] = ...,
+    ) -> List[ImageResult]: ...
+
+    @overload
+    def retrieve_many(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        as_: As = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: bool,
+    ) -> List[Union[ImageResult, HalcyonError]]: ...
+
+    def retrieve_many(
+        self,
+        urls: Iterable[str],
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        as_: As = "path",
+        timeout: Optional[float] = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """`retrieve` for each of `urls`, all sent in one write; the results are in their order."""
+        rest = {
+            "cache": cache,
+            "processors": processors,
+            "options": options,
+            "as": None if as_ == "path" else as_,
+        }
+        wires = params_of.each("url", urls, rest)
+        return self._many("retrieve", wires, image_result_from_wire, timeout, return_exceptions)
+
+    @overload
+    def is_cached_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: Literal[False] = ...,
+    ) -> List[CachedResult]: ...
+
+    @overload
+    def is_cached_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: bool,
+    ) -> List[Union[CachedResult, HalcyonError]]: ...
+
+    def is_cached_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """`is_cached` for each of `keys`, all sent in one write; the results are in their order."""
+        rest = {"cache": cache, "processors": processors, "options": options}
+        wires = params_of.each("key", keys, rest)
+        return self._many("isCached", wires, cached_result_from_wire, timeout, return_exceptions)
+
+    @overload
+    def cache_path_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: Literal[False] = ...,
+    ) -> List[CachePathResult]: ...
+
+    @overload
+    def cache_path_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = ...,
+        processors: Optional[Processors] = ...,
+        options: Optional[ImageOptions] = ...,
+        timeout: Optional[float] = ...,
+        return_exceptions: bool,
+    ) -> List[Union[CachePathResult, HalcyonError]]: ...
+
+    def cache_path_many(
+        self,
+        keys: Iterable[str],
+        *,
+        cache: Optional[str] = None,
+        processors: Optional[Processors] = None,
+        options: Optional[ImageOptions] = None,
+        timeout: Optional[float] = None,
+        return_exceptions: bool = False,
+    ) -> Any:
+        """`cache_path` for each of `keys`, all sent in one write; the results are in their order.
+        """
+        rest = {"cache": cache, "processors": processors, "options": options}
+        wires = params_of.each("key", keys, rest)
+        return self._many("cachePath", wires, cache_path_result_from_wire, timeout, return_exceptions)
