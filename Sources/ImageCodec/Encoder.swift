@@ -78,8 +78,8 @@ struct Encoder {
         }
         return zip(frames, ready).allSatisfy { before, after in
             before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
-                && before.hasProfile == after.hasProfile && before.metadata == after.metadata
-                && before.metadata.isSubset(of: format.metadata)
+                && before.hasProfile == after.hasProfile
+                && before.metadata.isSubset(of: encoding.stripMetadata ? [] : format.metadata)
                 // Its encoder gives clear pixels other colours.
                 && !(format == .webp && before.hasAlpha)
         }
