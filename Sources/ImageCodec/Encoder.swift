@@ -127,7 +127,7 @@ struct Encoder {
     }
 
     /// What of the frames' metadata goes into the file.
-    private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_metadata {
+    private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_kept {
         if format == .ico { return hv_no_metadata }
         guard encoding.stripMetadata else { return hv_metadata_of_still }
         return encoding.profile == .keep && format.hasProfile ? hv_profile_only : hv_no_metadata

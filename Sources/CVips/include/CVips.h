@@ -34,7 +34,7 @@ int hv_was_killed(void);
 
 /// Which of an image's metadata are kept: all, all but what says that it is one of several or has a preview, the
 /// profile, none.
-typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_metadata;
+typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_kept;
 
 /// What an image says of itself.
 typedef struct {
@@ -120,14 +120,14 @@ int hv_is_opaque(VipsImage *image, int depth);
 /// The pixels of one image with the metadata of another. Returns a copy.
 VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from);
 /// Drops what is not chosen of the metadata. Returns a copy.
-VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata chosen);
+VipsImage *hv_choose_metadata(VipsImage *image, hv_kept chosen);
 /// Gives a strip of frames its page height, delays in milliseconds and loop count (0 for ever).
 VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int count, int loop);
 
 /// How a picture is encoded; what a format does not know is left out.
 typedef struct {
     int quality, lossless, progressive, effort;
-    hv_metadata metadata;
+    hv_kept metadata;
     /// Names the HEIF compression: 1 for HEVC, 0 for AV1.
     int hevc;
 } hv_encoding;
