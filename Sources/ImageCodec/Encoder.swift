@@ -70,7 +70,8 @@ struct Encoder {
         else { return false }
         // Of animated PNGs every frame is read as RGBA of eight bits, and nothing else.
         if frames.count > 1 {
-            return format == .png
+            // No APNG shows a frame for longer.
+            return format == .png && delays.allSatisfy { $0 <= 65_535 }
                 && zip(frames, ready).allSatisfy { before, after in
                     before.bands == 4 && after.bands == 4 && before.depth == 8 && !before.hasProfile
                         && before.metadata.isEmpty

@@ -48,10 +48,18 @@ public final class CodecStandIn: Sendable {
     public init(making bytes: [UInt8], _ mode: Mode = .make) throws {
         folder = try TemporaryFolder()
         try Data(bytes).write(to: URL(fileURLWithPath: folder.path + "/made"))
-        try Data(Self.script.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try Self.writeProgram(Self.script, to: path)
         Self.awaitWriters(of: path)
         try set(mode)
+    }
+
+    /// Writes a program through a descriptor that no process keeps which another test begins meanwhile.
+    private static func writeProgram(_ text: String, to path: String) throws {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o755)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
     }
 
     /// Waits until nobody has a program open for writing: a process that another test begins has our descriptors for a

@@ -57,6 +57,6 @@ struct ChainPrefix: Equatable {
     /// - Parameter header: Of the beginning.
     func serves(_ header: ImageHeader) -> Bool {
         guard let next = rest.processors.first(where: { !$0.changesNothing }), next.isResampling else { return true }
-        return hasWorked && header.format != .webp && header.width * header.height <= Self.mostPixels
+        return hasWorked && header.format != .webp && header.pixelCount / max(header.frameCount, 1) <= Self.mostPixels
     }
 }

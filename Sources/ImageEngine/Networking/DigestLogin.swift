@@ -26,6 +26,7 @@ struct DigestChallenge: Hashable, Sendable {
             challenge.parameters[name].flatMap { Self.isPlain($0) ? $0 : nil }
         }
         guard challenge.scheme == "digest", let realm = plain("realm"), let nonce = plain("nonce"),
+            challenge.parameters["opaque"] == nil || plain("opaque") != nil,
             challenge.parameters["userhash"]?.lowercased() != "true"
         else { return nil }
         let name = challenge.parameters["algorithm"]?.lowercased() ?? "md5"
@@ -33,6 +34,8 @@ struct DigestChallenge: Hashable, Sendable {
         guard let algorithm = Algorithm(rawValue: isSession ? String(name.dropLast(5)) : name) else { return nil }
         let qualities = challenge.parameters["qop"]?.lowercased().split { ", \t".contains($0) }
         if let qualities, !qualities.contains("auth") { return nil }
+        // Our part stands in the secret then, and the server would not be told it.
+        if isSession, qualities == nil { return nil }
         self.realm = realm
         self.nonce = nonce
         opaque = plain("opaque")
@@ -43,17 +46,23 @@ struct DigestChallenge: Hashable, Sendable {
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
     }
 
-    /// Whether a text can stand in a header line.
-    static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+    /// Whether a text can stand in a header line, and is what the server said: of bytes that are no UTF-8 nothing is left.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !text.unicodeScalars.contains("\u{FFFD}")
+    }
 
-    /// The value of the `Authorization` that answers the challenge, for a first request with this nonce.
+    /// The value of the `Authorization` that answers the challenge.
     ///
     /// - Parameters:
     ///   - method: `GET`, or `CONNECT` for a tunnel.
     ///   - target: What the request line asks for, as it is sent.
+    ///   - use: The how manieth request it is with this nonce, from 1: a server takes one that does not rise for a replay.
     ///   - own: Our part of the digest, new for each request.
-    func answer(user: String, password: String, method: String = "GET", target: String, own: String) -> String {
-        let count = "00000001"
+    func answer(
+        user: String, password: String, method: String = "GET", target: String, use: Int = 1, own: String
+    ) -> String {
+        let digits = String(use, radix: 16)
+        let count = String(repeating: "0", count: max(8 - digits.count, 0)) + digits
         var secret = digest("\(user):\(realm):\(password)")
         if isSession { secret = digest("\(secret):\(nonce):\(own)") }
         let request = digest("\(method):\(target)")
@@ -88,20 +97,20 @@ extension ChallengeList {
 
 extension Hop {
     /// The `Authorization` that answers the digest challenge of its server; nil when there is nothing to answer.
-    func digestAnswer(own: String) -> String? {
+    func digestAnswer(use: Int, own: String) -> String? {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
         return digest.answer(
-            user: user, password: password, target: String(decoding: url.target, as: UTF8.self), own: own)
+            user: user, password: password, target: String(decoding: url.target, as: UTF8.self), use: use, own: own)
     }
 
     /// The `Proxy-Authorization` that answers the digest challenge of a proxy; nil when there is nothing to answer.
-    func digestAnswer(to proxy: String?, own: String) -> String? {
+    func digestAnswer(to proxy: String?, use: Int, own: String) -> String? {
         guard let digest = proxyLogin?.digest, case .basic(let user, let password) = proxyLogin?.credentials(for: proxy)
         else { return nil }
         // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
         return digest.answer(
             user: user, password: password, method: url.isSecure ? "CONNECT" : "GET",
-            target: url.isSecure ? String(url.origin.dropFirst("https://".count)) : url.text, own: own)
+            target: url.isSecure ? String(url.origin.dropFirst("https://".count)) : url.text, use: use, own: own)
     }
 
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.

@@ -28,6 +28,8 @@ struct Exchange: Sendable {
     private var failures = 0
     /// How often a digest was made anew because its server wanted it mixed with something else.
     private var renewals = 0
+    /// How many requests there were with each nonce of a digest.
+    private var uses: [String: Int] = [:]
     /// Whether servers that want credentials are taken as if no delegate were asked.
     private var leavesChallenges = false
     private var part: ResumePart?
@@ -83,9 +85,10 @@ struct Exchange: Sendable {
             let sent = transport.settings.dressed(hop, by: rules)
             for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
             try await sit(at: hop.url.origin)
+            let uses = (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest))
             let current = self
             let question = OpenQuestion()
-            let outcome = await transport.perform { id, finish in current.order(sent, id, question, finish) }
+            let outcome = await transport.perform { id, finish in current.order(sent, uses, id, question, finish) }
             question.withdraw()
             note(outcome.timing, hop)
             switch outcome.kind {
@@ -100,6 +103,13 @@ struct Exchange: Sendable {
             case .failure(let error): throw error
             }
         }
+    }
+
+    /// The how manieth request with the nonce of a challenge is the next.
+    private mutating func use(_ challenge: DigestChallenge?) -> Int {
+        guard let challenge else { return 0 }
+        uses[challenge.nonce, default: 0] += 1
+        return uses[challenge.nonce, default: 1]
     }
 
     private mutating func note(_ login: String) {
@@ -134,10 +144,11 @@ struct Exchange: Sendable {
     }
 
     private func order(
-        _ hop: Hop, _ id: UInt64, _ question: OpenQuestion, _ finish: @escaping @Sendable (HopOutcome) -> Void
+        _ hop: Hop, _ uses: (server: Int, proxy: Int), _ id: UInt64, _ question: OpenQuestion,
+        _ finish: @escaping @Sendable (HopOutcome) -> Void
     ) -> TransferOrder {
         TransferOrder(
-            request: request, hop: hop, headerAllowance: Transfer.headerLimit - headerBytes,
+            request: request, hop: hop, uses: uses, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
             ask: asking(id, question), report: report, stall: stall, finish: finish)
     }
@@ -190,6 +201,8 @@ struct Exchange: Sendable {
             next = changed
         }
         ending.redirects += 1
+        // Each hop may find its nonce too old; how many there are has a limit of its own.
+        renewals = 0
         return try rules.rewritten(next)
     }
 
@@ -201,7 +214,8 @@ struct Exchange: Sendable {
         }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
-        return (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
+        // What a delegate leaves as it is shall be judged, not answered.
+        return !leavesChallenges && (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
     }
 
     /// The request that answers a challenge.

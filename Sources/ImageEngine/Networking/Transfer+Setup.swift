@@ -54,7 +54,8 @@ extension Transfer {
             add("Authorization: Bearer \(token)")
         }
         if order.hop.digest != nil, !names.contains("authorization") {
-            if let answer = order.hop.digestAnswer(own: Self.digestPart) { add("Authorization: \(answer)") }
+            let answer = order.hop.digestAnswer(use: order.uses.server, own: Self.digestPart)
+            if let answer { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
@@ -81,7 +82,7 @@ extension Transfer {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
         hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
-        if let answer = order.hop.digestAnswer(to: proxy, own: Self.digestPart) {
+        if let answer = order.hop.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
         } else if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {

@@ -4,6 +4,8 @@ internal import Platform
 struct TransferOrder: Sendable {
     let request: DownloadRequest
     let hop: Hop
+    /// The how manieth request it is with the nonces of digests.
+    let uses: (server: Int, proxy: Int)
     /// How many bytes of headers may still come.
     let headerAllowance: Int
     /// The most public address that led here by a redirect.

@@ -88,6 +88,18 @@ import Testing
         #expect(try lastWork().steps == [["blackWhite", "blur"]])
     }
 
+    /// Whether there is anything to do, only the original shows: a still is its own first frame, byte for byte.
+    @Test func whatMayBeTheOriginalItselfIsNotMadeOfABeginning() async throws {
+        try await image([]) {
+            $0.recipe.frames = .first
+            $0.recipe.serializer = CacheSerializer(format: .png)
+        }
+        try dropOriginal()
+        let still = try await image([]) { $0.recipe.frames = .first }
+        #expect(server.requests.count == 2)
+        #expect(still.record.header.width == 7)
+    }
+
     @Test func manyWhoWantMoreOfOneBeginningShareTheWork() async throws {
         try await image([gray])
         try dropOriginal()

@@ -181,6 +181,22 @@ import Testing
         #expect(delegate.asked == (asksDelegate ? ["digest r 0"] : []))
     }
 
+    /// A server takes a count that does not rise for a replay (RFC 7616, 3.4).
+    @Test func requestsOfADigestAreCountedAlongARedirect() async throws {
+        let server = try LocalServer { [picture] request in
+            guard let login = request.headers["authorization"], login.hasPrefix("Digest ") else {
+                return .reply(401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"abc\", qop=\"auth\""], [])
+            }
+            if request.path == "/a" {
+                return login.contains("nc=00000001,") ? .redirect(to: "/b") : .reply(400, [:], [])
+            }
+            return login.contains("nc=00000002,") ? .reply(200, [:], picture) : .reply(400, [:], [])
+        }
+        defer { server.stop() }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        #expect(try await failure(server.url("/a"), .challenge) == nil)
+    }
+
     @Test func credentialsThatAnsweredAChallengeStayWithTheirOrigin() async throws {
         let other = try LocalServer { [picture] _ in .reply(200, [:], picture) }
         defer { other.stop() }

@@ -39,6 +39,16 @@ import Testing
         #expect(text.hasSuffix("uri=\"/a\", response=\"\(Digest(md5Of: inner).hex)\""))
     }
 
+    /// RFC 7616, 3.4: eight hexadecimal digits that rise with each request.
+    @Test func requestsWithOneNonceAreCounted() throws {
+        let digest = try #require(ChallengeList(#"Digest realm="r", nonce="n", qop=auth"#).digest)
+        for (use, count) in [(1, "00000001"), (2, "00000002"), (26, "0000001a")] {
+            let text = digest.answer(user: "u", password: "p", target: "/a", use: use, own: "o")
+            let inner = Digest(md5Of: "u:r:p").hex + ":n:\(count):o:auth:" + Digest(md5Of: "GET:/a").hex
+            #expect(text.contains("nc=\(count), qop=auth, response=\"\(Digest(md5Of: inner).hex)\""))
+        }
+    }
+
     @Test func quotesAreEscapedAndHashedAsTheyAre() throws {
         let text = try answer(
             #"Digest realm="a\"b\\c", nonce="n", algorithm=MD5-sess, qop=auth"#, user: #"u"1"#, password: "p",
@@ -54,6 +64,10 @@ import Testing
             #"Basic realm="r", nonce="n""#, #"Digest realm="r""#, #"Digest nonce="n""#,
             #"Digest realm="r", nonce="n", algorithm=SHA-512-256"#, #"Digest realm="r", nonce="n", algorithm=sess"#,
             #"Digest realm="r", nonce="n", qop="auth-int""#, #"Digest realm="r", nonce="n", userhash=true"#,
+            // Our part stands in the secret, and there is no field to tell it in.
+            #"Digest realm="r", nonce="n", algorithm=MD5-sess"#,
+            // Bytes that are no UTF-8 have been lost on the way here.
+            "Digest realm=\"Gesch\u{FFFD}tzt\", nonce=\"n\"", "Digest realm=\"r\", nonce=\"n\", opaque=\"\u{FFFD}\"",
         ] {
             #expect(ChallengeList(text).digest == nil, "\(text)")
         }
