@@ -69,8 +69,8 @@ class Worker:
         """What became of a picture: ``made`` or the kind of failure."""
         encoding = b"\0" * 6 + text("keep")
         one = struct.pack("<q", 1 if step else 0) + step + b"\0\1" + text("png") + encoding + text(str(output))
-        limits = struct.pack("<qqqdq", 4_000_000, 200, 20_000_000, 20.0, 1 << 30)
-        body = b"\2" + text(str(source)) + text(name) + struct.pack("<q", 1) + one + limits + b"\1"
+        limits = struct.pack("<qqqdqq", 4_000_000, 200, 20_000_000, 20.0, 1 << 30, 1_000_000)
+        body = b"\2" + text(str(source)) + text(name) + b"\0" + struct.pack("<q", 1) + one + limits + b"\1"
         try:
             self.socket.sendall(struct.pack("<I", len(body)) + body)
             reply = self.receive()
