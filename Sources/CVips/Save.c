@@ -12,21 +12,13 @@ static void *bytes_of(VipsTarget *target, size_t *count) {
     return copy;
 }
 
-/// Whether there is any but a profile.
-static int has_metadata(VipsImage *image) {
-    static const char *names[] = {VIPS_META_EXIF_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (vips_image_get_typeof(image, names[i])) return 1;
-    return 0;
-}
-
 /// How many bytes of pixels are put into memory for `hv_encode_jpeg` if they are not there.
 enum { little = 4 << 20 };
 
 /// A JPEG by the short way, or NULL where it is not for it: the image is large, or EXIF and the like must be written.
 static void *short_way(VipsImage *image, const hv_encoding *how, size_t *count) {
     int keeps_all = how->metadata == hv_every_metadata || how->metadata == hv_metadata_of_still;
-    if (keeps_all && has_metadata(image)) return NULL;
+    if (keeps_all && hv_carried_metadata(image)) return NULL;
     const void *profile = NULL;
     size_t profile_count = 0;
     if (how->metadata != hv_no_metadata && vips_image_get_typeof(image, VIPS_META_ICC_NAME)
@@ -56,7 +48,7 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
     VipsTarget *target = vips_target_new_to_memory();
     int failed = !target;
     // Without this an image that has no metadata gets some.
-    gboolean strip = !has_metadata(copy) && !vips_image_get_typeof(copy, VIPS_META_ICC_NAME);
+    gboolean strip = !hv_carried_metadata(copy) && !vips_image_get_typeof(copy, VIPS_META_ICC_NAME);
     if (target) switch (format) {
     case hv_jpeg:
         // Colours are halved up to 90, as libjpeg does by default, and kept in full above.

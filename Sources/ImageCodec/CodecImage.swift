@@ -76,12 +76,9 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// What counts as a small picture, which may be put into memory to save time: pixels.
-    static let smallSize = 2_000_000
-
     /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits.
     func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
-        guard depth == 8, isInMemory || width * height <= Self.smallSize else { return nil }
+        guard depth == 8, isInMemory || width * height <= ImageProcessor.mostPixelsInMemory else { return nil }
         let ready = try inMemory()
         let result = withExtendedLifetime(ready) {
             hv_resample(ready.handle, Int32(size.width), Int32(size.height))

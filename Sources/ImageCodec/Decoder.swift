@@ -112,7 +112,7 @@ final class Decoder {
                 return try plain.made(with: opened) { hv_with_metadata($0, $1) }
             }
             let shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1
-            let isSmall = coded.width * coded.height / (shrink * shrink) <= CodecImage.smallSize
+            let isSmall = coded.width * coded.height / (shrink * shrink) <= ImageProcessor.mostPixelsInMemory
             if isSmall, let image = opened?.decodedJPEG(bytes, shrink: shrink) { return image }
             return try Decoder.open(bytes, .jpeg, shrink: shrink)
         case .webp where pageCount == 1 && factor > 1:

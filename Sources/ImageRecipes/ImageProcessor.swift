@@ -63,6 +63,10 @@ public enum ImageProcessor: Hashable, Sendable {
         if case .blur(let blur) = self { blur.radius == 0 } else { false }
     }
 
+    /// Up to so many pixels in a frame a picture is resampled in memory by our own arithmetic; a larger one is streamed
+    /// through libvips, whose pixels are a little different.
+    public static let mostPixelsInMemory = 2_000_000
+
     /// Whether it leaves the pixels of every picture alone, once that is upright.
     public var changesNothing: Bool {
         switch self {

@@ -7,6 +7,11 @@ enum ImageNotes {
     /// The notes alone.
     static func notes(in text: String?) -> [String] { lines(text).filter(isNote) }
 
+    /// What follows the letter in the first line that begins with it; nil when there is none.
+    static func note(_ letter: String, in text: String?) -> Substring? {
+        text?.split(separator: "\n").first { $0.hasPrefix(letter) }?.dropFirst()
+    }
+
     private static func lines(_ text: String?) -> [String] { (text ?? "").split(separator: "\n").map(String.init) }
 
     private static func isNote(_ line: String) -> Bool {

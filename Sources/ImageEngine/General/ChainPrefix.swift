@@ -46,9 +46,6 @@ struct ChainPrefix: Equatable {
         hasWorked = recipe.processors.contains { !$0.changesNothing }
     }
 
-    /// How large a picture may be that is resampled next: libvips resamples what is larger in another way while it streams.
-    static let mostPixels = 2_000_000
-
     /// Whether the rest makes of the beginning just what the whole makes of the original.
     ///
     /// A step that only changes the size, when it is the first, lets JPEG, WebP and SVG be decoded smaller, and is done
@@ -57,6 +54,7 @@ struct ChainPrefix: Equatable {
     /// - Parameter header: Of the beginning.
     func serves(_ header: ImageHeader) -> Bool {
         guard let next = rest.processors.first(where: { !$0.changesNothing }), next.isResampling else { return true }
-        return hasWorked && header.format != .webp && header.pixelCount / max(header.frameCount, 1) <= Self.mostPixels
+        return hasWorked && header.format != .webp
+            && header.pixelCount / max(header.frameCount, 1) <= ImageProcessor.mostPixelsInMemory
     }
 }

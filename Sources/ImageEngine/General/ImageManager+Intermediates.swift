@@ -13,8 +13,7 @@ extension ImageManager {
     ) async throws -> Original? {
         guard resource.isOnNetwork, options.integrity == nil, !options.forceRefresh else { return nil }
         // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
-        let recipe = options.recipe
-        if recipe.processors.isEmpty, recipe.serializer == nil || recipe.serializer == CacheSerializer() { return nil }
+        if options.recipe.hasNoStep { return nil }
         let home = originals(for: cache, options)
         guard try home.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false) == CacheType.none else {
             return nil

@@ -20,14 +20,11 @@ enum ImagePreview {
     }
 
     static func read(_ text: String) -> RenderPlaceholder? {
-        for line in text.split(separator: "\n") where line.hasPrefix(letter) {
-            let parts = line.dropFirst().split(separator: " ")
-            guard parts.count == 2, let color = RecipeColor(String(parts[0])),
-                let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
-            else { return nil }
-            return RenderPlaceholder(thumbHash: hash, dominantColor: color)
-        }
-        return nil
+        guard let parts = ImageNotes.note(letter, in: text)?.split(separator: " "), parts.count == 2,
+            let color = RecipeColor(String(parts[0])),
+            let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
+        else { return nil }
+        return RenderPlaceholder(thumbHash: hash, dominantColor: color)
     }
 
     /// The origin with the placeholder.

@@ -100,9 +100,12 @@ public struct ImageRecipe: Hashable, Sendable {
         }
     }
 
+    /// Whether neither a processor nor a way of writing is asked for: then the original itself may be the answer.
+    var hasNoStep: Bool { processors.isEmpty && (serializer == nil || serializer == CacheSerializer()) }
+
     /// What a picture with that header is left as it is by: nothing but a choice of frames, and there is one.
     func isNothing(for header: ImageHeader) -> Bool {
-        guard processors.isEmpty, serializer == nil || serializer == CacheSerializer() else { return false }
+        guard hasNoStep else { return false }
         if scalesDown, isLarge(header) { return false }
         switch frames {
         case .all: return true

@@ -43,9 +43,7 @@ enum VariantSource {
     static func mark(of record: ImageRecord) -> String? { line(of: record, letter) }
 
     private static func line(of record: ImageRecord, _ letter: String) -> String? {
-        guard let text = record.origin.http else { return nil }
-        for line in text.split(separator: "\n") where line.hasPrefix(letter) { return String(line.dropFirst()) }
-        return nil
+        ImageNotes.note(letter, in: record.origin.http).map(String.init)
     }
 }
 

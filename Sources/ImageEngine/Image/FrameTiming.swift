@@ -54,8 +54,8 @@ extension FrameTiming {
 
     /// Reads the line of a text; nil if there is none that a version of ours would write.
     init?(in text: String) {
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(Self.letter) }) else { return nil }
-        let parts = line.dropFirst().split(separator: " ")
+        guard let note = ImageNotes.note(Self.letter, in: text) else { return nil }
+        let parts = note.split(separator: " ")
         guard parts.count == 2, let loopCount = Int(parts[0]), loopCount >= 0 else { return nil }
         var delays: [Int] = []
         for run in parts[1].split(separator: ",") {
