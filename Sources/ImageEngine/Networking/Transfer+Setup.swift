@@ -6,6 +6,8 @@ extension Transfer {
     func configure() {
         let hop = order.hop
         let context = Unmanaged.passUnretained(self).toOpaque()
+        failureText.pointee = 0
+        hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
         hc_set_string(easy, CURLOPT_URL, hop.url.text)
         hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
