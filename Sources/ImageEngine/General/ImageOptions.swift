@@ -33,6 +33,9 @@ public struct ImageOptions: Hashable, Sendable {
     public var preloadAllAnimationData = false
     /// Accepted, and without effect here: pictures are never decoded where anybody waits.
     public var backgroundDecode = false
+    /// Whether the image is only answered and kept once the codec worker has decoded all of it; the cache's
+    /// own setting when nil.
+    public var verifyDecode: Bool?
     /// Whether the answer is to hold a placeholder of the image: a ThumbHash and its dominant colour.
     public var wantsPreview = false
     /// What the making of it may cost.
@@ -138,6 +141,8 @@ public struct ImageOptions: Hashable, Sendable {
 
 /// What becomes of a download that nobody waits for any more.
 public enum LastCancel: String, Sendable, Hashable, CaseIterable {
+        kept.verifyDecode = verifyDecode
+        if verifyDecode == true { kept.limits = limits }
     /// It is broken off.
     case abort
     /// It goes on behind everything else, and is cached.

@@ -124,6 +124,11 @@ struct OptionField: Sendable {
         flag(
             "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
         ) { $0.backgroundDecode = $1 },
+        value(
+            "verifyDecode",
+            "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.",
+            Bool.self
+        ) { $0.verifyDecode = $1 },
         flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
             $0.wantsPreview = $1
         },
