@@ -70,6 +70,9 @@ import Testing
             "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
             { $0.authorization == .basic(user: "u", password: "") }
         ),
+        ("method", "\"POST\"", { $0.method == .post }), ("method", "\"PUT\"", { $0.method == .put }),
+        ("body", "\"é\"", { $0.body == [0xC3, 0xA9] && $0.method == .post }),
+        ("body", "{\"base64\":\"AP8=\"}", { $0.body == [0, 0xFF] && $0.method == .post }),
         ("delegates", "[]", { $0.delegates?.questions == [] }),
         (
             "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
@@ -138,6 +141,10 @@ import Testing
         ("forcedCacheFileExtension", "\"\"", "", "1 to 16 letters"),
         ("revalidate", "true", "", "one of \"never\""), ("revalidate", "\"ifStale\"", "", "one of \"never\""),
         ("staleIfError", "-1", "", "a number from 0 to 31536000"), ("offline", "\"on\"", "", "a boolean"),
+        ("verifyDecode", "1", "", "a boolean"), ("method", "\"get\"", "", "one of \"GET\""),
+        ("method", "\"HEAD\"", "", "one of \"GET\""),
+        ("body", "7", "", "text or {\"base64\""), ("body", "{\"base64\":\"\",\"x\":1}", "", "text or {\"base64\""),
+        ("body", "{\"base64\":\"!\"}", ".base64", "a string of base64"),
         ("negativeCache", "31536001", "", "a number from 0"), ("negativeCache", "true", "", "a number from 0"),
         ("timeout", "0", "", "a number above 0 up to 86400"),
         ("timeout", "\"5\"", "", "a number above 0"), ("deadline", "86401", "", "a number above 0"),
@@ -190,6 +197,16 @@ import Testing
             #expect(mismatch.error.message.hasPrefix("\"\(mismatch.path)\" "))
             #expect(mismatch.error.message.hasSuffix(".") || mismatch.error.message.hasSuffix("?"))
         }
+    }
+
+    @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {  // A-015
+        #expect(try decode(#"{"body":"a","method":"PUT"}"#).method == .put)
+        #expect(try decode(#"{"method":null,"body":"a"}"#).method == .post)
+        let error = #expect(throws: Mismatch.self) { try decode(#"{"method":"GET","body":"a"}"#) }
+        #expect(error?.path == "method" && error?.expected == "\"POST\" or \"PUT\"")
+        let long = String(repeating: "a", count: ImageOptions.bodyLimit)
+        #expect(try decode(#"{"body":"\#(long)"}"#).body?.count == ImageOptions.bodyLimit)
+        #expect(throws: Mismatch.self) { try decode(#"{"body":"\#(long)b"}"#) }
     }
 
     @Test func everyOptionHasAGoodAndABadValueHere() {

@@ -57,7 +57,9 @@ extension ImageManager {
     ) async throws -> Probed {
         let outgoing = try await modified(url, options)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
-        for size in Self.probeSizes.map(Optional.some) + [nil] {
+        // A part of an answer to what is no GET says nothing.
+        let isWhole = outgoing.options.method != .get
+        for size in isWhole ? [nil] : Self.probeSizes.map(Optional.some) + [nil] {
             var asking = outgoing.options
             if let size {
                 asking.headers = asking.headers.filter { $0.key.lowercased() != "range" }

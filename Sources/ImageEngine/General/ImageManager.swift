@@ -486,6 +486,7 @@ public final class ImageManager: Sendable {
         options.onlyFromCache = false
         options.alternativeSources = []
         options.integrity = nil
+        (options.method, options.body) = (.get, nil)
         options.recipe = ImageRecipe()
         do {
             var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)

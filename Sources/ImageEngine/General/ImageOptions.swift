@@ -76,6 +76,10 @@ public struct ImageOptions: Hashable, Sendable {
     public var merges = true
     /// Request headers.
     public var headers: [String: String] = [:]
+    /// What the server is asked to do.
+    public var method = RequestMethod.get
+    /// What the request brings along, unless ``method`` is GET; at most ``bodyLimit`` bytes.
+    public var body: [UInt8]?
     /// Credentials, sent to the host of the URL only.
     public var authorization: Authorization?
     /// Who is asked about the download while it runs.
@@ -135,14 +139,14 @@ public struct ImageOptions: Hashable, Sendable {
         kept.lease = lease
         kept.integrity = integrity
         kept.revalidate = revalidate
+        kept.verifyDecode = verifyDecode
+        if verifyDecode == true { kept.limits = limits }
         return kept
     }
 }
 
 /// What becomes of a download that nobody waits for any more.
 public enum LastCancel: String, Sendable, Hashable, CaseIterable {
-        kept.verifyDecode = verifyDecode
-        if verifyDecode == true { kept.limits = limits }
     /// It is broken off.
     case abort
     /// It goes on behind everything else, and is cached.

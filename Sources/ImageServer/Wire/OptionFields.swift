@@ -203,6 +203,13 @@ struct OptionField: Sendable {
         ) { $0.slot = $1.text },
         flag("merge", "Share the download with others who want the same.", default: true) { $0.merges = $1 },
         value("headers", "Request headers.", default: [:], HeaderFields.self) { $0.headers = $1.fields },
+        value(
+            "method", "What the server is asked to do; POST when there is a body.", default: "GET", RequestMethod.self
+        ) { $0.method = $1 },
+        value(
+            "body", "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.",
+            RequestBody.self
+        ) { $0.body = $1.bytes },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },
@@ -284,6 +291,9 @@ extension ImageOptions: WireValue {
             }
             if value.isNull { return }
             do throws(Mismatch) { try field.apply(value, &options) } catch { throw error.within(name) }
+        }
+        if options.body != nil {
+            options.method = try RequestBody.method(options.method, given: view.member("method"))
         }
         return options
     }
