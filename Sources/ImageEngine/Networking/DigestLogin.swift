@@ -111,7 +111,7 @@ extension Hop {
         // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
         return digest.answer(
             user: user, password: password, method: url.isSecure ? "CONNECT" : method.rawValue,
-            target: url.isSecure ? String(url.origin.dropFirst("https://".count)) : url.text, use: use, own: own)
+            target: url.proxyTarget, use: use, own: own)
     }
 
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.
