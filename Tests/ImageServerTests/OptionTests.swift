@@ -73,6 +73,7 @@ import Testing
         ("method", "\"POST\"", { $0.method == .post }), ("method", "\"PUT\"", { $0.method == .put }),
         ("body", "\"é\"", { $0.body == [0xC3, 0xA9] && $0.method == .post }),
         ("body", "{\"base64\":\"AP8=\"}", { $0.body == [0, 0xFF] && $0.method == .post }),
+        ("dataModifier", "\"base64\"", { $0.dataModifier == .base64 }),
         ("delegates", "[]", { $0.delegates?.questions == [] }),
         (
             "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
@@ -142,7 +143,7 @@ import Testing
         ("revalidate", "true", "", "one of \"never\""), ("revalidate", "\"ifStale\"", "", "one of \"never\""),
         ("staleIfError", "-1", "", "a number from 0 to 31536000"), ("offline", "\"on\"", "", "a boolean"),
         ("verifyDecode", "1", "", "a boolean"), ("method", "\"get\"", "", "one of \"GET\""),
-        ("method", "\"HEAD\"", "", "one of \"GET\""),
+        ("method", "\"HEAD\"", "", "one of \"GET\""), ("dataModifier", "\"Base64\"", "", "\"base64\""),
         ("body", "7", "", "text or {\"base64\""), ("body", "{\"base64\":\"\",\"x\":1}", "", "text or {\"base64\""),
         ("body", "{\"base64\":\"!\"}", ".base64", "a string of base64"),
         ("negativeCache", "31536001", "", "a number from 0"), ("negativeCache", "true", "", "a number from 0"),

@@ -268,7 +268,7 @@ extension ImageManager {
         Storing(
             content: .body(arrival.download.body), key: arrival.key, cache: arrival.cache, source: arrival.request.url,
             origin: arrival.origin, options: arrival.options, needs: arrival.needs,
-            contentType: arrival.download.response.contentType)
+            contentType: arrival.request.dataModifier == nil ? arrival.download.response.contentType : nil)
     }
 }
 

@@ -393,7 +393,7 @@ public final class ImageManager: Sendable {
                     scope: scope(of: request.url, options, login: download.login), cache: cache,
                     options: wish.options, needs: needs)
                 if let revived = try await revive(standing, arrival) { return revived }
-                let whole = try await wholeArrival(arrival, effort.priority, effort.report)
+                let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
                 return try await keep(store(whole), departure.flight)
             }
         case .data(let bytes):
@@ -486,6 +486,7 @@ public final class ImageManager: Sendable {
         options.onlyFromCache = false
         options.alternativeSources = []
         options.integrity = nil
+        options.dataModifier = nil
         (options.method, options.body) = (.get, nil)
         options.recipe = ImageRecipe()
         do {

@@ -80,6 +80,8 @@ public struct ImageOptions: Hashable, Sendable {
     public var method = RequestMethod.get
     /// What the request brings along, unless ``method`` is GET; at most ``bodyLimit`` bytes.
     public var body: [UInt8]?
+    /// What is done to what was downloaded before anything looks at it.
+    public var dataModifier: DataModifier?
     /// Credentials, sent to the host of the URL only.
     public var authorization: Authorization?
     /// Who is asked about the download while it runs.

@@ -140,7 +140,7 @@ extension ImageError {
     /// have done.
     fileprivate func wouldComeAgain(hasRetryAfter: Bool) -> Bool {
         switch self {
-        case .badData, .forbiddenAddress: true
+        case .badData, .dataModifyingFailed, .forbiddenAddress: true
         case .invalidStatusCode:
             isRetryable
                 ? hasRetryAfter && [429, 503].contains(statusCode)

@@ -24,6 +24,8 @@ struct DownloadRequest: Hashable, Sendable {
     let delegates: DownloadDelegates?
     let method: RequestMethod
     let body: [UInt8]?
+    /// What is done to the body before anything looks at it.
+    let dataModifier: DataModifier?
     /// Something of its own for a request that is not to be merged with any other (E2-10).
     private var own: UInt64?
     /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
@@ -68,6 +70,7 @@ struct DownloadRequest: Hashable, Sendable {
         delegates = options.delegates
         method = options.method
         body = options.method == .get ? nil : options.body
+        dataModifier = options.dataModifier
         self.validators = options.method == .get ? validators : nil
         own = options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue
     }

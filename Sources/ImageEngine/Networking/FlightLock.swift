@@ -213,6 +213,7 @@ extension DownloadRequest {
         if method != .get {
             fields += ["METHOD", method.rawValue, (body ?? []).withUnsafeBytes { Digest(of: $0) }.hex]
         }
+        if let dataModifier { fields += ["MODIFIER", dataModifier.rawValue] }
         var bytes: [UInt8] = []
         for field in fields {
             withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes += $0 }

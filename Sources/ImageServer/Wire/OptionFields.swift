@@ -210,6 +210,11 @@ struct OptionField: Sendable {
             "body", "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.",
             RequestBody.self
         ) { $0.body = $1.bytes },
+        value(
+            "dataModifier",
+            "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.",
+            DataModifier.self
+        ) { $0.dataModifier = $1 },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },

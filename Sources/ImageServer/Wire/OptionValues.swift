@@ -244,4 +244,5 @@ func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 &&
 
 extension LastCancel: NamedValue {}
 extension RequestMethod: NamedValue {}
+extension DataModifier: NamedValue {}
 extension RedirectMode: NamedValue {}
