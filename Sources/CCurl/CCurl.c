@@ -2,6 +2,7 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <locale.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -26,6 +27,8 @@ static struct {
 } curl;
 
 static const char *failure;
+/// In which names of hosts are UTF-8: libcurl has them read as the thread's locale says, which is ASCII unless somebody asks.
+static locale_t letters;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
@@ -40,6 +43,7 @@ static void load(void) {
         return; \
     }
     FUNCTIONS(RESOLVE)
+    letters = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (curl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) failure = "libcurl cannot be initialised";
 }
 
@@ -149,6 +153,9 @@ CURLUcode hc_url_set(CURLU *url, CURLUPart part, const char *text, unsigned int 
 }
 char *hc_url_get(CURLU *url, CURLUPart part, unsigned int flags) {
     char *text = NULL;
-    return curl.curl_url_get(url, part, &text, flags) == CURLUE_OK ? text : NULL;
+    locale_t before = letters ? uselocale(letters) : (locale_t)0;
+    CURLUcode code = curl.curl_url_get(url, part, &text, flags);
+    if (before) uselocale(before);
+    return code == CURLUE_OK ? text : NULL;
 }
 void hc_free(void *pointer) { curl.curl_free(pointer); }

@@ -72,6 +72,60 @@ VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, in
     return NULL;
 }
 
+typedef struct {
+    Errors errors;
+    char reason[JMSG_LENGTH_MAX];
+} Judge;
+
+static void refuse(j_common_ptr state) {
+    state->err->format_message(state, ((Judge *)state->err)->reason);
+    leave(state);
+}
+
+/// libjpeg warns and makes up what is missing. What costs no pixel is let pass.
+static void weigh(j_common_ptr state, int level) {
+    if (level >= 0) return;
+    switch (state->err->msg_code) {
+    case JWRN_ADOBE_XFORM:
+    case JWRN_JFIF_MAJOR:
+    case JWRN_EXTRANEOUS_DATA:
+    case JWRN_TOO_MUCH_DATA: return;
+    default: refuse(state);
+    }
+}
+
+int hv_check_jpeg(const void *bytes, size_t count) {
+    struct jpeg_decompress_struct state;
+    struct jpeg_progress_mgr progress = {.progress_monitor = watch_decoding};
+    Judge judge = {.reason = ""};
+    uint8_t *volatile row = NULL;
+    volatile int is_done = 0;
+    watch_errors((j_common_ptr)&state, &judge.errors);
+    judge.errors.manager.error_exit = refuse;
+    judge.errors.manager.emit_message = weigh;
+    jpeg_create_decompress(&state);
+    if (!setjmp(judge.errors.place)) {
+        state.progress = &progress;
+        jpeg_mem_src(&state, bytes, count);
+        state.src->fill_input_buffer = refuse_end;
+        jpeg_read_header(&state, TRUE);
+        jpeg_start_decompress(&state);
+        row = malloc((size_t)state.output_width * (size_t)state.output_components);
+        while (row && state.output_scanline < state.output_height) {
+            JSAMPROW place = row;
+            jpeg_read_scanlines(&state, &place, 1);
+        }
+        if (row) jpeg_finish_decompress(&state);
+        else strcpy(judge.reason, "out of memory");
+        is_done = row != NULL;
+    }
+    jpeg_destroy_decompress(&state);
+    free(row);
+    if (is_done) return 0;
+    vips_error("jpeg", "%s", *judge.reason ? judge.reason : "it has too many scans, or takes too long");
+    return -1;
+}
+
 /// The profile in as many markers as it needs (ICC.1:2010, B.4).
 static void write_profile(j_compress_ptr state, const uint8_t *profile, size_t count) {
     size_t parts = (count + profile_part - 1) / profile_part;

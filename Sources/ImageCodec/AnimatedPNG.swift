@@ -226,7 +226,7 @@ struct AnimatedPNG {
         }
 
         /// CRC-32 (PNG, annex D).
-        static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
             ~bytes.reduce(~UInt32(0)) { table[Int(($0 ^ UInt32($1)) & 255)] ^ $0 >> 8 }
         }
 

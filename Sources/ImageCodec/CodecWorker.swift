@@ -40,11 +40,21 @@ public struct CodecWorker {
             path: request.source, format: format,
             originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
         var wanted = request
+        wanted.outputs.removeAll { $0.rule == .nothing }
+        let count = wanted.outputs.count
         if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }
+        // One look at the source is that of all who want one.
+        let judgement = request.outputs.count > count ? judge(decoder) : nil
         var renderer = Renderer(wanted, decoder)
-        try renderer.run()
+        if !wanted.outputs.isEmpty { try renderer.run() }
         var outcomes: [RenderOutcome] = []
-        for (number, output) in request.outputs.enumerated() {
+        var number = -1
+        for output in request.outputs {
+            if output.rule == .nothing, let judgement {
+                outcomes.append(judgement)
+                continue
+            }
+            number += 1
             do throws(RenderFailure) {
                 var encoder = Encoder(decoder: decoder, output: output, library: library)
                 outcomes.append(.finished(try encoder.write(try renderer.results[number].get())))
@@ -54,12 +64,25 @@ public struct CodecWorker {
             }
         }
         var placeholder: RenderPlaceholder?
-        if request.wantsPlaceholder, case .success(let frames) = renderer.results[request.outputs.count],
+        if request.wantsPlaceholder, case .success(let frames) = renderer.results[count],
             let small = frames.first
         {
             placeholder = try? Placeholder.of(small)
         }
         return RenderReply(outcomes: outcomes, placeholder: placeholder)
+    }
+
+    /// Whether the source can be decoded whole.
+    private func judge(_ decoder: Decoder) -> RenderOutcome {
+        do throws(RenderFailure) {
+            try decoder.decodeAll()
+            return .finished(
+                RenderedImage(
+                    format: decoder.format.rawValue, width: decoder.upright.width, height: decoder.upright.height,
+                    frameCount: decoder.frameCount, byteCount: 0, hasAlpha: false))
+        } catch {
+            return .failed(error)
+        }
     }
 }
 

@@ -90,7 +90,7 @@ struct Encoder {
     private func chosen(isAnimated: Bool, isOpaque: Bool) -> (EncodedFormat, Encoding) {
         switch output.rule {
         case .format(let format, let encoding): return (format, encoding)
-        case .pixels: return (.png, Encoding())
+        case .pixels, .nothing: return (.png, Encoding())
         case .automatic(let encoding):
             if isAnimated {
                 let same = EncodedFormat(rawValue: decoder.originalFormat.rawValue)

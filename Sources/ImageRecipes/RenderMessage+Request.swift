@@ -31,6 +31,7 @@ extension FrameWriter {
             text(format.rawValue)
             self.encoding(encoding)
         case .pixels: byte(2)
+        case .nothing: byte(3)
         }
         text(output.path)
     }
@@ -79,6 +80,7 @@ extension FrameReader {
         case 0: .automatic(try encoding())
         case 1: .format(try name(EncodedFormat.self), try encoding())
         case 2: .pixels
+        case 3: .nothing
         case let kind: throw FrameError("its rule for the output is \(kind)")
         }
     }

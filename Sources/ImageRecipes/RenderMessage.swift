@@ -12,7 +12,7 @@ public enum RenderMessage: Hashable, Sendable {
     case reply(RenderReply)
 
     /// The version of the messages; a server and a worker of different versions do not work together.
-    public static let version = 2
+    public static let version = 3
 
     /// The longest frame, in bytes after the length.
     public static let maxLength = 4 << 20

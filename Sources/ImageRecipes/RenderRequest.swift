@@ -50,6 +50,9 @@ public struct RenderOutput: Hashable, Sendable {
         case format(EncodedFormat, Encoding)
         /// Raw pixels: RGBA, eight bits each, sRGB, not premultiplied, without padding, the frames one below the other.
         case pixels
+        /// No file: the source is decoded whole, every frame and page of it, and the outcome is whether that can be done. The
+        /// steps, frames and path do not count.
+        case nothing
     }
 
     /// The steps from the source on; the EXIF orientation is applied before the first. A ``ImageProcessor/format(_:)`` among

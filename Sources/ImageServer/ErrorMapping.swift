@@ -19,6 +19,9 @@ extension ImageError {
             code = 10000
             url(source)
             details += sample?.details ?? []
+        case .dataModifyingFailed(_, let source):
+            code = 10006
+            url(source)
         case .notModified(let source):
             code = 10001
             url(source)

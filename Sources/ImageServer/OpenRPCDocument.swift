@@ -107,6 +107,10 @@ public enum OpenRPCDocument {
             ["code": 10004, "message": "A processor could not do its work, or there is no codec worker."]
         ),
         ("limitExceeded", ["code": 10005, "message": "A limit was passed; data.limit names it."]),
+        (
+            "dataModifyingFailed",
+            ["code": 10006, "message": "What was downloaded is not what dataModifier takes it for."]
+        ),
         ("invalidURL", ["code": 20000, "message": "The text is no URL that may be loaded."]),
         ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),
         ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),

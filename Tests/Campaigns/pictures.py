@@ -66,11 +66,12 @@ class Worker:
         self.receive()
 
     def render(self, source: Path, name: str, step: bytes, output: Path) -> str:
-        """What became of a picture: ``made`` or the kind of failure."""
+        """What became of a picture: ``made`` or the kind of failure. All of it is decoded besides."""
         encoding = b"\0" * 6 + text("keep")
         one = struct.pack("<q", 1 if step else 0) + step + b"\0\1" + text("png") + encoding + text(str(output))
         limits = struct.pack("<qqqdqq", 4_000_000, 200, 20_000_000, 20.0, 1 << 30, 1_000_000)
-        body = b"\2" + text(str(source)) + text(name) + b"\0" + struct.pack("<q", 1) + one + limits + b"\1"
+        whole = struct.pack("<q", 0) + b"\0\3" + text("")
+        body = b"\2" + text(str(source)) + text(name) + b"\0" + struct.pack("<q", 2) + one + whole + limits + b"\1"
         try:
             self.socket.sendall(struct.pack("<I", len(body)) + body)
             reply = self.receive()

@@ -35,6 +35,7 @@ enum RecipeValues {
                 RenderOutput(steps: try all(), frames: .number(7), rule: .automatic(encoding), path: "/tmp/1"),
                 RenderOutput(steps: [], frames: .first, rule: .format(.heic, Encoding()), path: "/tmp/2"),
                 RenderOutput(steps: [.blackWhite], frames: .all, rule: .pixels, path: "/tmp/3"),
+                RenderOutput(steps: [], rule: .nothing, path: ""),
             ],
             limits: RenderLimits(
                 maxPixels: 1, maxFrames: 2, maxAnimationPixels: 3, decodeSeconds: 4.5, maxBytes: 5, maxEntityBytes: 6),

@@ -34,6 +34,29 @@ import Testing
         #expect(draft?.url == url && draft?.headers == headers, "\(answer)")
     }
 
+    /// A-015: a body goes nowhere that the answer does not name for it.
+    @Test func theMethodAndTheBodyAreThoseOfTheAnswer() throws {
+        func draft(_ text: String, of asked: DownloadDraft) throws -> DownloadDraft? {
+            try read(text) { try DelegateAnswers.draft($0, of: asked) }
+        }
+        var post = asked
+        (post.method, post.body) = (.post, [1])
+        let cases: [(String, DownloadDraft, RequestMethod, [UInt8]?)] = [
+            ("{}", asked, .get, nil), (#"{"body":"a"}"#, asked, .post, [0x61]),
+            (#"{"method":"PUT"}"#, asked, .put, nil),
+            (#"{"method":"PUT","body":{"base64":"AA=="}}"#, asked, .put, [0]), ("{}", post, .post, [1]),
+            (#"{"method":"GET"}"#, post, .get, nil), (#"{"method":"PUT"}"#, post, .put, [1]),
+            (#"{"url":"https://a.example/y"}"#, post, .post, [1]), (#"{"url":"https://b.example/y"}"#, post, .get, nil),
+            (#"{"url":"https://b.example/y","body":"a"}"#, post, .post, [0x61]),
+        ]
+        for (answer, asked, method, body) in cases {
+            let draft = try draft(answer, of: asked)
+            #expect(draft?.method == method && draft?.body == body, "\(answer)")
+        }
+        #expect(throws: Mismatch.self) { try draft(#"{"method":"GET","body":"a"}"#, of: asked) }
+        #expect(throws: Mismatch.self) { try draft(#"{"method":"HEAD"}"#, of: asked) }
+    }
+
     static let acceptances: [(String, Bool?)] = [
         ("null", nil), (#"{"accept":true}"#, true), (#"{"accept":false}"#, false),
     ]

@@ -45,7 +45,8 @@ import Testing
         ("frame", "7", { $0.recipe.frames == .number(7) }),
         ("scaleDownLargeImages", "true", { $0.recipe.scalesDown }), ("scaleFactor", "2.5", { $0.scaleFactor == 2.5 }),
         ("preloadAllAnimationData", "true", { $0.preloadAllAnimationData }),
-        ("backgroundDecode", "true", { $0.backgroundDecode }), ("thumbHash", "true", { $0.wantsPreview }),
+        ("backgroundDecode", "true", { $0.backgroundDecode }), ("verifyDecode", "true", { $0.verifyDecode == true }),
+        ("verifyDecode", "false", { $0.verifyDecode == false }), ("thumbHash", "true", { $0.wantsPreview }),
         ("maxPixels", "1", { $0.limits.maxPixels == 1 }), ("maxFrames", "1", { $0.limits.maxFrames == 1 }),
         ("maxAnimationPixels", "1", { $0.limits.maxAnimationPixels == 1 }),
         ("decodeSeconds", "0.5", { $0.limits.decodeSeconds == 0.5 }),
@@ -69,6 +70,10 @@ import Testing
             "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
             { $0.authorization == .basic(user: "u", password: "") }
         ),
+        ("method", "\"POST\"", { $0.method == .post }), ("method", "\"PUT\"", { $0.method == .put }),
+        ("body", "\"é\"", { $0.body == [0xC3, 0xA9] && $0.method == .post }),
+        ("body", "{\"base64\":\"AP8=\"}", { $0.body == [0, 0xFF] && $0.method == .post }),
+        ("dataModifier", "\"base64\"", { $0.dataModifier == .base64 }),
         ("delegates", "[]", { $0.delegates?.questions == [] }),
         (
             "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
@@ -137,6 +142,10 @@ import Testing
         ("forcedCacheFileExtension", "\"\"", "", "1 to 16 letters"),
         ("revalidate", "true", "", "one of \"never\""), ("revalidate", "\"ifStale\"", "", "one of \"never\""),
         ("staleIfError", "-1", "", "a number from 0 to 31536000"), ("offline", "\"on\"", "", "a boolean"),
+        ("verifyDecode", "1", "", "a boolean"), ("method", "\"get\"", "", "one of \"GET\""),
+        ("method", "\"HEAD\"", "", "one of \"GET\""), ("dataModifier", "\"Base64\"", "", "\"base64\""),
+        ("body", "7", "", "text or {\"base64\""), ("body", "{\"base64\":\"\",\"x\":1}", "", "text or {\"base64\""),
+        ("body", "{\"base64\":\"!\"}", ".base64", "a string of base64"),
         ("negativeCache", "31536001", "", "a number from 0"), ("negativeCache", "true", "", "a number from 0"),
         ("timeout", "0", "", "a number above 0 up to 86400"),
         ("timeout", "\"5\"", "", "a number above 0"), ("deadline", "86401", "", "a number above 0"),
@@ -189,6 +198,16 @@ import Testing
             #expect(mismatch.error.message.hasPrefix("\"\(mismatch.path)\" "))
             #expect(mismatch.error.message.hasSuffix(".") || mismatch.error.message.hasSuffix("?"))
         }
+    }
+
+    @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {  // A-015
+        #expect(try decode(#"{"body":"a","method":"PUT"}"#).method == .put)
+        #expect(try decode(#"{"method":null,"body":"a"}"#).method == .post)
+        let error = #expect(throws: Mismatch.self) { try decode(#"{"method":"GET","body":"a"}"#) }
+        #expect(error?.path == "method" && error?.expected == "\"POST\" or \"PUT\"")
+        let long = String(repeating: "a", count: ImageOptions.bodyLimit)
+        #expect(try decode(#"{"body":"\#(long)"}"#).body?.count == ImageOptions.bodyLimit)
+        #expect(throws: Mismatch.self) { try decode(#"{"body":"\#(long)b"}"#) }
     }
 
     @Test func everyOptionHasAGoodAndABadValueHere() {

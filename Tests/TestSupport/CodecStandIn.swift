@@ -12,6 +12,8 @@ public final class CodecStandIn: Sendable {
         case wait
         /// Refuses: a processor failed.
         case refuse
+        /// Says that the source is damaged.
+        case damaged
         /// Ends with signal 9.
         case die
         /// Does so when it is to make several outputs.
@@ -139,8 +141,9 @@ public final class CodecStandIn: Sendable {
             rule = reader.byte()
             if rule == 1: steps.append("format " + reader.text())
             if rule < 2: encoding(reader)
+            if rule == 3: steps.append("nothing")
             return steps, reader.text()
-        send(b"\x01" + number(99 if mode() == "other" else 2) + (number(1) + text("png")) * 2)
+        send(b"\x01" + number(99 if mode() == "other" else 3) + (number(1) + text("png")) * 2)
         while True:
             reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
             reader.byte()
@@ -160,10 +163,14 @@ public final class CodecStandIn: Sendable {
             made = open(here + "/made", "rb").read()
             reply = b"\x03" + number(len(outputs))
             for _, path in outputs:
+                if now == "damaged":
+                    reply += b"\x01\x00" + text("The picture is torn.")
+                    continue
                 if now == "refuse":
                     reply += b"\x01\x03" + text("It does not want to.")
                     continue
-                with open(path, "wb") as file: file.write(made)
+                if path:
+                    with open(path, "wb") as file: file.write(made)
                 reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
                 reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00")
             send(reply + b"\x00")

@@ -67,6 +67,9 @@ public final class HTTP2Server: Sendable {
             "reset": half_and(lambda stream: frame(RESET, 0, stream, struct.pack(">I", 8))),
             "unsaid-reset": lambda stream: frame(HEADERS, 4, stream, head()) + begin(stream)
                 + frame(RESET, 0, stream, struct.pack(">I", 2)),
+            "unsaid-closed": lambda stream: frame(HEADERS, 4, stream, head()) + begin(stream) + b"close",
+            "unsaid-goaway": lambda stream: frame(HEADERS, 4, stream, head()) + begin(stream)
+                + frame(GOAWAY, 0, 0, struct.pack(">II", stream, 0)) + b"close",
             "goaway": half_and(lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", 0, 2)) + b"close"),
             "closed": half_and(lambda stream: b"close"),
             "garbage": half_and(lambda stream: b"\\xff" * 100 + b"close"),

@@ -84,6 +84,10 @@ public struct Script: Sendable {
 public final class LocalServer: Sendable {
     /// One request as it arrived.
     public struct Request: Sendable {
+        /// The method.
+        public var method = "GET"
+        /// What the request brought along.
+        public var body: [UInt8] = []
         /// The path with its query.
         public let path: String
         /// Header fields, names in lower case.
@@ -238,14 +242,23 @@ public final class LocalServer: Sendable {
                 let head = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
                 buffer.removeSubrange(..<range.upperBound)
                 let lines = head.components(separatedBy: "\r\n")
-                let path = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
+                let words = lines[0].split(separator: " ").map(String.init)
+                let path = words.dropFirst().first ?? ""
                 var headers: [String: String] = [:]
                 for line in lines.dropFirst() {
                     guard let colon = line.firstIndex(of: ":") else { continue }
                     let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                     headers[line[..<colon].lowercased()] = value
                 }
-                return Request(path: path, headers: headers)
+                let length = headers["content-length"].flatMap { Int($0) } ?? 0
+                while buffer.count < length {
+                    let count = recv(client, &piece, piece.count, 0)
+                    guard count > 0 else { return nil }
+                    buffer += piece[..<count]
+                }
+                let body = Array(buffer.prefix(length))
+                buffer.removeFirst(length)
+                return Request(method: words.first ?? "", body: body, path: path, headers: headers)
             }
             let count = recv(client, &piece, piece.count, 0)
             guard count > 0 else { return nil }

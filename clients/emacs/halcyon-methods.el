@@ -38,6 +38,8 @@
   "A processor could not do its work, or there is no codec worker" 'halcyon-error)
 (define-error 'halcyon-limit-exceeded
   "A limit was passed; data.limit names it" 'halcyon-error)
+(define-error 'halcyon-data-modifying-failed
+  "What was downloaded is not what dataModifier takes it for" 'halcyon-error)
 (define-error 'halcyon-invalid-url
   "The text is no URL that may be loaded" 'halcyon-error)
 (define-error 'halcyon-connection-failed
@@ -67,6 +69,7 @@
     ("notCached" 10003 halcyon-not-cached)
     ("processingFailed" 10004 halcyon-processing-failed)
     ("limitExceeded" 10005 halcyon-limit-exceeded)
+    ("dataModifyingFailed" 10006 halcyon-data-modifying-failed)
     ("invalidURL" 20000 halcyon-invalid-url)
     ("connectionFailed" 20001 halcyon-connection-failed)
     ("timedOut" 20002 halcyon-timed-out)
@@ -113,6 +116,7 @@
     (:scaleFactor . "What the lengths of processors are multiplied by: they are then in points, not pixels.")
     (:preloadAllAnimationData . "Accepted for clients of other libraries: all frames are always kept.")
     (:backgroundDecode . "Accepted for clients of other libraries: images are always decoded in another process.")
+    (:verifyDecode . "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.")
     (:thumbHash . "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.")
     (:maxPixels . "The most pixels that a frame of an image to be processed may have.")
     (:maxFrames . "The most frames that an image to be processed may have.")
@@ -133,6 +137,9 @@
     (:slot . "A place that the image is for: a newer request for the same place cancels this one.")
     (:merge . "Share the download with others who want the same.")
     (:headers . "Request headers.")
+    (:method . "What the server is asked to do; POST when there is a body.")
+    (:body . "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.")
+    (:dataModifier . "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.")
     (:authorization . "Credentials, sent to the host of the URL only.")
     (:delegates . "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.")
     (:redirect . "Which redirects are followed: all, those to the same scheme, host and port, or none.")
@@ -173,6 +180,7 @@
     :scaleDownLargeImages
     :stripMetadata
     :thumbHash
+    :verifyDecode
     :waitForCache
     :weakRetention)
   "The names for which nil means false, and not that they are left out.")

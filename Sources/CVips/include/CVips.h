@@ -62,6 +62,9 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
 /// its header, which `hv_load` gave; much cheaper than `hv_load` for small ones. NULL without an error where libvips is to
 /// try, because the file is not plain, not whole or not right.
 VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, int shrink);
+/// Decodes a JPEG row by row and keeps nothing; not 0, with an error, if it is damaged or cut off, also where decoders get over
+/// it by making something up.
+int hv_check_jpeg(const void *bytes, size_t count);
 /// An image of 8-bit samples, copied; bands as they are counted: 1 or 2 gray, 3 or 4 RGB.
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands);
 /// Evaluates the image into memory.

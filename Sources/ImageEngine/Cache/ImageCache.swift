@@ -18,6 +18,8 @@ public final class ImageCache: Sendable {
         /// For how many seconds failures that would come again are remembered, unless a request says otherwise; 0 for not
         /// at all.
         public var negativeCache = 0
+        /// Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise.
+        public var verifyDecode = false
         /// How keys that are URLs are made shorter; the first that names a host counts for it.
         public var keyRules: [KeyRule] = []
 
@@ -75,6 +77,7 @@ public final class ImageCache: Sendable {
     let failures = Mutex(NegativeCache())
     private let settings: Mutex<Configuration>
     private let hasKeyRules: Atomic<Bool>
+    private let verifiesDecode: Atomic<Bool>
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
@@ -87,6 +90,7 @@ public final class ImageCache: Sendable {
         self.onClean = onClean
         settings = Mutex(configuration)
         hasKeyRules = Atomic(!configuration.keyRules.isEmpty)
+        verifiesDecode = Atomic(configuration.verifyDecode)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
             configuration.disk, clock: clock, folder: folder,
@@ -101,12 +105,18 @@ public final class ImageCache: Sendable {
 
     /// The options with the cache's own settings for what they leave open.
     func completed(_ options: ImageOptions) -> ImageOptions {
-        if options.revalidate != nil, options.negativeCache != nil { return options }
+        if options.revalidate != nil, options.negativeCache != nil, options.verifyDecode != nil { return options }
         let (revalidate, negativeCache) = settings.withLock { ($0.revalidate, $0.negativeCache) }
         var options = options
         options.revalidate = options.revalidate ?? revalidate
         options.negativeCache = options.negativeCache ?? Double(negativeCache)
+        options.verifyDecode = verifiesDecode(options)
         return options
+    }
+
+    /// Whether an image is only answered to a request once all of it has been decoded.
+    public func verifiesDecode(_ options: ImageOptions) -> Bool {
+        options.verifyDecode ?? verifiesDecode.load(ordering: .relaxed)
     }
 
     /// Whether and when a request checks a stored image with its server.
@@ -134,6 +144,7 @@ public final class ImageCache: Sendable {
             settings = configuration
             settings.disk.folder = folder
             hasKeyRules.store(!settings.keyRules.isEmpty, ordering: .relaxed)
+            verifiesDecode.store(settings.verifyDecode, ordering: .relaxed)
             memory.configure(settings.memory)
             disk.configure(settings.disk)
         }

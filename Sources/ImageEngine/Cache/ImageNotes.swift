@@ -15,9 +15,10 @@ enum ImageNotes {
     private static func lines(_ text: String?) -> [String] { (text ?? "").split(separator: "\n").map(String.init) }
 
     private static func isNote(_ line: String) -> Bool {
-        [ImagePreview.letter, FrameTiming.letter, VariantSource.letter, VariantSource.exactLetter].contains {
-            line.hasPrefix($0)
-        }
+        [
+            ImagePreview.letter, FrameTiming.letter, VariantSource.letter, VariantSource.exactLetter,
+            DecodeVerdict.letter,
+        ].contains { line.hasPrefix($0) }
     }
 }
 

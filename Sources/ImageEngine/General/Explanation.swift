@@ -115,6 +115,9 @@ extension ImageManager {
         told.isStale = verdict != .answer(isStale: false)
         if entry.isForeign {
             told.reasons.append("It was fetched with credentials that this request does not have.")
+        } else if options.verifyDecode == true, record.decodeVerdict == .damaged {
+            told.reasons.append("It cannot be decoded whole, as was found before (verifyDecode).")
+            return .load
         } else if !Self.allows(hit, options, mayWait: true) {
             told.reasons.append("Its bytes are not those that integrity names.")
             return .load
@@ -124,6 +127,9 @@ extension ImageManager {
         if options.forceRefresh, !policy.isOffline {
             told.reasons.append("It is not looked at (forceRefresh).")
             return .load
+        }
+        if options.verifyDecode == true, record.decodeVerdict == nil {
+            told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
         }
         return verdict
     }

@@ -4,6 +4,8 @@
 public enum ImageError: Error, Equatable, Sendable {
     /// The bytes are no image that we can read, or are cut off; `reason` is a sentence, and `sample` what came instead.
     case badData(reason: String, source: String, sample: ContentSample? = nil)
+    /// What was downloaded could not be turned into what `dataModifier` is to make of it; `reason` is a sentence.
+    case dataModifyingFailed(reason: String, source: String)
     /// A 304 came to a request that carried no validator.
     case notModified(url: String)
     /// The server answered with a status that is not accepted.
@@ -86,6 +88,8 @@ extension ImageError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .badData(let reason, let source, _): "\(source.excerpt) is no usable image: \(reason)"
+        case .dataModifyingFailed(let reason, let source):
+            "\(source.excerpt) is not what dataModifier takes it for: \(reason)"
         case .notModified(let url): "\(url.excerpt) answered 304 to a request without a validator."
         case .invalidStatusCode(let code, let url, let seconds?):
             "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
@@ -123,6 +127,7 @@ extension ImageError: CustomStringConvertible {
     public var name: String {
         switch self {
         case .badData: "badData"
+        case .dataModifyingFailed: "dataModifyingFailed"
         case .notModified: "notModified"
         case .invalidStatusCode: "invalidStatusCode"
         case .notCached, .offline: "notCached"

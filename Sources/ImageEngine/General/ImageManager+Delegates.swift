@@ -10,7 +10,8 @@ extension ImageManager {
         guard let delegates = options.delegates, delegates.questions.contains(.modifyRequest) else {
             return OutgoingRequest(url: url, options: options)
         }
-        let draft = DownloadDraft(url: url, headers: options.headers)
+        let draft = DownloadDraft(
+            url: url, headers: options.headers, method: options.method, body: options.body)
         guard let wanted = try await delegates.delegate.modify(draft) else {
             throw ImageError.downloadCancelledBeforeStarting(url: url)
         }
@@ -22,6 +23,7 @@ extension ImageManager {
         var options = options
         options.authorization = options.scoped(from: url, to: wanted.url).authorization
         options.headers = wanted.headers
+        (options.method, options.body) = (wanted.method, wanted.body)
         options.delegates = delegates.without(.modifyRequest)
         return OutgoingRequest(url: wanted.url, options: options)
     }

@@ -57,7 +57,10 @@ extension ImageManager {
     ) async throws -> Probed {
         let outgoing = try await modified(url, options)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
-        for size in Self.probeSizes.map(Optional.some) + [nil] {
+        let place = downloader.transport.spool
+        // A part of a text, or of an answer to what is no GET, says nothing.
+        let isWhole = outgoing.options.dataModifier != nil || outgoing.options.method != .get
+        for size in isWhole ? [nil] : Self.probeSizes.map(Optional.some) + [nil] {
             var asking = outgoing.options
             if let size {
                 asking.headers = asking.headers.filter { $0.key.lowercased() != "range" }
@@ -69,7 +72,8 @@ extension ImageManager {
             let download = try await downloader.download(request, priority: caller.priority, report: caller.report)
             let isPart = download.response.status == 206
             let probed = try await pool.run { () throws -> Probed? in
-                let bytes = try ImageCache.bytes(of: .body(download.body))
+                let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
+                let bytes = try ImageCache.bytes(of: .body(body))
                 if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
                 let total = Self.total(download.response.fields["content-range"])
                 if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }

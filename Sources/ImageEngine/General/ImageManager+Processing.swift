@@ -103,6 +103,7 @@ extension ImageManager {
         if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
         var looking = options
         looking.integrity = nil
+        looking.verifyDecode = nil
         return try await pool.runIfWanted { [self, looking] in
             guard let hit = try cache.hit(for: key, options: looking, burst: 0, mayWait: true) else { return nil }
             if original == nil, hit.record.isPersonal {
@@ -161,6 +162,7 @@ extension ImageManager {
         let key = options.recipe.cacheKey(resource.cacheKey)
         var keeping = options.keepingOnlyCacheOptions
         keeping.integrity = nil
+        keeping.verifyDecode = nil
         keeping.recipe = options.recipe
         keeping.limits = options.limits
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)

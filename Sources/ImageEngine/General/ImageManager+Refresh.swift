@@ -95,7 +95,7 @@ extension ImageManager {
             scope: scope(of: request.url, options, login: download.login), cache: cache,
             options: options.keepingOnlyCacheOptions, needs: [])
         if try await revive(standing, arrival) != nil { return nil }
-        let whole = try await wholeArrival(arrival, priority, nil)
+        let whole = try await modified(wholeArrival(arrival, priority, nil))
         guard try await pool.run({ cache.holds(standing.hit) }) else { return nil }
         let new = try await keep(store(whole), departure.flight)
         let old = standing.hit

@@ -90,6 +90,7 @@ extension ImageManager {
         // What is found for `forceRefresh` may only stand in when loading fails; offline it is all there is.
         let found = try await pool.run { [self, outgoing] () throws -> ImageCache.Candidate? in
             guard var found = try cache.candidate(for: key, options: options, evenExpired: true) else { return nil }
+            if options.verifyDecode == true, found.hit.record.decodeVerdict == .damaged { return nil }
             if policy.verdict(self.entry(of: found, to: outgoing, in: cache)) != .answer(isStale: false) {
                 found = ImageCache.Candidate(
                     hit: try cache.renewed(found.hit, options: options), expiredFor: found.expiredFor)
@@ -194,7 +195,7 @@ extension ImageManager {
         guard (options.negativeCache ?? 0) > 0, !options.forceRefresh else { return }
         let now = configuration.clock.monotonic()
         if let error = cache.failures.withLock({
-            $0.failure(of: NegativeCache.Request(request, options.integrity), now: now)
+            $0.failure(of: NegativeCache.Request(request, options), now: now)
         }) {
             throw .remembered(error)
         }
@@ -207,7 +208,7 @@ extension ImageManager {
         else { return }
         let now = configuration.clock.monotonic()
         cache.failures.withLock {
-            let failed = NegativeCache.Request(request, options.integrity)
+            let failed = NegativeCache.Request(request, options)
             $0.note(error, of: failed, key: key, for: seconds, retryAfter: error.retryAfter, now: now)
         }
     }
@@ -267,7 +268,7 @@ extension ImageManager {
         Storing(
             content: .body(arrival.download.body), key: arrival.key, cache: arrival.cache, source: arrival.request.url,
             origin: arrival.origin, options: arrival.options, needs: arrival.needs,
-            contentType: arrival.download.response.contentType)
+            contentType: arrival.request.dataModifier == nil ? arrival.download.response.contentType : nil)
     }
 }
 

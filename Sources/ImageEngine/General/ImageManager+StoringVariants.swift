@@ -9,7 +9,8 @@ extension ImageManager {
         case file(String)
     }
 
-    /// Stores what the recipe of the options makes of an image, and the image itself if the options want originals kept.
+    /// Stores what the recipe of the options makes of an image, and the image itself if the options want originals kept;
+    /// without a recipe the image itself. It is decoded whole before, if the options or the cache want that.
     ///
     /// - Parameter overwrites: Whether what is there is replaced: the one that is made, and the original.
     /// - Returns: What was made, from where it is now.
@@ -17,7 +18,19 @@ extension ImageManager {
         of given: Given, for key: String, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
     ) async throws -> ImageResult {
+        let options = cache.completed(options)
+        if options.verifyDecode == true || options.recipe.isEmpty {
+            var store = try await pool.run { [self] in
+                try storing(
+                    given, for: CacheKey(key), in: cache, options, overwrites: overwrites, metadata: metadata)
+            }
+            if options.verifyDecode == true { store = try await verified(store) }
+            if options.recipe.isEmpty {
+                return try await pool.run { [store] in try Self.checked(store.run()).stored }
+            }
+        }
         var keeping = options.keepingOnlyCacheOptions
+        keeping.verifyDecode = nil
         keeping.recipe = options.recipe
         keeping.limits = options.limits
         let original = try await pool.run { [self] in

@@ -60,6 +60,7 @@ public final class ImageManager: Sendable {
     public let codec: CodecPool
     let variants = Coalescer<VariantWish, ImageResult>()
     let renders = Coalescer<RenderWish, RenderedFile>()
+    let verifications = Coalescer<VerificationWish, Verification>()
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
@@ -197,6 +198,7 @@ public final class ImageManager: Sendable {
         // What memory held was of a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
         if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return .unknown }
+        if !isMade, cache.verifiesDecode(options), hit.record.decodeVerdict != .sound { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
         } else if !Self.allows(hit, options, mayWait: false) {
@@ -243,29 +245,41 @@ public final class ImageManager: Sendable {
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         do {
             if !options.recipe.isEmpty { return try await variant(resource, in: cache, options, needs, caller) }
-            if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
-            var outgoing = OutgoingRequest(url: resource.url, options: options)
-            // What has been stored here since is in memory.
-            let isMissing = isMissing && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
-            var lookup = isMissing ? .missing : try await cached(resource, in: cache, options, as: outgoing)
-            if case .foreign = lookup, options.asksToModify {
-                // Somebody else's, unless the delegate makes it this one's.
-                outgoing = try await modified(resource.url, options)
-                lookup = try await cached(resource, in: cache, options, as: outgoing)
-            }
-            if case .found(let found) = lookup { return found }
-            if let found = try await originalImage(resource, for: cache, options, needs) {
-                count(found.cacheType)
-                return found
-            }
-            try Task.checkCancellation()
-            if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
-            count(.none)
-            return try await load(resource, in: cache, options, needs, caller, outgoing: outgoing)
+            return options.verifyDecode == true
+                ? try await verifiedImage(resource, in: cache, options, needs, caller)
+                : try await anyImage(resource, in: cache, options, needs, caller, isMissing: isMissing)
         } catch let error as ImageError {
             guard let standIn = options.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
         }
+    }
+
+    /// The image itself, whether or not it can be decoded.
+    ///
+    /// - Parameter options: Are completed, and have no recipe.
+    func anyImage(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
+        isMissing: Bool = false
+    ) async throws -> ImageResult {
+        if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
+        var outgoing = OutgoingRequest(url: resource.url, options: options)
+        // What has been stored here since is in memory.
+        let isMissing = isMissing && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
+        var lookup = isMissing ? .missing : try await cached(resource, in: cache, options, as: outgoing)
+        if case .foreign = lookup, options.asksToModify {
+            // Somebody else's, unless the delegate makes it this one's.
+            outgoing = try await modified(resource.url, options)
+            lookup = try await cached(resource, in: cache, options, as: outgoing)
+        }
+        if case .found(let found) = lookup { return found }
+        if let found = try await originalImage(resource, for: cache, options, needs) {
+            count(found.cacheType)
+            return found
+        }
+        try Task.checkCancellation()
+        if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+        count(.none)
+        return try await load(resource, in: cache, options, needs, caller, outgoing: outgoing)
     }
 
     /// The options with the settings of the cache and the downloader where they say nothing.
@@ -409,7 +423,7 @@ public final class ImageManager: Sendable {
                     scope: scope(of: request.url, options, login: download.login), cache: cache,
                     options: wish.options, needs: needs)
                 if let revived = try await revive(standing, arrival) { return revived }
-                let whole = try await wholeArrival(arrival, effort.priority, effort.report)
+                let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
                 return try await keep(store(whole), departure.flight)
             }
         case .data(let bytes):
@@ -443,8 +457,11 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameter flight: Is given back when the image is stored.
     func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
-        if store.isToBeForgotten { return try await pool.run { try store.forgetting() } }
-        var store = store
+        if store.isToBeForgotten {
+            if store.options.verifyDecode == true { _ = try await verified(store) }
+            return try await pool.run { try store.forgetting() }
+        }
+        var store = store.options.verifyDecode == true ? try await verified(store) : store
         store.maySurpass = store.needs.contains(.file)
         return try await keep(asked: store, flight)
     }
@@ -499,6 +516,8 @@ public final class ImageManager: Sendable {
         options.onlyFromCache = false
         options.alternativeSources = []
         options.integrity = nil
+        options.dataModifier = nil
+        (options.method, options.body) = (.get, nil)
         options.recipe = ImageRecipe()
         do {
             var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
@@ -516,12 +535,9 @@ public final class ImageManager: Sendable {
         _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
     ) throws -> ImageResult {
-        guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
-        // The bytes are in hand: memory holds them too, as Kingfisher's does.
-        let store = Storing(
-            content: .bytes(bytes), key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: [.file, .bytes], overwrites: overwrites, metadata: metadata)
-        return try Self.checked(store.run()).stored
+        try Self.checked(
+            storing(.bytes(bytes), for: key, in: cache, options, overwrites: overwrites, metadata: metadata).run()
+        ).stored
     }
 
     /// Stores the content of a file under a key. A large file is copied piece by piece. Waits for the disk.
@@ -529,11 +545,28 @@ public final class ImageManager: Sendable {
         contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions,
         overwrites: Bool = true, metadata: String? = nil
     ) throws -> ImageResult {
-        let content = try LocalFile(path: absolutePath(path), options: options).content()
-        let store = Storing(
+        try Self.checked(
+            storing(.file(path), for: key, in: cache, options, overwrites: overwrites, metadata: metadata).run()
+        ).stored
+    }
+
+    /// How something that is given is stored.
+    func storing(
+        _ given: Given, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
+        metadata: String?
+    ) throws -> Storing {
+        let content: DiskStorage.Content
+        switch given {
+        case .bytes(let bytes):
+            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
+            content = .bytes(bytes)
+        case .file(let path):
+            content = try LocalFile(path: absolutePath(path), options: options).content()
+        }
+        // Bytes that are in hand are held by memory too, as by Kingfisher's.
+        return Storing(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
-        return try Self.checked(store.run()).stored
     }
 
     /// Begins `work` where it may wait for the disk.

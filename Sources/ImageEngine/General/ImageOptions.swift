@@ -33,6 +33,9 @@ public struct ImageOptions: Hashable, Sendable {
     public var preloadAllAnimationData = false
     /// Accepted, and without effect here: pictures are never decoded where anybody waits.
     public var backgroundDecode = false
+    /// Whether the image is only answered and kept once the codec worker has decoded all of it; the cache's
+    /// own setting when nil.
+    public var verifyDecode: Bool?
     /// Whether the answer is to hold a placeholder of the image: a ThumbHash and its dominant colour.
     public var wantsPreview = false
     /// What the making of it may cost.
@@ -73,6 +76,12 @@ public struct ImageOptions: Hashable, Sendable {
     public var merges = true
     /// Request headers.
     public var headers: [String: String] = [:]
+    /// What the server is asked to do.
+    public var method = RequestMethod.get
+    /// What the request brings along, unless ``method`` is GET; at most ``bodyLimit`` bytes.
+    public var body: [UInt8]?
+    /// What is done to what was downloaded before anything looks at it.
+    public var dataModifier: DataModifier?
     /// Credentials, sent to the host of the URL only.
     public var authorization: Authorization?
     /// Who is asked about the download while it runs.
@@ -132,6 +141,8 @@ public struct ImageOptions: Hashable, Sendable {
         kept.lease = lease
         kept.integrity = integrity
         kept.revalidate = revalidate
+        kept.verifyDecode = verifyDecode
+        if verifyDecode == true { kept.limits = limits }
         return kept
     }
 }

@@ -167,8 +167,9 @@ public final class ImagePrefetcher: Sendable {
         do {
             try Task.checkCancellation()
             let resource = cache.resource(url)
-            // What may have to be checked with its server is not settled by being there.
-            let mayBeChecked = cache.revalidation(options) != .never && resource.isOnNetwork
+            // What may have to be checked with its server, or decoded, is not settled by being there.
+            let mayBeChecked =
+                cache.revalidation(options) != .never && resource.isOnNetwork || cache.verifiesDecode(options)
             if !options.forceRefresh, !mayBeChecked, try await isCached(resource) {
                 return settle(url) ? .skipped(url) : .failed(url, CancellationError())
             }

@@ -73,10 +73,12 @@ public struct Integrity: Hashable, Sendable {
 }
 
 extension ImageManager {
-    /// Whether a cached image is one that the options allow: the bytes that they name, if they name any.
+    /// Whether a cached image is one that the options allow: the bytes that they name, if they name any, and none that is
+    /// known to be damaged, if they want it decoded.
     ///
     /// - Parameter mayWait: Whether its file may be read to tell. Otherwise it is not allowed when that is needed.
     static func allows(_ hit: ImageCache.Hit, _ options: ImageOptions, mayWait: Bool) -> Bool {
+        if options.verifyDecode == true, hit.record.decodeVerdict == .damaged { return false }
         guard let integrity = options.integrity else { return true }
         if let checksum = hit.record.checksum, let verdict = integrity.allows(checksum) { return verdict }
         if let bytes = hit.bytes { return integrity.allows(bytes) }

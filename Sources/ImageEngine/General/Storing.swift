@@ -2,12 +2,12 @@ internal import Logging
 
 /// One image on its way into a cache: validated by its header, then stored as the options say.
 struct Storing: Sendable {
-    let content: DiskStorage.Content
+    var content: DiskStorage.Content
     let key: CacheKey
     let cache: ImageCache
     /// What errors name as the thing that failed.
     let source: String
-    let origin: ImageOrigin
+    var origin: ImageOrigin
     let options: ImageOptions
     let needs: ImageNeeds
     /// What the server called it; for errors only.
@@ -17,6 +17,8 @@ struct Storing: Sendable {
     /// What the caller wants kept with the image: a JSON object.
     var metadata: String?
 
+    /// The file of the content, when it is there for this alone.
+    var scratch: ScratchFile?
     /// Whether an image that is too large for the disk tier is answered all the same.
     var maySurpass = false
 
@@ -85,7 +87,7 @@ struct Storing: Sendable {
         }
     }
 
-    private var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
+    var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
 
     /// Says in the log that a server calls the image something else than it is; by its hash, for URLs are private.
     private func warn(of format: ImageFormat) {
@@ -100,7 +102,8 @@ struct Storing: Sendable {
 
     private static let logger = Logger(label: "halcyon.images")
 
-    private func header() throws(ImageError) -> ImageHeader {
+    /// - Parameter warns: Whether the log hears when the server calls it something else than it is.
+    func header(warns: Bool = true) throws(ImageError) -> ImageHeader {
         if let integrity = options.integrity, !integrity.allows(content) { throw Integrity.mismatch(source, sample) }
         do {
             let header =
@@ -110,7 +113,7 @@ struct Storing: Sendable {
                 case .body(let body): try body.header()
                 case .file(let path): try LocalFile(path: path, options: options).header()
                 }
-            warn(of: header.format)
+            if warns { warn(of: header.format) }
             return header
         } catch let failure as ImageHeader.Failure {
             throw .badData(reason: failure.sentence(contentType: contentType), source: source, sample: sample)

@@ -7,11 +7,14 @@ struct NegativeCache: Sendable {
     struct Request: Hashable, Sendable {
         let download: DownloadRequest
         let integrity: Integrity?
+        /// Whether its picture must be one that can be decoded.
+        let isDecoded: Bool
 
         /// A request as any caller may have sent it.
-        init(_ download: DownloadRequest, _ integrity: Integrity?) {
+        init(_ download: DownloadRequest, _ options: ImageOptions) {
             self.download = download.common
-            self.integrity = integrity
+            integrity = options.integrity
+            isDecoded = options.verifyDecode == true
         }
     }
 
@@ -137,7 +140,7 @@ extension ImageError {
     /// have done.
     fileprivate func wouldComeAgain(hasRetryAfter: Bool) -> Bool {
         switch self {
-        case .badData, .forbiddenAddress: true
+        case .badData, .dataModifyingFailed, .forbiddenAddress: true
         case .invalidStatusCode:
             isRetryable
                 ? hasRetryAfter && [429, 503].contains(statusCode)

@@ -24,12 +24,14 @@ enum AcceptHeader {
 }
 
 extension ImageDownloader {
-    /// The `Accept` that goes with a request for `url` that has none: what the rules of its host say, else the usual one.
+    /// The `Accept` that goes with a request for `url` that has none: what the rules say of the host that it goes to, which
+    /// may be that of a mirror, else the usual one.
     func accept(for url: String) -> String {
         let usual = transport.settings.accept
-        let hosts = rules.hosts
-        guard !hosts.isEmpty, let host = try? WebURL(url).host else { return usual }
-        for rule in hosts where rule.matches(host) {
+        let rules = rules
+        guard !rules.hosts.isEmpty, let web = try? WebURL(url), let hop = try? rules.rewritten(Hop(web, ImageOptions()))
+        else { return usual }
+        for rule in rules.hosts where rule.matches(hop.url.host) {
             if let named = rule.headers.first(where: { $0.key.asciiLowercased == "accept" }) { return named.value }
         }
         return usual

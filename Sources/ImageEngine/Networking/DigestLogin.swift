@@ -100,7 +100,8 @@ extension Hop {
     func digestAnswer(use: Int, own: String) -> String? {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
         return digest.answer(
-            user: user, password: password, target: String(decoding: url.target, as: UTF8.self), use: use, own: own)
+            user: user, password: password, method: method.rawValue,
+            target: String(decoding: url.target, as: UTF8.self), use: use, own: own)
     }
 
     /// The `Proxy-Authorization` that answers the digest challenge of a proxy; nil when there is nothing to answer.
@@ -109,8 +110,8 @@ extension Hop {
         else { return nil }
         // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
         return digest.answer(
-            user: user, password: password, method: url.isSecure ? "CONNECT" : "GET",
-            target: url.isSecure ? String(url.origin.dropFirst("https://".count)) : url.text, use: use, own: own)
+            user: user, password: password, method: url.isSecure ? "CONNECT" : method.rawValue,
+            target: url.proxyTarget, use: use, own: own)
     }
 
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.

@@ -25,14 +25,25 @@ public struct DownloadDraft: Sendable, Hashable {
     /// Header fields.
     public var headers: [String: String]
 
+    /// What the server is asked to do.
+    public var method: RequestMethod
+    /// What it brings along, unless the method is GET.
+    public var body: [UInt8]?
+
     /// A request for `url`.
-    public init(url: String, headers: [String: String]) {
+    public init(url: String, headers: [String: String], method: RequestMethod = .get, body: [UInt8]? = nil) {
         self.url = url
         self.headers = headers
+        self.method = method
+        self.body = body
     }
 
-    /// The same request to another URL; credentials stay with the origin they were for.
+    /// The same request to another URL; credentials and a body stay with the origin they were for, and what goes elsewhere
+    /// is a GET.
     public func moved(to url: String) -> DownloadDraft {
+        guard URLOrigin(self.url) != URLOrigin(url) else {
+            return DownloadDraft(url: url, headers: headers, method: method, body: body)
+        }
         var options = ImageOptions()
         options.headers = headers
         return DownloadDraft(url: url, headers: options.scoped(from: self.url, to: url).headers)

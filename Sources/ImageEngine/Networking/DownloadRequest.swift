@@ -22,6 +22,10 @@ struct DownloadRequest: Hashable, Sendable {
     /// Media types of which the server must name one, if it names any.
     let acceptContentTypes: Set<String>?
     let delegates: DownloadDelegates?
+    let method: RequestMethod
+    let body: [UInt8]?
+    /// What is done to the body before anything looks at it.
+    let dataModifier: DataModifier?
     /// Something of its own for a request that is not to be merged with any other (E2-10).
     private var own: UInt64?
     /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
@@ -64,7 +68,10 @@ struct DownloadRequest: Hashable, Sendable {
         validStatusCodes = options.validStatusCodes
         acceptContentTypes = options.acceptContentTypes
         delegates = options.delegates
-        self.validators = validators
+        method = options.method
+        body = options.method == .get ? nil : options.body
+        dataModifier = options.dataModifier
+        self.validators = options.method == .get ? validators : nil
         own = options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue
     }
 
@@ -124,7 +131,7 @@ struct DownloadResponse: Sendable {
 /// A finished download.
 struct Download: Sendable {
     let response: DownloadResponse
-    let body: DownloadedBody
+    var body: DownloadedBody
     /// Credentials that were given besides those of the request; see ``Logins``.
     var login: String?
 }

@@ -189,7 +189,7 @@ struct Exchange: Sendable {
     // MARK: Redirects
 
     private mutating func redirected(_ hop: Hop, _ status: Int, _ location: String) async throws -> Hop {
-        var next = try policy.next(after: hop, location: location)
+        var next = try policy.next(after: hop, status: status, location: location)
         if let delegate = delegate(for: .redirect) {
             guard let draft = try await delegate.redirect(next.draft, from: hop.url.text, status: status) else {
                 throw ImageError.invalidStatusCode(status, url: request.url)

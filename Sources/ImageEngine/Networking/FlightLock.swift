@@ -209,6 +209,11 @@ extension DownloadRequest {
         case nil: fields += ["none"]
         }
         for (name, value) in headers { fields += [name.asciiLowercased, value] }
+        // No header's name has a capital here.
+        if method != .get {
+            fields += ["METHOD", method.rawValue, (body ?? []).withUnsafeBytes { Digest(of: $0) }.hex]
+        }
+        if let dataModifier { fields += ["MODIFIER", dataModifier.rawValue] }
         var bytes: [UInt8] = []
         for field in fields {
             withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes += $0 }

@@ -30,6 +30,8 @@ struct Hop: Hashable, Sendable {
 
     var url: WebURL
     var fields: [Field]
+    var method = RequestMethod.get
+    var body: [UInt8]?
     var authorization: Authorization?
     /// The scheme that a server asked for, when it was not the usual one: `digest`.
     var scheme: String?
@@ -49,6 +51,7 @@ struct Hop: Hashable, Sendable {
     init(_ request: DownloadRequest) {
         url = request.webURL.withoutCredentials
         fields = Self.fields(request.headers)
+        (method, body) = (request.method, request.body)
         authorization = request.authorization ?? request.webURL.credentials
     }
 
@@ -93,7 +96,8 @@ struct Hop: Hashable, Sendable {
     var draft: DownloadDraft {
         DownloadDraft(
             url: url.text,
-            headers: Dictionary(fields.map { ($0.name.text, $0.value.text) }, uniquingKeysWith: { first, _ in first }))
+            headers: Dictionary(fields.map { ($0.name.text, $0.value.text) }, uniquingKeysWith: { first, _ in first }),
+            method: method, body: body)
     }
 
     /// The request as a delegate changed it. Credentials stay behind when it goes elsewhere now.
@@ -106,6 +110,7 @@ struct Hop: Hashable, Sendable {
             hop = following(to: target)
             if let credentials = target.credentials { hop.authorization = credentials }
         }
+        (hop.method, hop.body) = (draft.method, draft.method == .get ? nil : draft.body)
         for (name, value) in draft.headers {
             let isSound = !name.isEmpty && (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             guard isSound, !name.contains(":") else {

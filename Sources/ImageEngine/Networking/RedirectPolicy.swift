@@ -35,12 +35,21 @@ struct RedirectPolicy: Sendable {
         [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
     }
 
-    /// The request that follows `hop` when that was answered with `location`.
-    mutating func next(after hop: Hop, location: String) throws(ImageError) -> Hop {
+    /// The request that follows `hop` when that was answered with `status` and `location`.
+    ///
+    /// A body goes to no other origin: it may be a secret, as a header may.
+    mutating func next(after hop: Hop, status: Int = 302, location: String) throws(ImageError) -> Hop {
         visited.insert(hop)
-        let next = hop.following(to: try hop.url.following(location, naming: source))
+        let next = hop.redirected(status: status).following(to: try hop.url.following(location, naming: source))
         if mode == .none || mode == .sameOrigin && next.url.origin != hop.url.origin {
             throw .redirectRefused(mode, to: next.url.text, source: source)
+        }
+        if next.body != nil, next.url.origin != hop.url.origin {
+            throw .forbiddenAddress(
+                url: next.url.text,
+                reason:
+                    "It was redirected to there with status \(status), and the body of a request stays with its origin."
+            )
         }
         guard count < limit else {
             throw .limitExceeded(

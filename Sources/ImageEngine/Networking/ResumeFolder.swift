@@ -164,7 +164,8 @@ extension DownloadRequest {
     /// Whether the rest of a body may be asked for: not when the caller or the cache asks for something particular, nor
     /// when a delegate may have a say in what is sent, for then we do not know with which credentials it was fetched.
     var canResume: Bool {
-        validators == nil && delegates?.questions.isDisjoint(with: [.modifyRequest, .redirect, .challenge]) ?? true
+        validators == nil && method == .get
+            && delegates?.questions.isDisjoint(with: [.modifyRequest, .redirect, .challenge]) ?? true
             && !headers.contains { field in
                 let name = field.name.lowercased()
                 return name.hasPrefix("if-") || name == "range" || name == "accept-encoding"

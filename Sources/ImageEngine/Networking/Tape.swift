@@ -73,10 +73,14 @@ public final class Tape: Sendable {
         }
     }
 
-    /// What a recorded answer is found by: the URL, and whether the server was asked for changes only.
+    /// What a recorded answer is found by: the URL, whether the server was asked for changes only, and of what is no GET the
+    /// method and the body.
     private func name(of request: DownloadRequest) -> String {
         let validators = request.validators
-        let parts = [request.webURL.text, validators?.etag ?? "", validators?.lastModified ?? ""]
+        var parts = [request.webURL.text, validators?.etag ?? "", validators?.lastModified ?? ""]
+        if request.method != .get {
+            parts += [request.method.rawValue, (request.body ?? []).withUnsafeBytes { Digest(of: $0) }.hex]
+        }
         return Digest(of: parts.joined(separator: "\n")).hex
     }
 
@@ -86,7 +90,7 @@ public final class Tape: Sendable {
     private func record(_ request: DownloadRequest, _ outcome: TapeExchange.Outcome, _ body: DownloadedBody?) {
         let folder = exchanges + "/" + name(of: request)
         _ = mkdir(folder, 0o700)
-        let head = TapeExchange(url: request.webURL.text, outcome: outcome).head
+        let head = TapeExchange(url: request.webURL.text, method: request.method, outcome: outcome).head
         do {
             // Written beside, as every file of ours, for another process may be playing.
             let draft = "\(self.folder)/\(getpid())-\(UInt64.random(in: 0 ... .max)).part"

@@ -12,6 +12,7 @@ struct TapeExchange: Sendable, Equatable {
 
     /// The URL as it was asked for.
     var url: String
+    var method = RequestMethod.get
     var outcome: Outcome
 
     /// The longest head that is read, in bytes.
@@ -19,7 +20,7 @@ struct TapeExchange: Sendable, Equatable {
 
     /// The text before the body.
     var head: [UInt8] {
-        var lines = ["GET \(Self.escaped(url))", ""]
+        var lines = ["\(method.rawValue) \(Self.escaped(url))", ""]
         switch outcome {
         case .answer(let status, let url, let fields):
             lines.append("HTTP \(status) \(Self.escaped(url))")
@@ -52,10 +53,12 @@ struct TapeExchange: Sendable, Equatable {
             line = []
             if blank == 2 { break }
         }
-        guard blank == 2, lines.count >= 4, lines[1].isEmpty, lines[0].hasPrefix("GET "),
-            let url = unescaped(lines[0].dropFirst(4)), let outcome = outcome(lines[2...].dropLast(), of: url)
+        guard blank == 2, lines.count >= 4, lines[1].isEmpty, let space = lines[0].firstIndex(of: " "),
+            let method = RequestMethod(rawValue: String(lines[0][..<space])),
+            let url = unescaped(lines[0][space...].dropFirst()),
+            let outcome = outcome(lines[2...].dropLast(), of: url)
         else { return nil }
-        return (TapeExchange(url: url, outcome: outcome), offset)
+        return (TapeExchange(url: url, method: method, outcome: outcome), offset)
     }
 
     private static func outcome(_ lines: ArraySlice<String>, of url: String) -> Outcome? {

@@ -20,6 +20,9 @@ extension Transfer {
             let hasAnswer = hc_info_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0
             return hasAnswer
                 ? .headersTooLong(source: request.url) : .connectionFailed(url: request.url, reason: reason)
+        // So it puts a line behind a body that is longer than it takes; the same would come again.
+        case CURLE_RECV_ERROR where String(cString: failureText).hasPrefix("Out of memory in chunked-encoding"):
+            return .headersTooLong(source: request.url)
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
         case CURLE_PEER_FAILED_VERIFICATION:

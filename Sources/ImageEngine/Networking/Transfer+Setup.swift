@@ -6,6 +6,8 @@ extension Transfer {
     func configure() {
         let hop = order.hop
         let context = Unmanaged.passUnretained(self).toOpaque()
+        failureText.pointee = 0
+        hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
         hc_set_string(easy, CURLOPT_URL, hop.url.text)
         hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         hc_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
@@ -24,6 +26,7 @@ extension Transfer {
         // The book lives as long as the transport's thread, and so longer than every connection.
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
         configureHeaders()
+        if hop.method != .get { configureBody() }
         configureCredentials()
         configureProxy()
         if hop.url.isSecure { configureTLS() }
@@ -34,9 +37,12 @@ extension Transfer {
     private func configureHeaders() {
         var names: Set<String> = []
         func add(_ line: String) { headerList = hc_list_append(headerList, line) }
+        let hasBody = order.hop.method != .get
         for field in order.hop.fields {
             let (name, value) = (field.name.text, field.value.text)
             names.insert(name.lowercased())
+            // How long a body is, libcurl says.
+            if hasBody, ["content-length", "transfer-encoding"].contains(name.lowercased()) { continue }
             // An empty value needs a semicolon, or libcurl takes the header away.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
@@ -48,6 +54,9 @@ extension Transfer {
             add("Range: bytes=\(part.count)-")
             add("If-Range: \(part.note.validator)")
         }
+        // What libcurl would make up.
+        if hasBody, !names.contains("content-type") { add("Content-Type:") }
+        if hasBody, !names.contains("expect") { add("Expect:") }
         if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
         if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
@@ -58,6 +67,19 @@ extension Transfer {
             if let answer { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
+    }
+
+    /// Sends what is no GET: with its body, over a connection of its own. On one that was used before libcurl would send it
+    /// again when the server closes that.
+    private func configureBody() {
+        let body = order.hop.body ?? []
+        hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
+        // An empty array may have no address.
+        _ = (body + [0]).withUnsafeBytes { bytes in
+            hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
+        if order.hop.method != .post { hc_set_string(easy, CURLOPT_CUSTOMREQUEST, order.hop.method.rawValue) }
+        hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
     }
 
     /// Our part of a digest: another each time.

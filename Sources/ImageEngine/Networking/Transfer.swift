@@ -13,6 +13,8 @@ final class Transfer {
     var headerList: UnsafeMutablePointer<curl_slist>?
     var proxyHeaderList: UnsafeMutablePointer<curl_slist>?
     var resolveList: UnsafeMutablePointer<curl_slist>?
+    /// Where libcurl says more of a failure than its code does: CURL_ERROR_SIZE bytes.
+    let failureText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     private let spool: BodySpool
     private var response = DownloadResponse()
     private var location: String?
@@ -74,6 +76,7 @@ final class Transfer {
         hc_list_free(headerList)
         hc_list_free(proxyHeaderList)
         hc_list_free(resolveList)
+        failureText.deallocate()
     }
 
     // MARK: Addresses

@@ -42,12 +42,14 @@ struct URLOrigin: Hashable, Sendable {
 }
 
 extension ImageOptions {
-    /// The options for loading `url` instead of `original`: credentials stay with the origin they were given for.
+    /// The options for loading `url` instead of `original`: credentials stay with the origin they were given for, method
+    /// and body with the URL.
     func scoped(from original: String, to url: String) -> ImageOptions {
         // Most often it is the same.
         if ExactText(original) == ExactText(url) { return self }
-        guard URLOrigin(original) != URLOrigin(url) else { return self }
         var options = self
+        (options.method, options.body) = (.get, nil)
+        guard URLOrigin(original) != URLOrigin(url) else { return options }
         options.authorization = nil
         options.headers = headers.filter { name, _ in Hop.crossesOrigins(name) }
         return options

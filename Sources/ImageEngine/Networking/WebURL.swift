@@ -3,7 +3,8 @@ internal import Platform
 
 /// An http or https URL, taken apart by libcurl, the library that will follow it: what we judge is what it dials.
 struct WebURL: Hashable, Sendable {
-    /// The URL as it is sent, normalised: without user, password and fragment.
+    /// The URL as it is sent, normalised: without user, password and fragment, and with a host that is not ASCII as
+    /// resolvers have it (RFC 5891).
     let exactText: ExactText
     /// The scheme, host and port, written out: what connections are counted by, and who gets to see credentials.
     let origin: String
@@ -17,6 +18,18 @@ struct WebURL: Hashable, Sendable {
     /// The path and the query, as they are sent.
     var target: Substring.UTF8View {
         text.utf8.dropFirst(scheme.utf8.count + 3).drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    }
+    /// What libcurl asks a proxy for: for https a tunnel to the host and port, else the URL, without the port that is usual.
+    var proxyTarget: String {
+        let flags = UInt32(CURLU_NO_DEFAULT_PORT)
+        guard let url = hc_url() else { return text }
+        defer { hc_url_cleanup(url) }
+        guard hc_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK,
+            let value = hc_url_get(url, isSecure ? CURLUPART_HOST : CURLUPART_URL, flags)
+        else { return text }
+        defer { hc_free(value) }
+        let port = origin.split(separator: ":").last ?? ""
+        return isSecure ? "\(String(cString: value)):\(port)" : String(cString: value)
     }
     /// `http` or `https`.
     var scheme: String { isSecure ? "https" : "http" }
@@ -64,6 +77,13 @@ struct WebURL: Hashable, Sendable {
         let scheme = part(CURLUPART_SCHEME) ?? ""
         guard scheme == "http" || scheme == "https" else {
             throw invalid("It leads to something that is neither http nor https.")
+        }
+        if let name = part(CURLUPART_HOST), !name.utf8.allSatisfy({ $0 < 0x80 }) {
+            // What resolvers are asked for is what is judged: letters may stand for others, and for the digits of an address.
+            guard let plain = part(CURLUPART_HOST, 1 << 12), plain.utf8.allSatisfy({ $0 < 0x80 }),
+                hc_url_set(url, CURLUPART_HOST, plain, 0) == CURLUE_OK, let whole = part(CURLUPART_URL, 0),
+                hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
+            else { throw invalid("Its host has a name that cannot be looked up.") }
         }
         host = (part(CURLUPART_HOST) ?? "").lowercased()
         guard !host.isEmpty else { throw invalid("It names no host.") }

@@ -126,6 +126,10 @@ extension SettingField<ImageCache.Configuration> {
             "Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all.",
             to: 31_536_000, \.negativeCache),
         value(
+            "verifyDecode",
+            "Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise.",
+            \.verifyDecode),
+        value(
             "keyRules",
             "Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.",
             \.shownKeyRules),

@@ -22,6 +22,7 @@ final class ClientDelegate: DownloadDelegate {
     func modify(_ request: DownloadDraft) async throws -> DownloadDraft? {
         try await ask(.modifyRequest, default: request) { params in
             params.field("url", request.url)
+            params.field("method", request.method.rawValue)
             params.field("headers", request.headers)
         } decode: {
             try DelegateAnswers.draft($0, of: request)
@@ -33,6 +34,7 @@ final class ClientDelegate: DownloadDelegate {
             params.field("from", url)
             params.field("status", status)
             params.field("url", request.url)
+            params.field("method", request.method.rawValue)
             params.field("headers", request.headers)
         } decode: {
             try DelegateAnswers.draft($0, of: request)

@@ -9,7 +9,7 @@ enum DelegateAnswers {
     /// answer names them itself.
     static func draft(_ view: JSONView, of asked: DownloadDraft) throws(Mismatch) -> DownloadDraft? {
         if view.isNull { return nil }
-        try members(view, among: ["url", "headers"])
+        try members(view, among: ["url", "headers", "method", "body"])
         var draft = asked
         if let url = view.member("url"), !url.isNull {
             do throws(Mismatch) { draft = asked.moved(to: try String.decode(url)) } catch { throw error.within("url") }
@@ -19,6 +19,16 @@ enum DelegateAnswers {
                 throw error.within("headers")
             }
         }
+        if let method = view.member("method"), !method.isNull {
+            do throws(Mismatch) { draft.method = try RequestMethod.decode(method) } catch {
+                throw error.within("method")
+            }
+            if draft.method == .get { draft.body = nil }
+        }
+        if let body = view.member("body"), !body.isNull {
+            do throws(Mismatch) { draft.body = try RequestBody.decode(body).bytes } catch { throw error.within("body") }
+        }
+        if draft.body != nil { draft.method = try RequestBody.method(draft.method, given: view.member("method")) }
         return draft
     }
 

@@ -24,7 +24,9 @@ struct Delegation: Sendable {
         name: "downloader/modifyRequest", question: .modifyRequest,
         summary:
             "How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.",
-        params: object([("url", textSchema), ("headers", HeaderFields.schema)]), result: draft)
+        params: object([
+            ("url", textSchema), ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
+        ]), result: draft)
 
     static let redirect = Delegation(
         name: "downloader/redirect", question: .redirect,
@@ -32,7 +34,7 @@ struct Delegation: Sendable {
             "How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.",
         params: object([
             ("from", textSchema), ("status", ["type": "integer"]), ("url", textSchema),
-            ("headers", HeaderFields.schema),
+            ("method", RequestMethod.schema), ("headers", HeaderFields.schema),
         ]), result: draft)
 
     static let validateStatus = Delegation(
@@ -54,7 +56,11 @@ struct Delegation: Sendable {
     // MARK: Schemas
 
     private static let draft: JSONLiteral = orNull([
-        "type": "object", "properties": ["url": textSchema, "headers": HeaderFields.schema],
+        "type": "object",
+        "properties": [
+            "url": textSchema, "headers": HeaderFields.schema, "method": RequestMethod.schema,
+            "body": RequestBody.schema,
+        ],
         "additionalProperties": false,
     ])
 

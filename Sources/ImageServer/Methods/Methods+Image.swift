@@ -47,7 +47,7 @@ extension Method {
         let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
-        if !options.recipe.isEmpty {
+        if !options.recipe.isEmpty || cache.verifiesDecode(options) {
             return .ordered(access) {
                 nil
             } later: { _ in

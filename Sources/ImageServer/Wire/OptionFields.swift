@@ -124,6 +124,11 @@ struct OptionField: Sendable {
         flag(
             "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
         ) { $0.backgroundDecode = $1 },
+        value(
+            "verifyDecode",
+            "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.",
+            Bool.self
+        ) { $0.verifyDecode = $1 },
         flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
             $0.wantsPreview = $1
         },
@@ -198,6 +203,18 @@ struct OptionField: Sendable {
         ) { $0.slot = $1.text },
         flag("merge", "Share the download with others who want the same.", default: true) { $0.merges = $1 },
         value("headers", "Request headers.", default: [:], HeaderFields.self) { $0.headers = $1.fields },
+        value(
+            "method", "What the server is asked to do; POST when there is a body.", default: "GET", RequestMethod.self
+        ) { $0.method = $1 },
+        value(
+            "body", "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.",
+            RequestBody.self
+        ) { $0.body = $1.bytes },
+        value(
+            "dataModifier",
+            "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.",
+            DataModifier.self
+        ) { $0.dataModifier = $1 },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
             $0.authorization = $1
         },
@@ -279,6 +296,9 @@ extension ImageOptions: WireValue {
             }
             if value.isNull { return }
             do throws(Mismatch) { try field.apply(value, &options) } catch { throw error.within(name) }
+        }
+        if options.body != nil {
+            options.method = try RequestBody.method(options.method, given: view.member("method"))
         }
         return options
     }

@@ -243,4 +243,6 @@ private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
 func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 
 extension LastCancel: NamedValue {}
+extension RequestMethod: NamedValue {}
+extension DataModifier: NamedValue {}
 extension RedirectMode: NamedValue {}

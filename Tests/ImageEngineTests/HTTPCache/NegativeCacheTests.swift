@@ -8,7 +8,7 @@ import Testing
         _ url: String, _ change: (inout ImageOptions) -> Void = { _ in }
     ) throws -> NegativeCache.Request {
         let options = ImageOptions(change)
-        return NegativeCache.Request(try DownloadRequest(url: url, options: options), options.integrity)
+        return NegativeCache.Request(try DownloadRequest(url: url, options: options), options)
     }
 
     private func isRemembered(_ error: ImageError, for seconds: Double = 10, retryAfter: Double? = nil) throws -> Bool {

@@ -68,6 +68,25 @@ import Testing
         #expect(accepts == ["image/gif", "image/bmp", "*/*"])
     }
 
+    @Test func ofAMirrorTheRulesOfItsOwnHostCount() async throws {  // A-015, C-15
+        var (asked, mirror) = (HostRule(hosts: ["pictures.example"]), HostRule(hosts: ["127.0.0.1"]))
+        (asked.headers, mirror.headers) = (["Accept": "image/gif"], ["Accept": "image/bmp"])
+        let rewrite = try #require(URLRewrite(from: "http://pictures.example/", to: server.url("/")))
+        let hosts = [asked, mirror]
+        let engine = try engine(nil) {
+            $0.downloader.rules.hosts = hosts
+            $0.downloader.rules.rewrites = [rewrite]
+        }
+        #expect(engine.manager.downloader.accept(for: "http://pictures.example/vary") == "image/bmp")
+        for _ in 0..<2 { _ = try await engine.image("http://pictures.example/vary") { $0.revalidate = .http } }
+        #expect(accepts == ["image/bmp"], "what was stored by it suits the next request")
+        _ = try await engine.image("http://pictures.example/vary") {
+            $0.revalidate = .http
+            $0.headers = ["Accept": "image/bmp"]
+        }
+        #expect(accepts.count == 1, "however that came about")
+    }
+
     @Test func whatWasStoredByVaryAcceptSuitsTheSameAcceptHoweverThatCameAbout() async throws {  // C-10
         func load(_ engine: TestEngine, _ accept: String? = nil) async throws -> Bool {
             let before = server.requests.count

@@ -49,6 +49,8 @@ import Testing
         ("unsaid", []), ("short", ["connectionFailed"]), ("long", ["connectionFailed", "badData"]),
         ("lengths", ["connectionFailed"]), ("reset", ["connectionFailed"]), ("unsaid-reset", ["connectionFailed"]),
         ("goaway", ["connectionFailed"]), ("closed", ["connectionFailed"]), ("garbage", ["connectionFailed"]),
+        ("unsaid-closed", ["connectionFailed"]),
+        ("unsaid-goaway", ["connectionFailed"]),
         ("refused", ["connectionFailed"]), ("nothing", ["badData"]), ("no-status", ["connectionFailed"]),
         ("bad-status", ["connectionFailed"]), ("capitals", ["connectionFailed"]), ("line-ends", ["connectionFailed"]),
         ("promise", ["connectionFailed"]), ("wrong-stream", ["connectionFailed"]),

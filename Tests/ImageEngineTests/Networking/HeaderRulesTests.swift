@@ -82,4 +82,26 @@ import Testing
         let record = try await engine.image(server.url("/a")).record
         #expect(record.etag == "\"head\"" && record.lastModified == nil && record.url == server.url("/a"))
     }
+
+    /// It would be too long the next time too.
+    @Test(arguments: [5_000, 200_000])
+    func trailerThatIsLongerThanTheLibraryTakesIsRefusedOnce(_ length: Int) async throws {
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        let picture = hollowPNG(width: 7)
+        let chunk = ascii("\(String(picture.count, radix: 16))\r\n") + picture
+        let line = "X: " + String(repeating: "y", count: length)
+        let server = try LocalServer { _ in
+            Script.empty.raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").raw(chunk)
+                .raw("\r\n0\r\n\(line)\r\n\r\n").closing()
+        }
+        defer { server.stop() }
+        let error = try await engine.failure(server.url("/a")) {
+            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+        }
+        guard case .limitExceeded("headerBytes", _, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.requests.count == 1 && engine.blobs.isEmpty)
+    }
 }

@@ -39,7 +39,8 @@ import Testing
         (.badData(reason: "", source: ""), false), (.notModified(url: ""), false), (.notCached(key: ""), false),
         (.limitExceeded(limit: "", reason: "", source: ""), false), (.invalidURL("", reason: ""), false),
         (.tlsFailed(url: "", reason: ""), false), (.storageFailed(reason: "", hint: ""), false),
-        (.processingFailed(reason: ""), false), (.forbiddenAddress(url: "", reason: ""), false),
+        (.processingFailed(reason: ""), false), (.dataModifyingFailed(reason: "", source: ""), false),
+        (.forbiddenAddress(url: "", reason: ""), false),
     ])
     func onlyWhatMaySucceedLaterIsTriedAgain(_ error: ImageError, _ isTried: Bool) {
         let strategy = RetryStrategy(maxRetries: 1, interval: .seconds(0))

@@ -37,7 +37,8 @@ struct TapeExchangeTests {
 
     @Test(arguments: [
         "", "\n\n\n\n", "GET u\n\nHTTP two u\n\n", "GET u\n\nHTTP 200\n\n", "GET u\n\nFAILED unheardOf\n\n",
-        "GET u\n\nHTTP 200 u\nnonsense\n\n", "GET %zz\n\nHTTP 200 u\n\n", "POST u\n\nHTTP 200 u\n\n",
+        "GET u\n\nHTTP 200 u\nnonsense\n\n", "GET %zz\n\nHTTP 200 u\n\n", "HEAD u\n\nHTTP 200 u\n\n",
+        "u\n\nHTTP 200 u\n\n",
         "GET u\nx\n\n\nHTTP 200 u\n\n",
     ])
     func whatIsNoExchangeIsRefused(text: String) {

@@ -137,6 +137,30 @@ import Testing
         #expect(delegate.asked.count == 1)
     }
 
+    /// RFC 7616, 3.4.6: the digest is of what the request line asks for, as libcurl writes it.
+    @Test(arguments: [
+        "http://pictures.example:80/a", "http://Pictures.Example/a?b", "http://bücher.example:80/ü",
+        "http://a.example?q",
+        "http://a.example:8080/", "https://Pictures.Example/a", "https://bücher.example/a", "https://a.example:8443/",
+    ])
+    func digestForAProxyIsOfWhatItIsAskedFor(_ url: String) async throws {
+        let proxy = try LocalServer { [picture] request in
+            let sent = request.headers["proxy-authorization"] ?? ""
+            guard sent.contains("uri=\"\(request.path)\"") else {
+                return .reply(407, ["Proxy-Authenticate": "Digest realm=\"p\", qop=\"auth\", nonce=\"n\""], [])
+            }
+            return request.method == "CONNECT" ? .reply(502, [:], []) : .reply(200, [:], picture)
+        }
+        defer { proxy.stop() }
+        let engine = try TestEngine { $0.downloader.proxy = .url(proxy.url("")) }
+        delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
+        let error = try await engine.failure(url) {
+            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        }
+        #expect((error == nil) == !url.hasPrefix("https"), "\(String(describing: error))")
+        #expect(proxy.requests.count == 2 && delegate.asked.count == 1)
+    }
+
     @Test func delegateIsAskedAboutAHeadWhoseBodyIsWithheld() async throws {
         let server = try LocalServer { _ in withheld(200) }
         defer { server.stop() }

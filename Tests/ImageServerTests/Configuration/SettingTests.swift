@@ -24,6 +24,7 @@ import Testing
         ("disk.pathExtension", "\"img\"", nil), ("disk.fileNames", "\"md5\"", nil),
         ("disk.readOnlyPaths", "[\"/a\",\"/b\"]", nil), ("disk.durability", "\"disk\"", nil),
         ("disk.revalidate", "\"http\"", nil), ("disk.negativeCache", "60", nil),
+        ("disk.verifyDecode", "true", nil),
         ("disk.keyRules", #"[{"hosts":["*.a.b","::1"],"keepQuery":[],"dropQuery":["x*"]},{"dropQuery":["y"]}]"#, nil),
     ]
 
@@ -45,6 +46,7 @@ import Testing
         ("disk.durability", "true", "", "one of \"process\""),
         ("disk.revalidate", "\"stale\"", "", "one of \"never\""),
         ("disk.negativeCache", "0.5", "", "an integer from 0"), ("disk.keyRules", "{}", "", "a list of rules such as"),
+        ("disk.verifyDecode", "1", "", "a boolean"),
         ("disk.keyRules", "[1]", ".0", "an object"), ("disk.keyRules", "[{}]", ".0", "an object with keepQuery or"),
         ("disk.keyRules", #"[{"dropQuery":["a"]},{"dropQuery":"a"}]"#, ".1.dropQuery", "a list of strings"),
         ("disk.keyRules", #"[{"hosts":["http://a"],"dropQuery":["a"]}]"#, ".0.hosts.0", "a host such as"),

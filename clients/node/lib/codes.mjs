@@ -15,6 +15,7 @@ export const ErrorCode = Object.freeze({
   notCached: 10003,
   processingFailed: 10004,
   limitExceeded: 10005,
+  dataModifyingFailed: 10006,
   invalidURL: 20000,
   connectionFailed: 20001,
   timedOut: 20002,

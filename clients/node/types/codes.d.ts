@@ -28,6 +28,8 @@ export const ErrorCode: Readonly<{
   processingFailed: 10004;
   /** A limit was passed; data.limit names it. */
   limitExceeded: 10005;
+  /** What was downloaded is not what dataModifier takes it for. */
+  dataModifyingFailed: 10006;
   /** The text is no URL that may be loaded. */
   invalidURL: 20000;
   /** The server could not be reached, or left early. */

@@ -38,6 +38,10 @@ export interface CacheSerializer {
   profile?: "keep" | "sRGB";
 }
 
+export interface ImageOptionsBodyBase64 {
+  base64: string;
+}
+
 /** User and password of HTTP basic authentication. */
 export interface BasicCredentials {
   user: string;
@@ -121,6 +125,8 @@ export interface ImageOptions {
   preloadAllAnimationData?: boolean;
   /** Accepted for clients of other libraries: images are always decoded in another process. Default: false. */
   backgroundDecode?: boolean;
+  /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
+  verifyDecode?: boolean;
   /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
   thumbHash?: boolean;
   /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
@@ -169,6 +175,15 @@ export interface ImageOptions {
   merge?: boolean;
   /** Request headers. */
   headers?: Record<string, string>;
+  /** What the server is asked to do; POST when there is a body. Default: "GET". */
+  method?: "GET" | "POST" | "PUT";
+  /** What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes. */
+  body?: string | ImageOptionsBodyBase64;
+  /**
+   * What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as
+   * a data URL.
+   */
+  dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: Authorization;
   /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */

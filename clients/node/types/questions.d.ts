@@ -1,9 +1,10 @@
 // Made by clients/generate.py from protocol/openrpc.json.
-import type { BasicCredentials, BearerAuthorization } from "./options.js";
+import type { BasicCredentials, BearerAuthorization, ImageOptionsBodyBase64 } from "./options.js";
 
 /** A request as it is to be sent: what `downloader/modifyRequest` asks about. */
 export interface DownloadDraft {
   url: string;
+  method: "GET" | "POST" | "PUT";
   headers: Record<string, string>;
 }
 
@@ -11,6 +12,8 @@ export interface DownloadDraft {
 export interface DownloadChange {
   url?: string;
   headers?: Record<string, string>;
+  method?: "GET" | "POST" | "PUT";
+  body?: string | ImageOptionsBodyBase64;
 }
 
 /** A request as it is to be sent now; null sends none, or does not follow a redirect. */
@@ -23,6 +26,7 @@ export interface Redirect {
   /** The status it redirects with. */
   status: number;
   url: string;
+  method: "GET" | "POST" | "PUT";
   headers: Record<string, string>;
 }
 

@@ -59,6 +59,11 @@ export interface DiskSettings {
    */
   negativeCache?: number;
   /**
+   * Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise.
+   * Default: false.
+   */
+  verifyDecode?: boolean;
+  /**
    * Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule
    * for a host counts.
    */

@@ -43,6 +43,8 @@ export interface ImageOptions {
   preloadAllAnimationData?: boolean;
   /** Accepted for clients of other libraries: images are always decoded in another process. Default: false. */
   backgroundDecode?: boolean;
+  /** Answer and keep the image only once all of it has been decoded; as the cache is configured when left out. */
+  verifyDecode?: boolean;
   /** Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false. */
   thumbHash?: boolean;
   /** The most pixels that a frame of an image to be processed may have. Default: 50000000. */
@@ -83,6 +85,12 @@ export interface ImageOptions {
   merge?: boolean;
   /** Request headers. */
   headers?: Record<string, string>;
+  /** What the server is asked to do; POST when there is a body. Default: "GET". */
+  method?: "GET"|"POST"|"PUT";
+  /** What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes. */
+  body?: string|{ base64: string };
+  /** What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL. */
+  dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: { basic: { user: string; password: string } }|{ bearer: string };
   /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
@@ -518,6 +526,8 @@ export interface DiskSettings {
   revalidate?: "never"|"ifExpired"|"always"|"http";
   /** Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0. */
   negativeCache?: number;
+  /** Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise. Default: false. */
+  verifyDecode?: boolean;
   /** Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts. */
   keyRules?: { hosts?: string[]; keepQuery?: string[]; dropQuery?: string[] }[];
 }
@@ -971,20 +981,22 @@ export interface LogEvent {
 /** How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting. */
 export interface DownloaderModifyRequestParams {
   url: string;
+  method: "GET"|"POST"|"PUT";
   headers: Record<string, string>;
 }
 
-export type DownloaderModifyRequestResult = { url?: string; headers?: Record<string, string> }|null;
+export type DownloaderModifyRequestResult = { url?: string; headers?: Record<string, string>; method?: "GET"|"POST"|"PUT"; body?: string|{ base64: string } }|null;
 
 /** How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is. */
 export interface DownloaderRedirectParams {
   from: string;
   status: number;
   url: string;
+  method: "GET"|"POST"|"PUT";
   headers: Record<string, string>;
 }
 
-export type DownloaderRedirectResult = { url?: string; headers?: Record<string, string> }|null;
+export type DownloaderRedirectResult = { url?: string; headers?: Record<string, string>; method?: "GET"|"POST"|"PUT"; body?: string|{ base64: string } }|null;
 
 /** Is the body of this answer wanted? Null judges it by validStatusCodes. */
 export interface DownloaderValidateStatusParams {
@@ -1100,6 +1112,7 @@ export interface ErrorCodes {
   notCached: 10003;
   processingFailed: 10004;
   limitExceeded: 10005;
+  dataModifyingFailed: 10006;
   invalidURL: 20000;
   connectionFailed: 20001;
   timedOut: 20002;

@@ -169,11 +169,11 @@ return {
       summary = "Ends the session: after it only exit may follow.",
     },
   },
-  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "cacheOriginalImage", "cacheSerializer", "onlyLoadFirstFrame", "frame", "scaleDownLargeImages", "scaleFactor", "preloadAllAnimationData", "backgroundDecode", "thumbHash", "maxPixels", "maxFrames", "maxAnimationPixels", "decodeSeconds", "maxEntityBytes", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
+  options = { "forceRefresh", "fromMemoryCacheOrRefresh", "onlyFromCache", "cacheMemoryOnly", "waitForCache", "memoryCacheExpiration", "diskCacheExpiration", "memoryCacheAccessExtendingExpiration", "diskCacheAccessExtendingExpiration", "forcedCacheFileExtension", "queryDataWhenInMemory", "memory", "originalCache", "cacheOriginalImage", "cacheSerializer", "onlyLoadFirstFrame", "frame", "scaleDownLargeImages", "scaleFactor", "preloadAllAnimationData", "backgroundDecode", "verifyDecode", "thumbHash", "maxPixels", "maxFrames", "maxAnimationPixels", "decodeSeconds", "maxEntityBytes", "lease", "revalidate", "staleIfError", "offline", "negativeCache", "timeout", "deadline", "minBytesPerSecond", "downloadPriority", "alsoPrefetchToMemory", "onLastCancel", "slot", "merge", "headers", "method", "body", "dataModifier", "authorization", "delegates", "redirect", "maxRedirects", "maxBytes", "validStatusCodes", "acceptContentTypes", "retry", "waitForConnectivity", "alternativeSources", "hedgeAfter", "integrity", "onFailureImage" },
   events = { "cache/didClean", "image/didChange", "activity/didChange", "download/didFinish", "log" },
   delegates = { "downloader/modifyRequest", "downloader/redirect", "downloader/validateStatus", "downloader/challenge" },
   --- Members that hold objects: where an empty table must be written as {}.
-  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "border", "cacheSerializer", "caches", "capabilities", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "format", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "radius", "resize", "retry", "rotate", "roundCorner", "targetSize", "tint", "use" },
+  objects = { "anchor", "authorization", "basic", "blackWhite", "blend", "blur", "body", "border", "cacheSerializer", "caches", "capabilities", "colorControls", "compositing", "crop", "disk", "diskCacheAccessExtendingExpiration", "diskCacheExpiration", "downloader", "downsample", "expiration", "extending", "format", "headers", "initializationOptions", "interval", "memory", "memoryCacheAccessExtendingExpiration", "memoryCacheExpiration", "metadata", "options", "overlay", "radius", "resize", "retry", "rotate", "roundCorner", "targetSize", "tint", "use" },
   errors = {
     invalidParams = -32602,
     internalError = -32603,
@@ -185,6 +185,7 @@ return {
     notCached = 10003,
     processingFailed = 10004,
     limitExceeded = 10005,
+    dataModifyingFailed = 10006,
     invalidURL = 20000,
     connectionFailed = 20001,
     timedOut = 20002,

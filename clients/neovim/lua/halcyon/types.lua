@@ -23,6 +23,7 @@
 ---@field scaleFactor? number What the lengths of processors are multiplied by: they are then in points, not pixels. Default: 1.
 ---@field preloadAllAnimationData? boolean Accepted for clients of other libraries: all frames are always kept. Default: false.
 ---@field backgroundDecode? boolean Accepted for clients of other libraries: images are always decoded in another process. Default: false.
+---@field verifyDecode? boolean Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.
 ---@field thumbHash? boolean Answer with a ThumbHash and the dominant colour too, made once and kept with the entry. Default: false.
 ---@field maxPixels? integer The most pixels that a frame of an image to be processed may have. Default: 50000000.
 ---@field maxFrames? integer The most frames that an image to be processed may have. Default: 2000.
@@ -43,6 +44,9 @@
 ---@field slot? string A place that the image is for: a newer request for the same place cancels this one.
 ---@field merge? boolean Share the download with others who want the same. Default: true.
 ---@field headers? table<string, string> Request headers.
+---@field method? "GET"|"POST"|"PUT" What the server is asked to do; POST when there is a body. Default: "GET".
+---@field body? string|{ base64: string } What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.
+---@field dataModifier? "base64" What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.
 ---@field authorization? { basic: { user: string, password: string } }|{ bearer: string } Credentials, sent to the host of the URL only.
 ---@field delegates? ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[] What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.
 ---@field redirect? "follow"|"same-origin"|"none" Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow".
@@ -275,6 +279,7 @@
 ---@field durability? "process"|"disk" When a store is done: the system has the bytes (process), or the disk (disk). Default: "process".
 ---@field revalidate? "never"|"ifExpired"|"always"|"http" Whether and when a stored image is checked with its server, unless a request says otherwise. Default: "never".
 ---@field negativeCache? integer Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0.
+---@field verifyDecode? boolean Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise. Default: false.
 ---@field keyRules? { hosts?: string[], keepQuery?: string[], dropQuery?: string[] }[] Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.
 
 --- Settings of all caches, of single ones by name, and of the downloader.
@@ -556,18 +561,20 @@
 --- How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.
 ---@class halcyon.DownloaderModifyRequestParams
 ---@field url string
+---@field method "GET"|"POST"|"PUT"
 ---@field headers table<string, string>
 
----@alias halcyon.DownloaderModifyRequestResult { url?: string, headers?: table<string, string> }|nil
+---@alias halcyon.DownloaderModifyRequestResult { url?: string, headers?: table<string, string>, method?: "GET"|"POST"|"PUT", body?: string|{ base64: string } }|nil
 
 --- How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.
 ---@class halcyon.DownloaderRedirectParams
 ---@field from string
 ---@field status integer
 ---@field url string
+---@field method "GET"|"POST"|"PUT"
 ---@field headers table<string, string>
 
----@alias halcyon.DownloaderRedirectResult { url?: string, headers?: table<string, string> }|nil
+---@alias halcyon.DownloaderRedirectResult { url?: string, headers?: table<string, string>, method?: "GET"|"POST"|"PUT", body?: string|{ base64: string } }|nil
 
 --- Is the body of this answer wanted? Null judges it by validStatusCodes.
 ---@class halcyon.DownloaderValidateStatusParams
@@ -589,7 +596,7 @@
 ---@alias halcyon.DownloaderChallengeResult "default"|"cancel"|{ use: { user: string, password: string }|{ bearer: string } }|nil
 
 ---@alias halcyon.EventName "cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log"
----@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"processingFailed"|"limitExceeded"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"downloadCancelledBeforeStarting"|"storageFailed"
+---@alias halcyon.ErrorName "invalidParams"|"internalError"|"requestCancelled"|"serverCancelled"|"badData"|"notModified"|"invalidStatusCode"|"notCached"|"processingFailed"|"limitExceeded"|"dataModifyingFailed"|"invalidURL"|"connectionFailed"|"timedOut"|"tlsFailed"|"forbiddenAddress"|"downloadCancelledBeforeStarting"|"storageFailed"
 
 --- The questions of the server that a client may answer; nil leaves a matter to the server, vim.NIL is null.
 ---@class halcyon.Delegates

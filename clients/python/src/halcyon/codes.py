@@ -12,6 +12,7 @@ from .failures import HalcyonError, LimitFailure, StatusFailure
 __all__ = [
     "BadData",
     "ConnectionFailed",
+    "DataModifyingFailed",
     "DownloadCancelledBeforeStarting",
     "ForbiddenAddress",
     "InternalError",
@@ -85,6 +86,10 @@ class LimitExceeded(LimitFailure):
     """A limit was passed; data.limit names it (10005)."""
 
 
+class DataModifyingFailed(HalcyonError):
+    """What was downloaded is not what dataModifier takes it for (10006)."""
+
+
 class InvalidURL(HalcyonError):
     """The text is no URL that may be loaded (20000)."""
 
@@ -127,6 +132,7 @@ BY_CODE: Dict[int, Tuple[str, Type[HalcyonError]]] = {
     10003: ("notCached", NotCached),
     10004: ("processingFailed", ProcessingFailed),
     10005: ("limitExceeded", LimitExceeded),
+    10006: ("dataModifyingFailed", DataModifyingFailed),
     20000: ("invalidURL", InvalidURL),
     20001: ("connectionFailed", ConnectionFailed),
     20002: ("timedOut", TimedOut),

@@ -39,6 +39,7 @@ __all__ = [
     "FormatProcessor",
     "ForSeconds",
     "ImageOptions",
+    "ImageOptionsBodyBase64",
     "OverlayParameters",
     "OverlayProcessor",
     "Processor",
@@ -99,6 +100,10 @@ class CacheSerializer(TypedDict, total=False):
     stripMetadata: bool
     profile: Literal["keep", "sRGB"]
     """Whether the colour profile is kept; it is, unless given."""
+
+
+class ImageOptionsBodyBase64(TypedDict):
+    base64: str
 
 
 class BasicCredentials(TypedDict):
@@ -201,6 +206,10 @@ class ImageOptions(TypedDict, total=False):
     """Accepted for clients of other libraries: images are always decoded in another process.
     Default: False.
     """
+    verifyDecode: bool
+    """Answer and keep the image only once all of it has been decoded; as the cache is configured
+    when left out.
+    """
     thumbHash: bool
     """Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.
     Default: False.
@@ -256,6 +265,15 @@ class ImageOptions(TypedDict, total=False):
     """Share the download with others who want the same. Default: True."""
     headers: Dict[str, str]
     """Request headers."""
+    method: Literal["GET", "POST", "PUT"]
+    """What the server is asked to do; POST when there is a body. Default: "GET"."""
+    body: Union[str, ImageOptionsBodyBase64]
+    """What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.
+    """
+    dataModifier: Literal["base64"]
+    """What is done to what was downloaded before anything looks at it: base64 for text that stands
+    for the image, also as a data URL.
+    """
     authorization: Authorization
     """Credentials, sent to the host of the URL only."""
     delegates: List[QuestionName]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Dict, Literal, Optional, TypedDict, Union
 
-from .options import BasicCredentials, BearerAuthorization
+from .options import BasicCredentials, BearerAuthorization, ImageOptionsBodyBase64
 
 __all__ = [
     "Acceptance",
@@ -27,6 +27,7 @@ class DownloadDraft(TypedDict):
     """A request as it is to be sent: what `downloader/modifyRequest` asks about."""
 
     url: str
+    method: Literal["GET", "POST", "PUT"]
     headers: Dict[str, str]
 
 
@@ -35,6 +36,8 @@ class DownloadChange(TypedDict, total=False):
 
     url: str
     headers: Dict[str, str]
+    method: Literal["GET", "POST", "PUT"]
+    body: Union[str, ImageOptionsBodyBase64]
 
 
 DownloadAnswer = Optional[DownloadChange]
@@ -43,7 +46,13 @@ DownloadAnswer = Optional[DownloadChange]
 
 Redirect = TypedDict(
     "Redirect",
-    {"from": str, "status": int, "url": str, "headers": Dict[str, str]},
+    {
+        "from": str,
+        "status": int,
+        "url": str,
+        "method": Literal["GET", "POST", "PUT"],
+        "headers": Dict[str, str],
+    },
 )
 """A redirect that is about to be followed; `url` and `headers` are those of the next request."""
 

@@ -91,6 +91,10 @@ class DiskSettings(TypedDict, total=False):
     """Seconds for which failures that would come again are remembered, unless a request says
     otherwise; 0 for not at all. Default: 0.
     """
+    verifyDecode: bool
+    """Whether images are only answered and kept once all of them has been decoded, unless a request
+    says otherwise. Default: False.
+    """
     keyRules: List[KeyRule]
     """Query parameters that make no other image: keys that are URLs of the hosts are kept without
     them. The first rule for a host counts.
