@@ -20,6 +20,9 @@ extension CacheIndex {
     /// Runs `body` in a transaction that other threads' writes may share: beginning and ending one costs more than what
     /// most of them do. Each is done as a whole or not at all, and none is done before the transaction is.
     ///
+    /// Nothing marks where one ends and the next begins, for SQLite would then copy every page before it changes: when
+    /// one fails, the transaction does, and each is done again alone.
+    ///
     /// - Parameter body: May run again when the transaction fails, and must then undo what it did outside of the index.
     func writeTogether<Value: Sendable>(
         syncs: Bool = false, _ body: @escaping @Sendable (Writer) throws -> Value
@@ -28,8 +31,8 @@ extension CacheIndex {
         let write = SharedWrite(
             syncs: syncs,
             share: { writer in
-                let result = try writer.attempt(body)
-                outcome.result.withLock { $0 = result }
+                let value = try body(writer)
+                outcome.result.withLock { $0 = .success(value) }
             },
             doAlone: { [self] in
                 let result = Result { try self.write(syncs: syncs, body) }
@@ -55,25 +58,5 @@ extension CacheIndex {
             }
             return true
         }
-    }
-}
-
-extension CacheIndex.Writer {
-    /// Runs `body` within a transaction, of which nothing remains when it fails.
-    ///
-    /// - Throws: What SQLite says; then nothing remains of the whole transaction.
-    func attempt<Value>(_ body: (CacheIndex.Writer) throws -> Value) throws -> Result<Value, any Error> {
-        try statement(.mark).run()
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try body(self))
-        } catch let failure as SQLiteDatabase.Failure {
-            throw failure
-        } catch {
-            try statement(.undo).run()
-            result = .failure(error)
-        }
-        try statement(.unmark).run()
-        return result
     }
 }

@@ -94,17 +94,23 @@ extension CacheIndex {
 
         // MARK: Entries
 
-        func row(_ number: Int64) throws(SQLiteDatabase.Failure) -> Row? {
+        func row(_ number: Int64) throws(SQLiteDatabase.Failure) -> Row? { try look(number).row }
+
+        /// The entry with `number`, and whether there is any: also one that says what no version of ours would write.
+        func look(_ number: Int64) throws(SQLiteDatabase.Failure) -> (row: Row?, isThere: Bool) {
             let find = try statement(.find)
             find.bind(1, number)
-            guard try find.step() else { return nil }
+            guard try find.step() else { return (nil, false) }
             defer { find.reset() }
-            return Row(find)
+            return (Row(find), true)
         }
 
         /// Adds or replaces an entry, the most recently used from now on.
-        func put(_ row: Row, metadata: String? = nil) throws(SQLiteDatabase.Failure) {
-            let upsert = try statement(.upsert)
+        ///
+        /// - Parameter isNew: There is none yet. SQLite then need not be able to undo half of it, which costs as much as
+        ///   the rest.
+        func put(_ row: Row, metadata: String? = nil, isNew: Bool = false) throws(SQLiteDatabase.Failure) {
+            let upsert = try statement(isNew ? .insert : .upsert)
             upsert.bind(1, row.number)
             upsert.bind(2, row.name.bytes)
             upsert.bind(3, row.key)
@@ -362,8 +368,8 @@ extension CacheIndex {
 
     /// The statements of the writing connection.
     enum Statement: Hashable {
-        case begin, commit, mark, undo, unmark, find, upsert, delete, twin, setContent, sum, variants, oldest, latest,
-            expired, touch,
+        case begin, commit, find, insert, upsert, delete, twin, setContent, sum, variants, oldest, latest, expired,
+            touch,
             prolong, demote
         case revive, settle, name, setAnchor, state, leave, keep, left, leftOf, lentCount, numbers
 
@@ -374,10 +380,8 @@ extension CacheIndex {
             return switch self {
             case .begin: "BEGIN IMMEDIATE"
             case .commit: "COMMIT"
-            case .mark: "SAVEPOINT one"
-            case .undo: "ROLLBACK TO one"
-            case .unmark: "RELEASE one"
             case .find: "\(select) FROM entries WHERE id = ?1"
+            case .insert: "INSERT OR ROLLBACK INTO entries\(CacheIndex.values("(\(latest)) + 1"))"
             case .upsert: CacheIndex.upsert("(\(latest)) + 1")
             case .delete: "DELETE FROM entries WHERE id = ?1"
             case .twin: "\(select) FROM entries WHERE content = ?1 AND id <> ?2 LIMIT 1"
@@ -417,12 +421,16 @@ extension CacheIndex {
         }
     }
 
+    private static let stored = "\(columns), \(moreColumns)"
+
+    private static func values(_ next: String) -> String {
+        "(\(stored), used) VALUES(\((1...24).map { "?\($0)" }.joined(separator: ", ")), \(next))"
+    }
+
     private static func upsert(_ next: String) -> String {
-        let names = "\(columns), \(moreColumns)"
-        let places = (1...24).map { "?\($0)" }.joined(separator: ", ")
-        let changes = names.split(separator: ", ").dropFirst().map { "\($0) = excluded.\($0)" }
+        let changes = stored.split(separator: ", ").dropFirst().map { "\($0) = excluded.\($0)" }
         return """
-            INSERT INTO entries(\(names), used) VALUES(\(places), \(next))
+            INSERT INTO entries\(values(next))
             ON CONFLICT(id) DO UPDATE SET \(changes.joined(separator: ", ")), used = excluded.used
             """
     }

@@ -185,11 +185,12 @@ extension DiskStorage {
             checksum: draft.checksum, origin: order.origin, storedAt: now, expiresAt: lifetime.map { now + $0 },
             lifetime: lifetime, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         let path = folder.blob(row.fileName)
-        var (old, twin) = (try writer.row(row.number), twin)
+        var (old, isThere) = try writer.look(row.number)
+        var twin = twin
         if old == nil, writer.isAdopting {
             // While an index is begun anew an image may be there without an entry.
             _ = try adopt(order.key, digest, writer)
-            old = try writer.row(row.number)
+            (old, isThere) = try writer.look(row.number)
             twin = try writer.twin(row.content, besides: row.number)
         }
         if let old, old.name == digest {
@@ -214,7 +215,7 @@ extension DiskStorage {
         let evicted = try makeRoom(for: row, isShared: isShared, replacing: old, configuration, writer)
         let placed = try folder.place(draft.path, at: path, replaces: old?.fileName == row.fileName)
         placement.value.withLock { $0 = placed }
-        try writer.put(row, metadata: order.metadata)
+        try writer.put(row, metadata: order.metadata, isNew: !isThere)
         var commit = Commit(stored: Stored(record: record(order.key, row, path, draft.stamp), isNew: true))
         commit.evicted = evicted
         commit.leavesFiles = !evicted.isEmpty

@@ -149,6 +149,13 @@ public final class ImageCache: Sendable {
     public func hit(
         for key: CacheKey, options: ImageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit? {
+        try look(for: key, options: options, burst: burst, mayWait: mayWait) ?? nil
+    }
+
+    /// The same: nil when the cache cannot tell at once, nil inside when it has no image.
+    func look(
+        for key: CacheKey, options: ImageOptions, burst: UInt64, mayWait: Bool
+    ) throws(ImageError) -> Hit?? {
         let lease = options.lease ?? Self.lease
         if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
             // Before its file is looked at, so that no eviction comes between.
@@ -159,8 +166,9 @@ public final class ImageCache: Sendable {
             }
             memory.remove(key)
         }
-        if options.fromMemoryCacheOrRefresh { return nil }
-        guard let record = try diskRecord(key, lease: lease, mayWait: mayWait) ?? nil else { return nil }
+        if options.fromMemoryCacheOrRefresh { return .some(nil) }
+        guard let found = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
+        guard let record = found else { return .some(nil) }
         noteUse(of: record, options)
         return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }

@@ -294,10 +294,15 @@ final class StorageFolder: Sendable {
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
         defer { close(descriptor) }
         guard let stamp = FileStamp(descriptor: descriptor) else { throw StorageFailure(EISDIR, "read", path) }
+        return try read(descriptor, count: stamp.size, path)
+    }
+
+    /// The next `size` bytes of an open file, or as many as there are.
+    static func read(_ descriptor: Int32, count size: Int, _ path: String) throws -> [UInt8] {
         var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: stamp.size) { buffer, count in
-            while count < stamp.size {
-                let got = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, stamp.size - count)
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let got = Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, size - count)
                 if got < 0, errno == EINTR { continue }
                 if got < 0 { failure = errno }
                 if got <= 0 { break }

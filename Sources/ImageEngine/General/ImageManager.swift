@@ -157,33 +157,58 @@ public final class ImageManager: Sendable {
 
     // MARK: Answering at once
 
-    /// The image, if a cache has it and the options allow that answer. Takes no more than an index lookup.
-    ///
-    /// - Parameter needsBytes: Answers only if memory holds the bytes.
+    /// What a look into a cache tells at once.
+    public enum Glance: Sendable {
+        /// The image is there, and the options allow that answer.
+        case found(ImageResult)
+        /// Neither tier has it.
+        case missing
+        /// That takes longer to tell, or the options want more than what is there.
+        case unknown
+    }
+
+    /// The image, if a cache has it and the options allow that answer; see ``glance(at:in:options:needsBytes:burst:)``.
     public func cachedImage(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> ImageResult? {
-        if options.forceRefresh { return nil }
+        switch try glance(at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst) {
+        case .found(let image): image
+        case .missing, .unknown: nil
+        }
+    }
+
+    /// Whether a cache has the image. Takes no more than an index lookup.
+    ///
+    /// - Parameter needsBytes: Answers only if memory holds the bytes.
+    public func glance(
+        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+    ) throws(ImageError) -> Glance {
+        if options.forceRefresh { return .unknown }
         let isMade = !options.recipe.isEmpty
         let key = isMade ? options.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = cache.revalidation(options)
-        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return nil }
+        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
-        if needsBytes, !cache.holdsBytes(key) { return nil }
-        guard let hit = try cache.hit(for: key, options: options, burst: burst, mayWait: false) else { return nil }
+        if needsBytes, !cache.holdsBytes(key) { return .unknown }
+        guard let seen = try cache.look(for: key, options: options, burst: burst, mayWait: false) else {
+            return .unknown
+        }
+        guard let hit = seen else { return isMade ? .unknown : .missing }
         // What memory held was of a file that another process has replaced.
-        if needsBytes, hit.bytes == nil { return nil }
-        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return nil }
+        if needsBytes, hit.bytes == nil { return .unknown }
+        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return .unknown }
         if isMade {
-            if !isCurrent(hit.record, of: resource, for: cache, options) { return nil }
+            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
         } else if !Self.allows(hit, options, mayWait: false) {
-            return nil
+            return .unknown
         }
         // Only in memory, but wanted as a file from now on: that takes writing.
-        if hit.record.path == nil, !options.cacheMemoryOnly { return nil }
-        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) { return nil }
+        if hit.record.path == nil, !options.cacheMemoryOnly { return .unknown }
+        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) {
+            return .unknown
+        }
         count(hit.cacheType)
-        return result(hit, in: cache, options)
+        return .found(result(hit, in: cache, options))
     }
 
     func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
@@ -207,10 +232,12 @@ public final class ImageManager: Sendable {
     /// - Parameters:
     ///   - needs: What the result must hold; see ``ImageNeeds``.
     ///   - caller: Who waits; one as urgent as the options say when nil.
+    ///   - isMissing: Whether a ``glance(at:in:options:needsBytes:burst:)`` has just told so: then the cache is not asked
+    ///     again before the download's turn comes.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
     public func image(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
-        caller: ImageCaller? = nil
+        caller: ImageCaller? = nil, isMissing: Bool = false
     ) async throws -> ImageResult {
         let options = completed(options, for: cache)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
@@ -218,7 +245,9 @@ public final class ImageManager: Sendable {
             if !options.recipe.isEmpty { return try await variant(resource, in: cache, options, needs, caller) }
             if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
             var outgoing = OutgoingRequest(url: resource.url, options: options)
-            var lookup = try await cached(resource, in: cache, options, as: outgoing)
+            // What has been stored here since is in memory.
+            let isMissing = isMissing && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
+            var lookup = isMissing ? .missing : try await cached(resource, in: cache, options, as: outgoing)
             if case .foreign = lookup, options.asksToModify {
                 // Somebody else's, unless the delegate makes it this one's.
                 outgoing = try await modified(resource.url, options)
@@ -500,13 +529,10 @@ public final class ImageManager: Sendable {
         contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions,
         overwrites: Bool = true, metadata: String? = nil
     ) throws -> ImageResult {
-        let path = absolutePath(path)
-        let size = try LocalFile(path: path, options: options).size()
-        let isSmall = size <= BodySpool.memoryLimit
-        let content = isSmall ? .bytes(try ImageCache.bytes(of: .file(path))) : DiskStorage.Content.file(path)
+        let content = try LocalFile(path: absolutePath(path), options: options).content()
         let store = Storing(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: isSmall ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
+            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
         return try Self.checked(store.run()).stored
     }
 

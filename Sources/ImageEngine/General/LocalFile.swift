@@ -14,6 +14,18 @@ struct LocalFile: Sendable {
         try opened { (_, stamp) throws(ImageError) in stamp.size }
     }
 
+    /// What is to be stored of it: its bytes, or the file itself if they are many.
+    func content() throws(ImageError) -> DiskStorage.Content {
+        try opened { (descriptor, stamp) throws(ImageError) in
+            guard stamp.size <= BodySpool.memoryLimit else { return .file(path) }
+            do {
+                return .bytes(try StorageFolder.read(descriptor, count: stamp.size, path))
+            } catch {
+                throw StorageFailure.error(error, folder: "the cache folder")
+            }
+        }
+    }
+
     /// What the picture says of itself.
     func header() throws(ImageError) -> ImageHeader {
         try opened { (descriptor, stamp) throws(ImageError) in

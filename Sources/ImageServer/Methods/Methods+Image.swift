@@ -1,6 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 internal import Platform
+internal import Synchronization
 
 private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
@@ -186,16 +187,18 @@ extension Invocation {
             kind: options.onlyFromCache ? .look : .fill(filling),
             isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
         let previous = options.slot.flatMap { server.openRequests.vacate($0) }
+        let missing = Missing()
         return .ordered(access) {
             if form == .pixels { return nil }
             let needsBytes = form.needsBytes || options.queryDataWhenInMemory
-            let found = try manager.cachedImage(
-                resource, in: cache, options: options, needsBytes: needsBytes, burst: burst
-            ).flatMap { image -> ImageReply? in
-                if options.wantsPreview, image.record.preview == nil { return nil }
-                return try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            let glance = try manager.glance(
+                at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+            if case .missing = glance { missing.isSeen.store(true, ordering: .relaxed) }
+            guard case .found(let image) = glance, !options.wantsPreview || image.record.preview != nil else {
+                return nil
             }
-            if found != nil { previous?.stop() }
+            let found = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            previous?.stop()
             return found
         } later: { call in
             let entry = OpenRequests.Entry(
@@ -224,7 +227,8 @@ extension Invocation {
                 var isLastTry = false
                 while true {
                     var image = try await manager.image(
-                        resource, in: cache, options: options, needs: form.needs, caller: caller)
+                        resource, in: cache, options: options, needs: form.needs, caller: caller,
+                        isMissing: missing.isSeen.exchange(false, ordering: .relaxed))
                     if options.wantsPreview {
                         image = try await manager.addingPreview(to: image, in: cache, options: options)
                     }
@@ -242,6 +246,12 @@ extension Invocation {
             }
         }
     }
+}
+
+/// Whether the first look of a request has found that the cache does not have the image. It is begun at once then, for
+/// nothing before it in the order of its key is under way.
+private final class Missing: Sendable {
+    let isSeen = Atomic(false)
 }
 
 extension ImageReply {

@@ -230,6 +230,20 @@ import Testing
         #expect(listed == keys.filter { $0 != keys[10] })
     }
 
+    /// It is no reason to give up the index, and the images in it.
+    @Test func anUnreadableRowGivesWayToTheNextStoreOfItsKey() throws {
+        let disk = try TestDisk()
+        for number in 1...3 { try disk.store(hollowPNG(width: number), "\(number)") }
+        IndexFile.execute("UPDATE entries SET format = 'xyz' WHERE key = '2'", disk.index)
+        let after = try disk.reopened()
+        try after.store(hollowPNG(width: 20), "2")
+        #expect(try after.disk.totals().count == 3)
+        #expect(try after.bytes("2") == hollowPNG(width: 20))
+        #expect(try after.disk.inspect(CacheKey("1"))?.key == "1")
+        #expect(!FileManager.default.fileExists(atPath: after.index + ".damaged"))
+        #expect(try after.check().isClean)
+    }
+
     @Test func progressGrowsToTheTotal() throws {
         let disk = try TestDisk()
         for number in 1...130 { try disk.store(hollowPNG(width: number, count: 100), "\(number)") }

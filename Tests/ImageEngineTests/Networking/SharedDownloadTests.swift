@@ -56,6 +56,26 @@ import Testing
         #expect(other.manager.statistics.waitingDownloads == 0)
     }
 
+    /// Between a look that finds nothing and the download another request, or another process, may bring the image.
+    @Test(arguments: [false, true]) func aLookThatIsOutOfDateCausesNoDownload(_ byAnother: Bool) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let resource = Resource(url: server.url("/a.png"), cacheKey: "a")
+        let glance = try one.manager.glance(
+            at: resource, in: one.cache, options: ImageOptions(), needsBytes: false, burst: 0)
+        guard case .missing = glance else {
+            Issue.record("the cache is empty, and it is \(glance)")
+            return
+        }
+        gate.open()
+        _ = try await start(byAnother ? other : one, server).value
+        let result = try await one.manager.image(
+            resource, in: one.cache, options: ImageOptions(), needs: .file, isMissing: true)
+        #expect(result.cacheType == (byAnother ? .disk : .memory))
+        #expect(server.requests.count == 1)
+        #expect(one.manager.statistics.downloads == (byAnother ? 0 : 1))
+    }
+
     @Test func waitersTryThemselvesWhenTheDownloadFails() async throws {
         let server = try server(first: .reply(500, [:], []))
         defer { server.stop() }
