@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CVips.h"
+#include "CVipsInternal.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +50,7 @@ int hv_open_plugin(const char *name) {
     if (plugin_path(name, path, sizeof path)) return -1;
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!module) return -1;
+    if (!strcmp(name, "jxl")) return hv_open_jxl(module);
     const char *(*start)(void *) = (const char *(*)(void *))dlsym(module, "g_module_check_init");
     return start && !start(NULL) ? 0 : -1;
 }

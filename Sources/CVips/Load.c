@@ -27,7 +27,10 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
         failed = vips_svgload_source(source, &out, "access", access, "fail_on", fail, "scale", scale, "unlimited",
             unlimited ? TRUE : FALSE, NULL);
         break;
-    case hv_jxl: failed = vips_jxlload_source(source, &out, "access", access, "fail_on", fail, NULL); break;
+    case hv_jxl:
+        out = hv_open_jxl_header(bytes, count);
+        failed = !out;
+        break;
     }
     g_object_unref(source);
     if (failed) return NULL;

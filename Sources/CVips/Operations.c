@@ -198,9 +198,7 @@ static VipsImage *without_metadata(VipsImage *image, int keep_profile) {
     return copy;
 }
 
-VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
-    VipsImage *copy;
-    if (vips_copy(image, &copy, NULL)) return NULL;
+void hv_copy_metadata(VipsImage *to, VipsImage *from) {
     static const char *kept[] = {VIPS_META_ICC_NAME, VIPS_META_XMP_NAME, VIPS_META_IPTC_NAME, VIPS_META_ORIENTATION,
         VIPS_META_PHOTOSHOP_NAME, "jpeg-multiscan"};
     gchar **names = vips_image_get_fields(from);
@@ -209,10 +207,16 @@ VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
         for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) copied = copied || !strcmp(*name, kept[i]);
         GValue value = G_VALUE_INIT;
         if (!copied || vips_image_get(from, *name, &value)) continue;
-        vips_image_set(copy, *name, &value);
+        vips_image_set(to, *name, &value);
         g_value_unset(&value);
     }
     g_strfreev(names);
+}
+
+VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from) {
+    VipsImage *copy;
+    if (vips_copy(image, &copy, NULL)) return NULL;
+    hv_copy_metadata(copy, from);
     return copy;
 }
 

@@ -44,6 +44,11 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
     }
     VipsImage *copy = hv_choose_metadata(image, how->metadata);
     if (!copy) return NULL;
+    if (format == hv_jxl) {
+        void *bytes = hv_encode_jxl(copy, how, count);
+        g_object_unref(copy);
+        return bytes;
+    }
     hv_watch(copy);
     VipsTarget *target = vips_target_new_to_memory();
     int failed = !target;
@@ -75,9 +80,6 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
             how->hevc ? VIPS_FOREIGN_HEIF_COMPRESSION_HEVC : VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "strip", strip, NULL);
         break;
     case hv_jxl:
-        failed = vips_jxlsave_target(copy, target, "Q", how->quality, "lossless", how->lossless, "effort", how->effort,
-            "strip", strip, NULL);
-        break;
     case hv_svg: failed = 1; break;
     }
     void *bytes = failed ? NULL : bytes_of(target, count);

@@ -15,7 +15,7 @@ struct CodecLibrary {
     mutating func canRead(_ format: SourceFormat) -> Bool {
         guard let plugin = format.plugin else { return true }
         if let known = opened[plugin] { return known }
-        let works = hv_open_plugin(plugin) == 0 && hv_has("\(plugin)load_source") != 0
+        let works = hv_open_plugin(plugin) == 0 && (format == .jxl || hv_has("\(plugin)load_source") != 0)
         opened[plugin] = works
         return works
     }
@@ -23,7 +23,8 @@ struct CodecLibrary {
     /// Whether the format can be written, its plug-in opened if need be.
     mutating func canWrite(_ format: EncodedFormat) -> Bool {
         guard let plugin = SourceFormat(rawValue: format.rawValue)?.plugin else { return true }
-        _ = canRead(format == .jxl ? .jxl : .avif)
+        if format == .jxl { return canRead(.jxl) }
+        _ = canRead(.avif)
         return hv_has("\(plugin)save_target") != 0
     }
 

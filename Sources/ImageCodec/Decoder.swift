@@ -54,6 +54,12 @@ final class Decoder {
         case .gif:
             if let clear = GIFGround.made(clear: file) { (file, hiddenPages) = (clear, 1) }
             opened = try Decoder.open(file, .gif)
+        case .jxl:
+            let header = try Decoder.open(file, .jxl)
+            guard header.colours != .cmyk else {
+                throw RenderFailure(.unsupported, "JPEG XL pictures for printing, of inks, are not read.")
+            }
+            opened = header
         default: opened = try Decoder.open(file, format, limits)
         }
         guard let header = own ?? opened else { throw RenderFailure(.badData, "The picture has no header.") }
@@ -65,7 +71,7 @@ final class Decoder {
         bytes = file
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
-        // Of a HEIF file that holds several pictures the primary one is taken.
+        // Of a HEIF file that holds several pictures the primary one is taken, of an animated JPEG XL the first.
         let hasPages = format == .gif || format == .webp || format == .tiff
         pageCount = animation?.frames.count ?? (hasPages ? max(1, header.pages - hiddenPages) : 1)
         frameCount = format == .tiff ? 1 : pageCount
@@ -120,6 +126,7 @@ final class Decoder {
         case .svg:
             try limits.judge(width: target.width, height: target.height)
             return try Decoder.open(bytes, .svg, limits, scale: 1 / factor)
+        case .jxl: return try CodecImage.decodedJXL(bytes)
         case .gif, .webp, .tiff:
             if page == 0, let opened { return opened }
             return try Decoder.open(bytes, format, page: page)

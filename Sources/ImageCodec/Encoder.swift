@@ -241,9 +241,9 @@ extension EncodedFormat {
     /// What the encoder keeps of what a picture carries.
     var metadata: CodecImage.Metadata {
         switch self {
-        case .png, .webp: [.exif, .xmp]
+        case .png, .webp, .jxl: [.exif, .xmp]
         case .tiff: [.xmp, .iptc]
-        case .jpeg, .gif, .avif, .heic, .jxl, .bmp, .ico: []
+        case .jpeg, .gif, .avif, .heic, .bmp, .ico: []
         }
     }
 

@@ -4,7 +4,7 @@
     make_fixtures.py            draws everything beside this file
     make_fixtures.py --check    draws everything in a scratch folder and compares; exit code 1 names what differs
 
-Needs Pillow and the programs listed in drawing/tools.py; the same versions of them give the same bytes.
+Needs Pillow with its plug-in for JPEG XL, and the programs listed in drawing/tools.py; the same versions of them give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from drawing.broken import broken_fixtures, misnamed_fixtures  # noqa: E402
 from drawing.classic import gif_fixtures, jpeg_fixtures, png_fixtures  # noqa: E402
 from drawing.desktop import desktop_fixtures, svg_fixtures  # noqa: E402
 from drawing.fixture import Fixture  # noqa: E402
+from drawing.jxl import jxl_fixtures  # noqa: E402
 from drawing.measure import Disagreement, measure, require_unreadable  # noqa: E402
 from drawing.modern import heif_fixtures, webp_fixtures  # noqa: E402
 from drawing.tools import ToolError  # noqa: E402
@@ -42,6 +43,7 @@ def everything() -> list[Fixture]:
         gif_fixtures,
         webp_fixtures,
         heif_fixtures,
+        jxl_fixtures,
         desktop_fixtures,
         svg_fixtures,
         misnamed_fixtures,

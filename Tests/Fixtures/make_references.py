@@ -4,7 +4,7 @@
     make_references.py            writes references.json and references/*.png beside this file
     make_references.py --check    compares; exit code 1 names what differs
 
-Needs Pillow, and heif-convert for HEIC. A picture is taken upright and as RGBA of eight bits; clear pixels are black.
+Needs Pillow with its plug-in for JPEG XL, and heif-convert for HEIC. A picture is taken upright and as RGBA of eight bits; clear pixels are black.
 Of a picture without loss, references.json has the SHA-256 of each frame's samples; of one with loss, a PNG has the pixels.
 """
 
@@ -18,21 +18,35 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image, ImageOps
+import pillow_jxl  # noqa: F401 - Pillow reads JPEG XL with it
+from PIL import Image, ImageCms, ImageOps
 
 HERE = Path(__file__).resolve().parent
 LOSSLESS = {"png", "gif", "tiff", "bmp", "ico"}
 LOSSLESS_FILES = {"webp-lossless.webp", "webp-lossless-alpha.webp", "webp-1x1.webp", "webp-animated-lossless.webp"}
+LOSSLESS_FILES |= {f"jxl-{name}.jxl" for name in ("lossless", "gray", "alpha", "split", "late", "animated")}
 # Profiles and the cutting of 16 bits are rounded in one way or another.
 ROUNDED = {"png-icc-exif.png", "png-gray-16bit.png", "tiff-big-endian-gray16.tiff"}
 # Each decoder turns inks into colours, and smooths colours that are coded at half the size, in its own way.
-DECIBELS = {"jpeg-cmyk.jpg": 17, "avif-rgb.avif": 28}
+DECIBELS = {"jpeg-cmyk.jpg": 17, "avif-rgb.avif": 28, "jxl-orientation-5.jxl": 30}
 # Large; or what lies outside of the first picture is background, which is black, clear or a colour elsewhere.
-SKIPPED = {"jpeg-large.jpg", "gif-offset-frame.gif"}
+# Or Pillow does not divide by alpha.
+SKIPPED = {"jpeg-large.jpg", "gif-offset-frame.gif", "jxl-premultiplied.jxl"}
+
+
+def in_srgb(image: Image.Image) -> Image.Image:
+    profile = image.info.get("icc_profile")
+    if profile is None or image.mode != "RGB":
+        return image
+    return ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB"))
 
 
 def upright(image: Image.Image) -> Image.Image:
-    image = ImageOps.exif_transpose(image)
+    if image.format == "JXL":
+        # Its reader has turned it already.
+        image = in_srgb(image)
+    else:
+        image = ImageOps.exif_transpose(image)
     if image.mode in ("I;16", "I;16B"):
         high = slice(0 if image.mode == "I;16B" else 1, None, 2)
         image = Image.frombytes("L", image.size, image.tobytes()[high])
@@ -64,12 +78,21 @@ def references() -> tuple[dict, dict[str, bytes]]:
         name = entry["file"]
         if not entry["valid"] or entry["format"] == "svg" or name in SKIPPED or "/" in name:
             continue
-        pictures = frames(HERE / name, entry)
+        # A JPEG XL that is turned was made of the JPEG that is turned so.
+        is_turned = "-orientation-" in name
+        source = name
+        if entry["format"] == "jxl" and is_turned:
+            source = f"jpeg-{Path(name).stem[4:]}.jpg"
+        pictures = frames(HERE / source, entry)
+        if name == "jxl-animated.jxl":
+            # Its reader shows the last picture; it was made of the PNG.
+            with Image.open(HERE / "png-animated.png") as first:
+                pictures = [upright(first)]
         fact = {"width": pictures[0].width, "height": pictures[0].height}
         if (entry["format"] in LOSSLESS or name in LOSSLESS_FILES) and name not in ROUNDED:
             fact["sha256"] = [hashlib.sha256(picture.tobytes()).hexdigest() for picture in pictures]
         else:
-            stem = "jpeg-orientation" if name.startswith("jpeg-orientation") else Path(name).stem
+            stem = "jpeg-orientation" if is_turned else Path(name).stem
             fact["reference"] = f"references/{stem}.png"
             fact["decibels"] = DECIBELS.get(name, 35)
             if fact["reference"] not in files:

@@ -80,6 +80,20 @@ enum Bombs {
             + little16(1) + little16(24) + [UInt8](repeating: 0, count: 28)
     }
 
+    /// The head of a JPEG XL of that size, and hardly more.
+    static func jxl(_ width: Int, _ height: Int) -> [UInt8] {
+        var bits: [UInt8] = []
+        func add(_ value: Int, _ count: Int) { for place in 0..<count { bits.append(UInt8(value >> place & 1)) } }
+        for (value, count) in [(0x0AFF, 16), (0, 1), (3, 2), (height - 1, 30), (0, 3), (3, 2), (width - 1, 30), (3, 2)]
+        {
+            add(value, count)
+        }
+        let bytes: [UInt8] = stride(from: 0, to: bits.count, by: 8).map { start in
+            (start..<min(start + 8, bits.count)).reduce(0) { $0 | bits[$1] << ($1 - start) }
+        }
+        return bytes + [UInt8](repeating: 0, count: 99)
+    }
+
     /// A drawing whose entities name each other ten times, nine levels deep.
     static let laughs: [UInt8] = {
         var text = "<?xml version=\"1.0\"?><!DOCTYPE svg [<!ENTITY a0 \"ha\">"

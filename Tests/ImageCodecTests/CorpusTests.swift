@@ -67,7 +67,7 @@ import Testing
     func broken() async throws {
         let bench = try await CodecBench()
         for fixture in Fixtures.broken {
-            for format in ["png", "jpeg", "gif", "webp", "avif", "tiff", "bmp", "ico", "svg"] {
+            for format in ["png", "jpeg", "gif", "webp", "avif", "tiff", "bmp", "ico", "svg", "jxl"] {
                 let made = try await bench.make(Fixtures.folder + "/" + fixture.file, format)
                 #expect(made.outcome.failure?.kind == .badData, "\(fixture) as \(format)")
             }
@@ -80,6 +80,7 @@ import Testing
         for name in [
             "png-rgb.png", "jpeg-progressive.jpg", "gif-animated.gif", "webp-lossy-alpha.webp", "bmp-palette.bmp",
             "ico-sizes.ico", "tiff-big-endian.tiff", "avif-alpha.avif", "png-animated.png", "svg-sized.svg",
+            "jxl-lossless.jxl", "jxl-lossy.jxl", "jxl-split.jxl", "jxl-orientation-6.jxl", "jxl-animated.jxl",
         ] {
             let fixture = try #require(Fixtures.all.first { $0.file == name })
             let bytes = try fixture.bytes
@@ -106,6 +107,11 @@ import Testing
             for orientation in 2...8 {
                 let turned = try await bench.pixels("jpeg-orientation-\(orientation).jpg", chain)
                 #expect(turned.likeness(straight) > 33, "\(orientation) \(chain.identifier)")
+            }
+            // The library of JPEG XL turns pictures itself, and nobody does so again for EXIF.
+            for orientation in [5, 6] {
+                let turned = try await bench.pixels("jxl-orientation-\(orientation).jxl", chain)
+                #expect(turned.likeness(straight) > 30, "JPEG XL \(orientation) \(chain.identifier)")
             }
         }
     }

@@ -15,7 +15,8 @@ import Testing
             ("gif", Bombs.gif(65_535, 65_535, frames: 1)),
             ("jpeg", Bombs.jpeg(65_500, 65_500)), ("jpeg", Bombs.jpeg(65_500, 65_500, isProgressive: true)),
             ("webp", Bombs.webp(16_383, 16_383)), ("tiff", Bombs.tiff(60_000, 60_000)),
-            ("bmp", Bombs.bmp(60_000, 60_000)),
+            ("bmp", Bombs.bmp(60_000, 60_000)), ("jxl", Bombs.jxl(60_000, 60_000)),
+            ("jxl", Bombs.jxl(9_000_000, 9_000_000)),
             ("svg", Bombs.drawing(30_000, 30_000)), ("png", Bombs.animatedPNG(9000, 9000, frames: 3)),
         ]
         for (format, bytes) in bombs {

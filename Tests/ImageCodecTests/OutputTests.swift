@@ -15,7 +15,8 @@ import Testing
             ("png-rgba.png", [], "png"), ("webp-lossy.webp", [], "jpeg"), ("webp-lossy-alpha.webp", [], "png"),
             ("avif-rgb.avif", [], "jpeg"), ("gif-animated.gif", [round], "gif"), ("webp-animated.webp", [], "webp"),
             ("png-animated.png", [], "png"), ("gif-static.gif", [], "png"), ("svg-sized.svg", [], "png"),
-            ("bmp-24bit.bmp", [], "png"), ("tiff-little-endian.tiff", [], "png"),
+            ("bmp-24bit.bmp", [], "png"), ("tiff-little-endian.tiff", [], "png"), ("jxl-lossy.jxl", [], "jpeg"),
+            ("jxl-alpha.jxl", [], "png"),
         ]
         for (name, steps, format) in cases {
             let image = try await bench.encode(name, steps, .automatic(Encoding())).image
@@ -45,7 +46,7 @@ import Testing
     @Test("A limit on the file's size lowers the quality until it is kept, or fails and says so (E2 76)")
     func sizeLimit() async throws {
         let bench = try await CodecBench()
-        for format in [EncodedFormat.jpeg, .webp] {
+        for format in [EncodedFormat.jpeg, .webp, .jxl] {
             let free = try await bench.encode("jpeg-photo.jpg", [], .format(format, Encoding(quality: 95))).image
                 .byteCount
             let most = free / 3
@@ -96,8 +97,10 @@ import Testing
     func lossless() async throws {
         let bench = try await CodecBench()
         let source = try await bench.pixels("png-rgb.png")
-        let made = try await bench.encode("png-rgb.png", [], .format(.webp, Encoding(lossless: true)))
-        #expect(try await bench.pixels(of: made.path, "webp") == source)
+        for format in [EncodedFormat.webp, .jxl] {
+            let made = try await bench.encode("png-rgb.png", [], .format(format, Encoding(lossless: true)))
+            #expect(try await bench.pixels(of: made.path, format.rawValue) == source)
+        }
     }
 
     @Test("Sixteen bits stay sixteen in PNG and TIFF, also after a processor")

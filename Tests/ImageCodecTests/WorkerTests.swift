@@ -10,7 +10,8 @@ import Testing
         let facts = bench.worker.facts
         #expect(facts.version == RenderMessage.version)
         #expect(
-            Set(["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "svg"]).isSubset(of: facts.decodes)
+            Set(["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "svg", "jxl"])
+                .isSubset(of: facts.decodes)
         )
         #expect(Set(["png", "jpeg", "gif", "webp", "tiff"]).isSubset(of: facts.encodes))
         let requests = (0..<5).map { index in

@@ -126,7 +126,7 @@ import Testing
         ("originalCache", "\"\"", "", "the name of a cache"), ("originalCache", "1", "", "a string"),
         ("cacheOriginalImage", "0", "", "a boolean"), ("cacheSerializer", "\"png\"", "", "an object"),
         ("cacheSerializer", "{\"format\":\"wepb\"}", ".format", "one of \"png\""),
-        ("cacheSerializer", "{\"format\":\"jxl\"}", ".format", "one of \"png\""),
+        ("cacheSerializer", "{\"format\":\"jxr\"}", ".format", "one of \"png\""),
         ("cacheSerializer", "{\"quality\":0}", ".quality", "an integer from 1 to 100"),
         ("cacheSerializer", "{\"background\":\"red\"}", ".background", "a colour"),
         ("cacheSerializer", "{\"qualty\":5}", ".qualty", nil), ("onlyLoadFirstFrame", "1", "", "a boolean"),

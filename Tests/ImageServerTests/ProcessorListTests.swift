@@ -85,7 +85,7 @@ import Testing
         (#"[{"compositing":{}}]"#, "0.compositing.operation", nil, nil),
         (#"[{"rotate":{}}]"#, "0.rotate.degrees", "a number, or auto", nil),
         (#"[{"format":{"to":"jpg"}}]"#, "0.format.to", #"one of "png""#, "jpeg"),
-        (#"[{"format":{"to":"jxl"}}]"#, "0.format.to", #"one of "png""#, nil),
+        (#"[{"format":{"to":"psd"}}]"#, "0.format.to", #"one of "png""#, nil),
         (#"[{"format":{"to":"jpeg","quality":101}}]"#, "0.format.quality", "a number from 1 to 100", nil),
     ]
 

@@ -31,7 +31,7 @@
   "A link of Org: the first group is where to, the second its description.")
 
 (defconst halcyon-find--image-file
-  "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\|svg\\|bmp\\|tiff?\\|ico\\|avif\\|heic\\)\\(?:[?#].*\\)?\\'"
+  "\\.\\(?:png\\|jpe?g\\|gif\\|webp\\|svg\\|bmp\\|tiff?\\|ico\\|avif\\|heic\\|jxl\\)\\(?:[?#].*\\)?\\'"
   "The end of an address that is that of an image.")
 
 (defun halcyon-find-images (start end)

@@ -39,7 +39,8 @@
 
 (defconst halcyon--image-types
   '(("png" . png) ("jpeg" . jpeg) ("gif" . gif) ("webp" . webp) ("tiff" . tiff)
-    ("svg" . svg) ("bmp" . bmp) ("ico" . ico) ("heic" . heic) ("avif" . avif))
+    ("svg" . svg) ("bmp" . bmp) ("ico" . ico) ("heic" . heic) ("avif" . avif)
+    ("jxl" . jxl))
   "The types of Emacs for the formats of the protocol.")
 
 (defun halcyon-image-type (image)

@@ -16,7 +16,8 @@ typedef enum { hv_jpeg, hv_png, hv_gif, hv_webp, hv_tiff, hv_heif, hv_svg, hv_jx
 /// Starts the library without its plug-ins, with one thread and no cache, and blocks every decoder but those above.
 /// Whatever it and GLib print goes to standard error. 0 on success.
 int hv_start(void);
-/// Opens the plug-in (`heif` or `jxl`) that Debian keeps apart, because opening all of them costs 15 ms; 0 on success.
+/// Opens the plug-in (`heif` or `jxl`) that Debian keeps apart, because opening all of them costs 15 ms; 0 on success. Of
+/// `jxl` only the library that comes with it is used.
 int hv_open_plugin(const char *name);
 /// Whether the plug-in is there to be opened.
 int hv_has_plugin(const char *name);
@@ -65,6 +66,9 @@ VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, in
 /// Decodes a JPEG row by row and keeps nothing; not 0, with an error, if it is damaged or cut off, also where decoders get over
 /// it by making something up.
 int hv_check_jpeg(const void *bytes, size_t count);
+/// The first picture of a JPEG XL, decoded into memory at once, turned as it is shown, and of 8 or 16 bits; `hv_load` gives
+/// only its header.
+VipsImage *hv_decode_jxl(const void *bytes, size_t count);
 /// An image of 8-bit samples, copied; bands as they are counted: 1 or 2 gray, 3 or 4 RGB.
 VipsImage *hv_from_pixels(const void *pixels, int width, int height, int bands);
 /// Evaluates the image into memory.

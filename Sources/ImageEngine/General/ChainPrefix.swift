@@ -18,21 +18,23 @@ struct ChainPrefix: Equatable {
 
     /// Every beginning of a chain, the longest first, in the serializations that are likely: the chain's own, the one chosen
     /// by the result, and PNG. The chain itself, as it is asked for, and the bare original are none.
-    static func all(of recipe: ImageRecipe) -> [ChainPrefix] {
+    ///
+    /// - Parameter forPixels: Whether pixels are wanted and no file: then the chain itself is a beginning too.
+    static func all(of recipe: ImageRecipe, forPixels: Bool = false) -> [ChainPrefix] {
         var serializers: [CacheSerializer?] = [nil, CacheSerializer(format: .png)]
         if let own = recipe.serializer, own != CacheSerializer(), !serializers.contains(own) {
             serializers.insert(own, at: 0)
         }
         return (0...recipe.processors.count).reversed().flatMap { count in
-            serializers.compactMap { ChainPrefix(recipe, count, $0) }
+            serializers.compactMap { ChainPrefix(recipe, count, $0, mayBeWhole: forPixels) }
         }
     }
 
-    private init?(_ whole: ImageRecipe, _ count: Int, _ serializer: CacheSerializer?) {
+    private init?(_ whole: ImageRecipe, _ count: Int, _ serializer: CacheSerializer?, mayBeWhole: Bool) {
         var recipe = whole
         recipe.processors = Array(whole.processors.prefix(count))
         recipe.serializer = serializer
-        guard !recipe.isEmpty, recipe.identifier != whole.identifier else { return nil }
+        guard !recipe.isEmpty, mayBeWhole || recipe.identifier != whole.identifier else { return nil }
         self.recipe = recipe
         var rest = whole
         // A format that is said in the beginning is still that of the end.

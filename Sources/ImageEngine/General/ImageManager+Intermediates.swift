@@ -9,7 +9,7 @@ extension ImageManager {
     ///
     /// - Returns: nil if the original is at hand, or there is no such beginning.
     func intermediate(
-        insteadOf resource: Resource, in cache: ImageCache, _ options: ImageOptions
+        insteadOf resource: Resource, in cache: ImageCache, _ options: ImageOptions, forPixels: Bool = false
     ) async throws -> Original? {
         guard resource.isOnNetwork, options.integrity == nil, !options.forceRefresh else { return nil }
         // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
@@ -18,7 +18,7 @@ extension ImageManager {
         guard try home.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false) == CacheType.none else {
             return nil
         }
-        return try await intermediate(of: resource, in: cache, options) { [self] record in
+        return try await intermediate(of: resource, in: cache, options, forPixels) { [self] record in
             !record.isPersonal || !options.asksToModify && mayAnswer(record, to: resource.url, options)
         }
     }
@@ -26,11 +26,12 @@ extension ImageManager {
     /// A beginning of the chain of the options that is less work than the original: made of its very bytes, and of fewer
     /// pixels.
     func intermediate(
-        of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
+        of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        forPixels: Bool = false
     ) async throws -> Original? {
         let header = original.result.record.header
         guard original.rest == nil, !options.forceRefresh, header.format != .svg else { return nil }
-        let found = try await intermediate(of: resource, in: cache, options) { record in
+        let found = try await intermediate(of: resource, in: cache, options, forPixels) { record in
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }
         guard var base = found else { return nil }
@@ -41,10 +42,10 @@ extension ImageManager {
 
     /// The longest beginning that a cache has and that may be used.
     private func intermediate(
-        of resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ forPixels: Bool,
         _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
     ) async throws -> Original? {
-        let prefixes = ChainPrefix.all(of: options.recipe)
+        let prefixes = ChainPrefix.all(of: options.recipe, forPixels: forPixels)
         if prefixes.isEmpty { return nil }
         var looking = options.keepingOnlyCacheOptions
         looking.integrity = nil

@@ -94,7 +94,7 @@ public struct ImageRecipe: Hashable, Sendable {
         let original = ImageFormat(fileExtension: CacheKey(key).foretoldExtension)
         switch original {
         case .gif where frames == .all: return "gif"
-        case .jpeg, .webp, .avif, .heic: return makesAlpha ? "png" : "jpg"
+        case .jpeg, .webp, .avif, .heic, .jxl: return makesAlpha ? "png" : "jpg"
         case nil: return makesAlpha ? "png" : ""
         default: return "png"
         }

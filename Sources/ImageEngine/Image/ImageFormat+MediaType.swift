@@ -9,6 +9,7 @@ extension ImageFormat {
         case .svg: ["text/xml", "application/xml", "image/svg"]
         case .heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"]
         case .avif: ["image/avif-sequence", "image/heif"]
+        case .jxl: ["image/x-jxl"]
         case .gif, .webp, .tiff: []
         }
     }

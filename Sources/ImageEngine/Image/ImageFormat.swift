@@ -1,6 +1,6 @@
 /// A picture format that is recognised from its signature.
 public enum ImageFormat: String, Sendable, CaseIterable {
-    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg
+    case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg, jxl
 
     /// The media type, as browsers name it (WHATWG MIME Sniffing, section 6.1).
     public var mimeType: String {
@@ -43,6 +43,7 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         if bytes.matches([0x00, 0x00, 0x01, 0x00], at: 0), bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 {
             return .ico
         }
+        if bytes.matches(JXLCodestream.start, at: 0) || bytes.matches(JXLCodestream.signature, at: 0) { return .jxl }
         return ImageHeader.svgRoot(&bytes) == nil ? nil : .svg
     }
 

@@ -10,7 +10,7 @@ public struct ImageHeader: Equatable, Sendable {
     public let width: Int
     /// Pixels down, as coded.
     public let height: Int
-    /// Pictures of an animation, pages of a TIFF; 1 for stills.
+    /// Pictures of an animation, pages of a TIFF; 1 for stills, and for JPEG XL.
     public let frameCount: Int
     /// When the frames of a GIF, PNG or WebP are shown, if these bytes were read; see ``ImageRecord/timing``.
     let timing: FrameTiming?
@@ -68,6 +68,7 @@ public struct ImageHeader: Equatable, Sendable {
         case .bmp: try bmp(&bytes)
         case .ico: try ico(&bytes)
         case .svg: try svg(&bytes)
+        case .jxl: try jxl(&bytes)
         case nil: throw .unrecognised
         }
     }

@@ -33,6 +33,8 @@ public struct ImageProbe: Equatable, Sendable {
         frameCount = header.frameCount
         timing = header.timing
         if let known = Self.known(header.format, &bytes) {
+            // Its header takes an animation for one picture.
+            if header.format == .jxl { frameCount = known.frameCount }
             orientation = known.orientation
             hasAlpha = known.hasAlpha
         } else if let traits = Self.traits(header.format, &bytes) {
@@ -71,6 +73,7 @@ public struct ImageProbe: Equatable, Sendable {
         case .gif: gif(&bytes)
         case .webp: webp(&bytes)
         case .tiff: tiff(&bytes)
+        case .jxl: jxl(&bytes)
         case .avif, .heic, .bmp, .ico, .svg: nil
         }
     }
@@ -83,7 +86,7 @@ public struct ImageProbe: Equatable, Sendable {
         case .ico: icon(&bytes)
         // Nothing is drawn where nothing is said.
         case .svg: Traits(orientation: 1, hasAlpha: true)
-        case .png, .jpeg, .gif, .webp, .tiff: nil
+        case .png, .jpeg, .gif, .webp, .tiff, .jxl: nil
         }
     }
 

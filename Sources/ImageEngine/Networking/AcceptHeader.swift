@@ -19,7 +19,7 @@ enum AcceptHeader {
     }
 
     private static let ranks: [(formats: [ImageFormat], weight: String)] = [
-        ([.avif, .webp], ""), ([.png, .jpeg, .gif, .svg], ";q=0.9"), ([.heic, .tiff, .bmp, .ico], ";q=0.8"),
+        ([.avif, .webp], ""), ([.png, .jpeg, .gif, .svg], ";q=0.9"), ([.jxl, .heic, .tiff, .bmp, .ico], ";q=0.8"),
     ]
 }
 

@@ -42,7 +42,7 @@ struct ImageReply: WireObject {
         WireField("height", "Pixels down, as coded.", countSchema) {
             $1.field("height", $0.image.record.header.height)
         },
-        WireField("frameCount", "Pictures of an animation or pages; 1 for stills.", countSchema) {
+        WireField("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.", countSchema) {
             $1.field("frameCount", $0.image.record.header.frameCount)
         },
         WireField(

@@ -42,7 +42,9 @@ struct EntryReply: WireObject {
         text("mimeType", "The media type of the format.") { $0.header.format.mimeType },
         count("width", "Pixels across, as coded.") { $0.header.width },
         count("height", "Pixels down, as coded.") { $0.header.height },
-        count("frameCount", "Pictures of an animation or pages; 1 for stills.") { $0.header.frameCount },
+        count("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.") {
+            $0.header.frameCount
+        },
         count("byteCount", "The size of the file, in bytes.") { $0.byteCount },
         count("allocatedBytes", "What the file takes on the disk; null in a read-only folder.") { $0.allocatedBytes },
         text("checksum", "SHA-256 of the bytes, in hexadecimal.") { $0.checksum },

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+import pillow_jxl  # noqa: F401 - Pillow reads JPEG XL with it
 from PIL import Image, UnidentifiedImageError
 
 from .tools import ToolError, run
 
-MIME_TYPES = {"heic": "image/heic", "svg": "image/svg+xml"}
+MIME_TYPES = {"heic": "image/heic", "svg": "image/svg+xml", "jxl": "image/jxl"}
 """The types of the formats Pillow does not know; the others are Pillow's own."""
 
 
@@ -33,7 +34,7 @@ class Measure:
 
 def measure(path: Path) -> Measure:
     """What a whole picture is; raises Disagreement when the second reader answers differently."""
-    first = by_pillow(path) or by_heif_info(path) or by_rsvg(path)
+    first = by_jxlinfo(path) or by_pillow(path) or by_heif_info(path) or by_rsvg(path)
     if first is None:
         raise Disagreement(f"no reader knows {path.name}")
     for second in second_opinions(path, first.format):
@@ -76,6 +77,19 @@ def by_heif_info(path: Path) -> Optional[Measure]:
     return Measure("heic", MIME_TYPES["heic"], int(size.group(1)), int(size.group(2)), images)
 
 
+def by_jxlinfo(path: Path) -> Optional[Measure]:
+    """The answer of libjxl's own program, or None for anything but JPEG XL."""
+    try:
+        text = run("jxlinfo", str(path)).decode()
+    except ToolError:
+        return None
+    size = re.search(r"^JPEG XL (?:image|animation), (\d+)x(\d+)", text, re.MULTILINE)
+    if size is None:
+        return None
+    frames = len(re.findall(r"^frame: ", text, re.MULTILINE)) or 1
+    return Measure("jxl", MIME_TYPES["jxl"], int(size.group(1)), int(size.group(2)), frames)
+
+
 def by_rsvg(path: Path) -> Optional[Measure]:
     """librsvg's answer for an SVG (the size it draws it in), or None for anything else."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -92,6 +106,8 @@ def second_opinions(path: Path, kind: str) -> list[tuple[int, int, int]]:
     """Width, height and frames from the other readers of a format."""
     if kind == "webp":
         return [by_webpmux(path), by_identify(path)] if "animated" not in path.name else [by_webpmux(path)]
+    if kind == "jxl":
+        return [by_pillow_turned(path)]
     if kind == "avif":
         return [by_avifdec(path)]
     if kind == "png":
@@ -112,6 +128,15 @@ def by_identify(path: Path, frames: Optional[int] = None) -> tuple[int, int, int
     if path.suffix == ".ico":
         return (*max(rows), 1)
     return (*rows[0], len(rows) if frames is None else frames)
+
+
+def by_pillow_turned(path: Path) -> tuple[int, int, int]:
+    """The answer of Pillow's plug-in for JPEG XL, which shows some pictures upright and knows no animations."""
+    found, told = by_pillow(path), by_jxlinfo(path)
+    if found is None or told is None:
+        raise Disagreement(f"Pillow does not know {path.name}")
+    is_same = {found.width, found.height} == {told.width, told.height}
+    return (told.width, told.height, told.frames) if is_same else (found.width, found.height, found.frames)
 
 
 def by_exiftool_frames(path: Path) -> int:

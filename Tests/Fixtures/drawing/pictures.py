@@ -99,6 +99,17 @@ def gray16(width: int = 64, height: int = 48) -> Image.Image:
     return Image.frombytes("I;16", (width, height), struct.pack(f"<{len(values)}H", *values))
 
 
+def linear_profile() -> bytes:
+    """An ICC profile of the colours of sRGB whose samples are the light itself, dated like the one of sRGB."""
+    profile = bytearray(srgb_profile())
+    count = struct.unpack(">I", profile[128:132])[0]
+    for entry in range(count):
+        name, place, size = struct.unpack(">4sII", profile[132 + 12 * entry : 144 + 12 * entry])
+        if name in (b"rTRC", b"gTRC", b"bTRC"):
+            profile[place : place + size] = struct.pack(">4sII", b"curv", 0, 0).ljust(size, b"\0")
+    return bytes(profile)
+
+
 def srgb_profile() -> bytes:
     """An sRGB ICC profile from Little CMS, its creation date set to 2020-01-01 so that it never changes."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

@@ -26,6 +26,8 @@ PACKAGES = {
     "exiftool": "libimage-exiftool-perl",
     "rsvg-convert": "librsvg2-bin",
     "tiffcp": "libtiff-tools",
+    "cjxl": "libjxl-tools",
+    "jxlinfo": "libjxl-tools",
 }
 """The Debian package that holds each program."""
 

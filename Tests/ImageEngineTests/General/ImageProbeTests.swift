@@ -13,7 +13,8 @@ import Testing
             return try ImageProbe(whole: &source)
         }
         #expect(whole.format.rawValue == picture.format && whole.width == picture.width)
-        #expect(whole.height == picture.height && whole.frameCount == picture.frameCount)
+        let isUncounted = picture.file == "jxl-animated.jxl"
+        #expect(whole.height == picture.height && whole.frameCount == (isUncounted ? nil : picture.frameCount))
         // Headers are cut at every place, pixels here and there.
         let places =
             Array(0..<min(bytes.count, 700)) + stride(from: 700, to: bytes.count, by: max(1, bytes.count / 200))
@@ -43,7 +44,8 @@ import Testing
             ("avif-10bit.avif", false), ("heic-rgb.heic", false), ("heic-alpha.heic", true),
             ("heic-thumbnail.heic", false), ("tiff-little-endian.tiff", false), ("tiff-big-endian-gray16.tiff", false),
             ("bmp-24bit.bmp", false), ("bmp-palette.bmp", false), ("bmp-core-header.bmp", false),
-            ("bmp-v5-alpha.bmp", true), ("ico-sizes.ico", true),
+            ("bmp-v5-alpha.bmp", true), ("ico-sizes.ico", true), ("jxl-lossy.jxl", false), ("jxl-alpha.jxl", true),
+            ("jxl-premultiplied.jxl", true), ("jxl-gray-16bit.jxl", false), ("jxl-split.jxl", false),
         ]
         for (name, hasAlpha) in cases { #expect(try probe(name).hasAlpha == hasAlpha, "\(name)") }
         #expect(try probe("png-animated.png").frameCount ?? 0 > 1)
@@ -51,6 +53,8 @@ import Testing
             #expect(try probe(name).orientation == 1, "\(name)")
         }
         #expect(try [6, 8].contains(probe("avif-rotated.avif").orientation))
+        #expect(try probe("jxl-orientation-5.jxl").orientation == 5)
+        #expect(try probe("jxl-orientation-6.jxl").orientation == 6)
     }
 
     @Test func aDrawingIsUprightAndMayBeSeenThrough() throws {

@@ -88,6 +88,33 @@ import Testing
         #expect(try lastWork().steps == [["blackWhite", "blur"]])
     }
 
+    /// The stand-in makes no pixels; what it was asked for counts.
+    private func askForPixels(_ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void = { _ in }) async {
+        var options = ImageOptions()
+        options.recipe.processors = steps
+        change(&options)
+        let (engine, resource) = (engine, Resource(url: url))
+        await #expect(throws: ImageError.self) {
+            try await engine.manager.pixels(of: resource, in: engine.cache, options: options)
+        }
+    }
+
+    @Test func pixelsAreMadeOfABeginningToo() async throws {  // E2-6, B-002, D-20
+        let first = try await image([gray])
+        await askForPixels([gray, try blur()])
+        #expect(try lastWork() == (first.record.path ?? "", [["blur"]]), "the original has more pixels")
+        // All of the chain is a beginning, since no file is to be made.
+        await askForPixels([gray])
+        #expect(try lastWork() == (first.record.path ?? "", [[]]))
+        try dropOriginal()
+        await askForPixels([gray, try blur()]) { $0.onlyFromCache = true }
+        #expect(try lastWork() == (first.record.path ?? "", [["blur"]]))
+        #expect(server.requests.count == 1)
+        // What is to be new, or looked at by its server, is made of the original.
+        await askForPixels([gray, try blur()]) { $0.forceRefresh = true }
+        #expect(try lastWork().steps == [["blackWhite", "blur"]] && server.requests.count == 2)
+    }
+
     /// Whether there is anything to do, only the original shows: a still is its own first frame, byte for byte.
     @Test func whatMayBeTheOriginalItselfIsNotMadeOfABeginning() async throws {
         try await image([]) {

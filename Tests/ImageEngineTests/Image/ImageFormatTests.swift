@@ -30,6 +30,11 @@ import Testing
             (ascii("<svgs>"), nil),
             (ascii("<!DOCTYPE html><html>"), nil),
             (ascii("<?xml?><!-- a -- b --><!DOCTYPE svg [<!ENTITY a \">\">]> <svg "), .svg),
+            ([0xFF, 0x0A], .jxl),
+            ([0xFF, 0x0B], nil),
+            ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], .jxl),
+            ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0D], nil),
+            ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87], nil),
             (ascii("hello"), nil),
             ([], nil),
         ] as [([UInt8], ImageFormat?)])
@@ -43,7 +48,9 @@ import Testing
 
     @Test(arguments: [
         ("jpg", ImageFormat.jpeg), ("JPEG", .jpeg), ("jpe", .jpeg), ("jfif", .jpeg), ("png", .png), ("apng", .png),
-        ("Tif", .tiff), ("tiff", .tiff), ("heif", .heic), ("heic", .heic), ("webp", .webp), ("svg", .svg), ("txt", nil),
+        ("Tif", .tiff), ("tiff", .tiff), ("heif", .heic), ("heic", .heic), ("webp", .webp), ("svg", .svg),
+        ("JXL", .jxl),
+        ("txt", nil),
         ("", nil), ("png ", nil), ("ｐｎｇ", nil),
     ])
     func extensionNamesAFormat(_ text: String, _ format: ImageFormat?) {

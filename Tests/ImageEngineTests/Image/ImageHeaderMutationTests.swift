@@ -22,7 +22,9 @@ import Testing
                 continue
             }
             #expect(outcome == whole, "\(count) of \(bytes.count) bytes")
-            #expect(Self.mayEndEarly.contains(picture.format ?? ""), "\(count) of \(bytes.count) bytes pass for whole")
+            // A codestream without boxes, and what stands behind it in boxes.
+            let mayEndEarly = picture.format == "jxl" || Self.mayEndEarly.contains(picture.format ?? "")
+            #expect(mayEndEarly, "\(count) of \(bytes.count) bytes pass for whole")
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
     private let folder: TemporaryFolder
     private static let all =
         "image/avif,image/webp,image/png;q=0.9,image/jpeg;q=0.9,image/gif;q=0.9,image/svg+xml;q=0.9,"
-        + "image/heic;q=0.8,image/tiff;q=0.8,image/bmp;q=0.8,image/x-icon;q=0.8,image/*;q=0.5,*/*;q=0.1"
+        + "image/jxl;q=0.8,image/heic;q=0.8,image/tiff;q=0.8,image/bmp;q=0.8,image/x-icon;q=0.8,image/*;q=0.5,*/*;q=0.1"
     private static let plain = "image/*,*/*;q=0.8"
 
     init() throws {

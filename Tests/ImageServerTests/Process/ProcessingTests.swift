@@ -133,6 +133,51 @@ struct ProcessingTests {
         }
     }
 
+    @Test func pixelsOfAChainComeFromItsCachedBeginningWhenTheOriginalIsGone() throws {  // E2-6, B-002, D-20
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(web.url("/jpeg-photo.jpg"))
+        let beginning = #"{"resize":{"width":40}},{"blackWhite":{}}"#
+        func pixels(_ id: Int, _ steps: String, _ options: String = "{}") throws -> (JSON, [UInt8]) {
+            let reply = try server.call(
+                id, "retrieve", #"{"url":\#(url),"processors":[\#(steps)],"as":"pixels","options":\#(options)}"#)
+            let result = try #require(reply["result"], "\(reply.text)")
+            let path = try #require(result["pixels"]?["path"]?.string)
+            return (result, [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
+        }
+        let chains = [beginning, beginning + #",{"blur":{"radius":2}}"#]
+        var made: [[UInt8]] = []
+        for (number, chain) in chains.enumerated() { made.append(try pixels(number, chain).1) }
+        let kept = try server.call(
+            2, "retrieve",
+            #"{"url":\#(url),"processors":[\#(beginning)],"options":{"cacheSerializer":{"format":"png"}}}"#)
+        #expect(kept["result"]?["format"]?.string == "png")
+        #expect(try server.call(3, "remove", #"{"key":\#(url)}"#)["result"]?["removed"]?.boolean == true)
+        for (number, chain) in chains.enumerated() {
+            let (result, bytes) = try pixels(4 + number, chain, #"{"onlyFromCache":true}"#)
+            #expect(bytes == made[number], "\(chain)")
+            #expect(result["path"] == kept["result"]?["path"], "it says what was worked on")
+        }
+        #expect(server.finish() == 0)
+    }
+
+    @Test func aPlaceholderComesAgainWithWhatIsLoadedAnew() throws {  // D-27
+        let web = try LocalServer.fixtures()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(web.url("/jxl-lossy.jxl"))
+        func hash(_ id: Int, _ more: String) throws -> String? {
+            let reply = try server.call(id, "retrieve", #"{"url":\#(url),"options":{"thumbHash":true\#(more)}}"#)
+            return reply["result"]?["thumbHash"]?.string
+        }
+        let first = try #require(try hash(1, ""))
+        #expect(try hash(2, "") == first && hash(3, #","forceRefresh":true"#) == first)
+        _ = try server.call(4, "remove", #"{"key":\#(url)}"#)
+        #expect(try hash(5, "") == first && hash(6, #","revalidate":"always""#) == first)
+        #expect(server.finish() == 0)
+    }
+
     @Test func whatIsMadeHasAPlaceholderOfItsOwn() throws {  // D-27
         let web = try LocalServer.fixtures()
         defer { web.stop() }

@@ -24,7 +24,7 @@ export type ExpirationExtending = "none" | "cacheTime" | Expiration;
 /** How a processed image is written; as the result asks for by default. */
 export interface CacheSerializer {
   /** With transparency PNG, opaque JPEG, animated as the original, unless given. */
-  format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico";
+  format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
   /** From 1 to 100. */
   quality?: number;
   lossless?: boolean;
@@ -401,7 +401,7 @@ export interface RotateProcessor {
 }
 
 export interface FormatParameters {
-  to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico";
+  to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
   quality?: number;
 }
 

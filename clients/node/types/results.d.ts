@@ -5,7 +5,7 @@ import type { CacheSettings } from "./settings.js";
 export type CacheType = "none" | "memory" | "disk";
 
 /** The formats of pictures. */
-export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "svg";
+export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "svg" | "jxl";
 
 /**
  * A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields
@@ -48,7 +48,7 @@ export interface ImageResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in milliseconds, where that is known. */
   delays?: number[];
@@ -180,7 +180,7 @@ export interface DownloadResult {
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in milliseconds, where that is known. */
   delays?: number[];
@@ -345,7 +345,7 @@ export interface EntryDetails {
   width: number | null;
   /** Pixels down, as coded. */
   height: number | null;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number | null;
   /** The size of the file, in bytes. */
   byteCount: number | null;

@@ -30,7 +30,7 @@ export interface ImageOptions {
   /** Keep the original of a processed image too, so that more can be made of it. Default: true. */
   cacheOriginalImage?: boolean;
   /** How a processed image is written; as the result asks for by default. */
-  cacheSerializer?: { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"; quality?: number; lossless?: boolean; progressive?: boolean; background?: string; maxBytes?: number; stripMetadata?: boolean; profile?: "keep"|"sRGB" };
+  cacheSerializer?: { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number; lossless?: boolean; progressive?: boolean; background?: string; maxBytes?: number; stripMetadata?: boolean; profile?: "keep"|"sRGB" };
   /** Take the first frame of an animation, as a still. Default: false. */
   onlyLoadFirstFrame?: boolean;
   /** Take one frame of an animation, by its number from 0, as a still. */
@@ -123,11 +123,11 @@ export interface ImageOptions {
 export type Expiration = "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string };
 
 /** One step of the making of an image: an object with one member, the processor's name. */
-export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"; quality?: number } };
+export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
 
 export interface ProbeResult {
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
@@ -164,14 +164,14 @@ export interface ImageResult {
   /** The file's URL; null when there is none. */
   uri: string|null;
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in milliseconds, where that is known. */
   delays?: number[];
@@ -223,14 +223,14 @@ export interface StoreResult {
   /** The file's URL; null when there is none. */
   uri: string|null;
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in milliseconds, where that is known. */
   delays?: number[];
@@ -256,14 +256,14 @@ export interface StoreResult {
 
 export interface DownloadResult {
   /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
   /** The media type of the format. */
   mimeType: string;
   /** Pixels across, as coded. */
   width: number;
   /** Pixels down, as coded. */
   height: number;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number;
   /** How long each frame of an animation is shown, in milliseconds, where that is known. */
   delays?: number[];
@@ -372,7 +372,7 @@ export interface EntryDetails {
   width: number|null;
   /** Pixels down, as coded. */
   height: number|null;
-  /** Pictures of an animation or pages; 1 for stills. */
+  /** Pictures of an animation or pages; 1 for stills, and for JPEG XL. */
   frameCount: number|null;
   /** The size of the file, in bytes. */
   byteCount: number|null;
@@ -855,7 +855,7 @@ export interface ListParams {
   /** Only images whose keys begin so. */
   prefix?: string;
   /** Only images of this format. */
-  format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg";
+  format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
   /** Only images stored at least so many seconds ago. */
   minAge?: number;
   /** Only images stored at most so many seconds ago. */

@@ -8,7 +8,7 @@ local M = {}
 ---@field last integer Its last byte.
 
 local EXTENSIONS = {}
-for extension in ("png jpg jpeg jpe jfif gif webp avif heic heif tif tiff bmp ico svg"):gmatch("%S+") do
+for extension in ("png jpg jpeg jpe jfif gif webp avif heic heif jxl tif tiff bmp ico svg"):gmatch("%S+") do
   EXTENSIONS[extension] = true
 end
 

@@ -16,7 +16,7 @@
 ---@field memory? boolean Keep the image in memory; else it is only answered. Default: true.
 ---@field originalCache? string Another cache to look into before loading; what it has is stored here too.
 ---@field cacheOriginalImage? boolean Keep the original of a processed image too, so that more can be made of it. Default: true.
----@field cacheSerializer? { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico", quality?: integer, lossless?: boolean, progressive?: boolean, background?: string, maxBytes?: integer, stripMetadata?: boolean, profile?: "keep"|"sRGB" } How a processed image is written; as the result asks for by default.
+---@field cacheSerializer? { format?: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: integer, lossless?: boolean, progressive?: boolean, background?: string, maxBytes?: integer, stripMetadata?: boolean, profile?: "keep"|"sRGB" } How a processed image is written; as the result asks for by default.
 ---@field onlyLoadFirstFrame? boolean Take the first frame of an animation, as a still. Default: false.
 ---@field frame? integer Take one frame of an animation, by its number from 0, as a still.
 ---@field scaleDownLargeImages? boolean Make an image of more than 15728640 pixels smaller, until it has so many. Default: false.
@@ -65,10 +65,10 @@
 ---@alias halcyon.Expiration "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string }
 
 --- One step of the making of an image: an object with one member, the processor's name.
----@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico", quality?: number } }
+---@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: number } }
 
 ---@class halcyon.ProbeResult
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
@@ -87,11 +87,11 @@
 ---@field cacheType "none"|"memory"|"disk" Where the answer came from; none means it was loaded now.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
----@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
@@ -117,11 +117,11 @@
 ---@field cacheType "none"|"memory"|"disk" Where the answer came from; none means it was loaded now.
 ---@field path string|nil A complete file; null when the image is only in memory.
 ---@field uri string|nil The file's URL; null when there is none.
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
----@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
@@ -134,11 +134,11 @@
 ---@field reason? string Why memory does not hold the bytes, or nothing was stored.
 
 ---@class halcyon.DownloadResult
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" The picture format, by signature.
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
 ---@field mimeType string The media type of the format.
 ---@field width integer Pixels across, as coded.
 ---@field height integer Pixels down, as coded.
----@field frameCount integer Pictures of an animation or pages; 1 for stills.
+---@field frameCount integer Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field delays? integer[] How long each frame of an animation is shown, in milliseconds, where that is known.
 ---@field loopCount? integer How often an animation is played, where that is known; 0 for ever.
 ---@field byteCount integer The size of the image file, in bytes.
@@ -197,7 +197,7 @@
 ---@field mimeType string|nil The media type of the format.
 ---@field width integer|nil Pixels across, as coded.
 ---@field height integer|nil Pixels down, as coded.
----@field frameCount integer|nil Pictures of an animation or pages; 1 for stills.
+---@field frameCount integer|nil Pictures of an animation or pages; 1 for stills, and for JPEG XL.
 ---@field byteCount integer|nil The size of the file, in bytes.
 ---@field allocatedBytes integer|nil What the file takes on the disk; null in a read-only folder.
 ---@field checksum string|nil SHA-256 of the bytes, in hexadecimal.
@@ -470,7 +470,7 @@
 ---@field cursor? string|nil What the page before came with; the first page when left out.
 ---@field host? string Only images from this host.
 ---@field prefix? string Only images whose keys begin so.
----@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg" Only images of this format.
+---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" Only images of this format.
 ---@field minAge? number Only images stored at least so many seconds ago.
 ---@field maxAge? number Only images stored at most so many seconds ago.
 

@@ -87,7 +87,7 @@ ExtendingExpiration = Union[Literal["none", "cacheTime"], Expiration]
 class CacheSerializer(TypedDict, total=False):
     """How a processed image is written; as the result asks for by default."""
 
-    format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico"]
+    format: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
     """With transparency PNG, opaque JPEG, animated as the original, unless given."""
     quality: int
     """From 1 to 100."""
@@ -533,7 +533,7 @@ class RotateProcessor(TypedDict):
 
 
 class _FormatParameters(TypedDict):
-    to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico"]
+    to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
 
 
 class FormatParameters(_FormatParameters, total=False):

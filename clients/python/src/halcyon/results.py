@@ -44,7 +44,19 @@ __all__ = [
 CacheType = Literal["none", "memory", "disk"]
 """Where an answer came from, or where an entry is; "none" = loaded now, or nowhere."""
 
-PictureFormat = Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "svg"]
+PictureFormat = Literal[
+    "png",
+    "jpeg",
+    "gif",
+    "webp",
+    "avif",
+    "heic",
+    "tiff",
+    "bmp",
+    "ico",
+    "svg",
+    "jxl",
+]
 """The formats of pictures."""
 
 
@@ -92,7 +104,7 @@ class ImageResult(ImageFile):
     height: int = 0
     """Pixels down, as coded."""
     frame_count: int = 0
-    """Pictures of an animation or pages; 1 for stills."""
+    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
     """How long each frame of an animation is shown, in milliseconds, where that is known."""
     loop_count: Optional[int] = None
@@ -292,7 +304,7 @@ class DownloadResult:
     height: int = 0
     """Pixels down, as coded."""
     frame_count: int = 0
-    """Pictures of an animation or pages; 1 for stills."""
+    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
     delays: Optional[Sequence[int]] = field(default=None, hash=False)
     """How long each frame of an animation is shown, in milliseconds, where that is known."""
     loop_count: Optional[int] = None
@@ -489,7 +501,7 @@ class EntryDetails:
     height: Optional[int] = None
     """Pixels down, as coded."""
     frame_count: Optional[int] = None
-    """Pictures of an animation or pages; 1 for stills."""
+    """Pictures of an animation or pages; 1 for stills, and for JPEG XL."""
     byte_count: Optional[int] = None
     """The size of the file, in bytes."""
     allocated_bytes: Optional[int] = None

@@ -1,0 +1,248 @@
+#define _GNU_SOURCE
+#include "JXL.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+hv_jxl_functions hv_libjxl;
+
+int hv_open_jxl(void *module) {
+    // What the plug-in is linked with is looked through too.
+#define FIND(name)                                                                                                       \
+    hv_libjxl.name = (__typeof__(name) *)dlsym(module, #name);                                                             \
+    if (!hv_libjxl.name) return -1;
+    HV_JXL_FUNCTIONS(FIND)
+#undef FIND
+    return 0;
+}
+
+#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+#define OF_FORMAT(format) (format),
+#else
+#define OF_FORMAT(format)
+#endif
+
+/// Metadata beyond this is left out: it may be compressed, and tells nothing of its length then.
+enum { most_metadata = 1 << 20, first_metadata = 16 << 10 };
+
+/// What a box holds, as far as it was read.
+typedef struct {
+    uint8_t *bytes;
+    size_t count, size;
+} Box;
+
+typedef struct {
+    JxlDecoder *decoder;
+    JxlBasicInfo info;
+    JxlPixelFormat format;
+    VipsImage *image;
+    int has_inks, is_done;
+    /// EXIF and XMP, and which of them is being read.
+    Box exif, xmp, *box;
+    uint8_t *profile;
+    size_t profile_count;
+} Reader;
+
+static int failed(const char *reason) {
+    vips_error("jxl", "%s", reason);
+    return -1;
+}
+
+static int read_info(Reader *reader) {
+    if (hv_libjxl.JxlDecoderGetBasicInfo(reader->decoder, &reader->info)) return failed("it has no header");
+    JxlBasicInfo *info = &reader->info;
+    if (info->xsize > VIPS_MAX_COORD || info->ysize > VIPS_MAX_COORD) return failed("it is too wide or too high");
+    for (uint32_t i = 0; i < info->num_extra_channels; i++) {
+        JxlExtraChannelInfo extra;
+        if (hv_libjxl.JxlDecoderGetExtraChannelInfo(reader->decoder, i, &extra)) return failed("a channel says nothing");
+        if (extra.type == JXL_CHANNEL_BLACK) reader->has_inks = 1;
+    }
+    int is_deep = info->bits_per_sample > 8 || info->exponent_bits_per_sample > 0;
+    reader->format = (JxlPixelFormat){.num_channels = (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
+        .data_type = is_deep ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, .endianness = JXL_NATIVE_ENDIAN};
+    return 0;
+}
+
+static int is_srgb(const JxlColorEncoding *colours) {
+    int is_ours = colours->white_point == JXL_WHITE_POINT_D65 && colours->transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
+    if (colours->color_space == JXL_COLOR_SPACE_GRAY) return is_ours;
+    return is_ours && colours->color_space == JXL_COLOR_SPACE_RGB && colours->primaries == JXL_PRIMARIES_SRGB;
+}
+
+/// The profile of the pixels; none where they are sRGB, as everything is that has none.
+static void read_profile(Reader *reader) {
+    JxlColorEncoding colours;
+    JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
+    if (!hv_libjxl.JxlDecoderGetColorAsEncodedProfile(
+            reader->decoder, OF_FORMAT(&reader->format) target, &colours)
+        && is_srgb(&colours))
+        return;
+    size_t count = 0;
+    if (hv_libjxl.JxlDecoderGetICCProfileSize(reader->decoder, OF_FORMAT(&reader->format) target, &count) || !count)
+        return;
+    uint8_t *profile = g_try_malloc(count);
+    if (!profile) return;
+    if (hv_libjxl.JxlDecoderGetColorAsICCProfile(reader->decoder, OF_FORMAT(&reader->format) target, profile, count)) {
+        g_free(profile);
+        return;
+    }
+    g_free(reader->profile);
+    reader->profile = profile;
+    reader->profile_count = count;
+}
+
+/// An image of the kind of the picture; its pixels are black until they are read.
+static VipsImage *plain(const Reader *reader) {
+    int bands = (int)reader->format.num_channels, is_deep = reader->format.data_type == JXL_TYPE_UINT16;
+    VipsInterpretation colours = reader->has_inks ? VIPS_INTERPRETATION_CMYK
+        : bands < 3 ? (is_deep ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W)
+                    : (is_deep ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB);
+    VipsImage *black, *cast, *out = NULL;
+    if (vips_black(&black, (int)reader->info.xsize, (int)reader->info.ysize, "bands", bands, NULL)) return NULL;
+    if (!vips_cast(black, &cast, is_deep ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR, NULL)) {
+        // A resolution that is not said is that of screens, as for other formats.
+        if (vips_copy(cast, &out, "interpretation", colours, "xres", 72 / 25.4, "yres", 72 / 25.4, NULL)) out = NULL;
+        g_object_unref(cast);
+    }
+    g_object_unref(black);
+    return out;
+}
+
+static int make_room(Reader *reader) {
+    VipsImage *kind = plain(reader);
+    if (!kind) return -1;
+    reader->image = hv_new_like(kind, kind->Xsize, kind->Ysize);
+    g_object_unref(kind);
+    if (!reader->image) return -1;
+    size_t wanted, there = VIPS_IMAGE_SIZEOF_IMAGE(reader->image);
+    if (hv_libjxl.JxlDecoderImageOutBufferSize(reader->decoder, &reader->format, &wanted) || wanted != there)
+        return failed("its pixels have another size than it says");
+    if (hv_libjxl.JxlDecoderSetImageOutBuffer(
+            reader->decoder, &reader->format, VIPS_IMAGE_ADDR(reader->image, 0, 0), there))
+        return failed("its pixels cannot be read");
+    return 0;
+}
+
+/// The box that was being read is read; what was not filled of its room does not count.
+static void end_box(Reader *reader) {
+    if (!reader->box) return;
+    reader->box->count = reader->box->size - hv_libjxl.JxlDecoderReleaseBoxBuffer(reader->decoder);
+    reader->box = NULL;
+}
+
+static void drop_box(Box *box) {
+    free(box->bytes);
+    *box = (Box){0};
+}
+
+static void grow_box(Reader *reader) {
+    Box *box = reader->box;
+    if (!box) return;
+    size_t used = box->size - hv_libjxl.JxlDecoderReleaseBoxBuffer(reader->decoder);
+    size_t size = used ? 2 * used : first_metadata;
+    uint8_t *bytes = size <= most_metadata ? realloc(box->bytes, size) : NULL;
+    if (bytes) {
+        *box = (Box){.bytes = bytes, .size = size};
+        if (!hv_libjxl.JxlDecoderSetBoxBuffer(reader->decoder, bytes + used, size - used)) return;
+    }
+    drop_box(box);
+    reader->box = NULL;
+}
+
+static void begin_box(Reader *reader) {
+    end_box(reader);
+    JxlBoxType type;
+    if (hv_libjxl.JxlDecoderGetBoxType(reader->decoder, type, JXL_TRUE)) return;
+    Box *box = !memcmp(type, "Exif", 4) ? &reader->exif : !memcmp(type, "xml ", 4) ? &reader->xmp : NULL;
+    // Of several the first one counts.
+    if (!box || box->bytes) return;
+    reader->box = box;
+    grow_box(reader);
+}
+
+/// Reads the header, or the first picture and what is said of it.
+static int read_all(Reader *reader, int wants_pixels) {
+    for (;;) {
+        if (hv_is_late()) return failed("it takes too long");
+        switch (hv_libjxl.JxlDecoderProcessInput(reader->decoder)) {
+        case JXL_DEC_BASIC_INFO:
+            if (read_info(reader)) return -1;
+            break;
+        case JXL_DEC_COLOR_ENCODING:
+            read_profile(reader);
+            if (!wants_pixels) return 0;
+            break;
+        case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+            if (make_room(reader)) return -1;
+            break;
+        case JXL_DEC_FULL_IMAGE:
+            reader->is_done = 1;
+            // Of an animation the first picture is taken, and the rest is not decoded.
+            if (reader->info.have_animation) return 0;
+            break;
+        case JXL_DEC_BOX: begin_box(reader); break;
+        case JXL_DEC_BOX_NEED_MORE_OUTPUT: grow_box(reader); break;
+        case JXL_DEC_SUCCESS: return reader->is_done ? 0 : failed("it holds no picture");
+        // What follows the picture need not be right.
+        case JXL_DEC_NEED_MORE_INPUT: return reader->is_done ? 0 : failed("it ends too early");
+        case JXL_DEC_ERROR: return reader->is_done ? 0 : failed("its bits make no sense");
+        default: break;
+        }
+    }
+}
+
+/// The picture as it is shown: not premultiplied, with its profile and metadata.
+static VipsImage *finished(Reader *reader) {
+    VipsImage *image = reader->image;
+    reader->image = NULL;
+    if (reader->info.alpha_premultiplied && reader->info.alpha_bits > 0) {
+        VipsImage *straight = hv_unpremultiply(image, reader->format.data_type == JXL_TYPE_UINT16 ? 16 : 8);
+        g_object_unref(image);
+        if (!straight) return NULL;
+        image = hv_materialise(straight);
+        g_object_unref(straight);
+        if (!image) return NULL;
+    }
+    if (reader->profile) {
+        vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, reader->profile, reader->profile_count);
+    }
+    // EXIF begins after as many bytes as its first four say (ISO/IEC 18181-2, 9.9).
+    const uint8_t *exif = reader->exif.bytes;
+    size_t count = reader->exif.count, skipped = 0;
+    if (count > 4) skipped = 4 + ((size_t)exif[0] << 24 | (size_t)exif[1] << 16 | (size_t)exif[2] << 8 | exif[3]);
+    int has_exif = count > 4 && skipped < count;
+    if (has_exif || reader->xmp.count)
+        hv_set_exif(image, has_exif ? exif + skipped : NULL, has_exif ? count - skipped : 0, reader->xmp.bytes,
+            reader->xmp.count);
+    return image;
+}
+
+static VipsImage *read_picture(const void *bytes, size_t count, int wants_pixels) {
+    Reader reader = {.decoder = hv_libjxl.JxlDecoderCreate ? hv_libjxl.JxlDecoderCreate(NULL) : NULL};
+    if (!reader.decoder) {
+        vips_error("jxl", "%s", "out of memory");
+        return NULL;
+    }
+    int events = JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | (wants_pixels ? JXL_DEC_FULL_IMAGE | JXL_DEC_BOX : 0);
+    hv_libjxl.JxlDecoderSetDecompressBoxes(reader.decoder, JXL_TRUE);
+    VipsImage *out = NULL;
+    if (!hv_libjxl.JxlDecoderSubscribeEvents(reader.decoder, events)
+        && !hv_libjxl.JxlDecoderSetInput(reader.decoder, bytes, count)) {
+        hv_libjxl.JxlDecoderCloseInput(reader.decoder);
+        int is_read = !read_all(&reader, wants_pixels);
+        end_box(&reader);
+        if (is_read) out = wants_pixels ? finished(&reader) : plain(&reader);
+        if (out && !wants_pixels && reader.profile)
+            vips_image_set_blob_copy(out, VIPS_META_ICC_NAME, reader.profile, reader.profile_count);
+    }
+    hv_libjxl.JxlDecoderDestroy(reader.decoder);
+    if (reader.image) g_object_unref(reader.image);
+    drop_box(&reader.exif);
+    drop_box(&reader.xmp);
+    g_free(reader.profile);
+    return out;
+}
+
+VipsImage *hv_open_jxl_header(const void *bytes, size_t count) { return read_picture(bytes, count, 0); }
+
+VipsImage *hv_decode_jxl(const void *bytes, size_t count) { return read_picture(bytes, count, 1); }

@@ -1,0 +1,113 @@
+import Foundation
+import ImageRecipes
+import TestSupport
+import Testing
+
+/// JPEG XL in and out of the worker (A-103, B-106; E2-74, E2-77).
+@Suite struct JXLTests {
+    private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+    /// What a PNG holds from its samples on; a resolution is rounded this way or that.
+    private func samples(_ png: [UInt8]) -> ArraySlice<UInt8> {
+        png.indices.first { png[$0...].starts(with: Array("IDAT".utf8)) }.map { png[$0...] } ?? []
+    }
+
+    /// Whether a file has a box of that type, and the text.
+    private func holds(_ path: String, _ text: String) throws -> Bool {
+        try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data(text.utf8)) != nil
+    }
+
+    @Test("Sixteen bits, gray and alpha come back sample for sample when nothing is to be lost")
+    func samples() async throws {
+        let bench = try await CodecBench()
+        for name in ["png-rgb-16bit.png", "png-gray-16bit.png", "png-gray.png", "png-gray-alpha.png", "png-rgba.png"] {
+            let there = try await bench.encode(name, [], .format(.jxl, Encoding(lossless: true)))
+            #expect(there.image.hasAlpha == (name.contains("alpha") || name.contains("rgba")))
+            let back = try await bench.make(there.path, "jxl", rule: .format(.png, Encoding())).bytes
+            let straight = try await bench.encode(name, [], .format(.png, Encoding()))
+            #expect(try samples(back) == samples(bytes(straight.path)) && !samples(back).isEmpty, "\(name)")
+            #expect(back[24] == (name.contains("16bit") ? 16 : 8))
+        }
+    }
+
+    @Test("A lower quality gives a smaller file, to the lowest")
+    func qualities() async throws {
+        let bench = try await CodecBench()
+        var sizes: [Int] = []
+        for quality in [1, 5, 20, 40, 70, 90, 100] {
+            let made = try await bench.encode("jpeg-photo.jpg", [], .format(.jxl, Encoding(quality: quality)))
+            sizes.append(made.image.byteCount)
+        }
+        #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 < $1 }, "\(sizes)")
+    }
+
+    @Test("EXIF, XMP and the profile are taken over into JPEG XL and out of it, and left out when they are to be")
+    func metadata() async throws {
+        let bench = try await CodecBench()
+        let turned = try await bench.encode("jpeg-orientation-6.jpg", [], .format(.jxl, Encoding()))
+        #expect(try holds(turned.path, "Exif"))
+        // The picture is upright already.
+        let pixels = try await bench.pixels(of: turned.path, "jxl")
+        #expect(pixels.width == 64 && pixels.height == 48)
+        let bare = try await bench.encode("jpeg-orientation-6.jpg", [], .format(.jxl, Encoding(stripMetadata: true)))
+        #expect(try !holds(bare.path, "Exif"))
+
+        let late = Fixtures.folder + "/jxl-late.jxl"
+        for (format, mark) in [(EncodedFormat.jpeg, "http://ns.adobe.com"), (.jxl, "xml ")] {
+            let path = bench.path()
+            let output = RenderOutput(steps: [], rule: .format(format, Encoding()), path: path)
+            _ = try await bench.worker.render(RenderRequest(source: late, format: "jxl", outputs: [output]))
+            #expect(try holds(path, "a hill") && holds(path, mark), "\(format)")
+            let shown = try await bench.pixels(of: path, format.rawValue)
+            #expect(shown.width == 61 && shown.height == 37, "\(format)")
+        }
+
+        let profiled = Fixtures.folder + "/jxl-icc.jxl"
+        let kept = try await bench.make(profiled, "jxl", rule: .format(.jpeg, Encoding(stripMetadata: true))).bytes
+        #expect(Data(kept).range(of: Data("ICC_PROFILE".utf8)) != nil)
+        let plain = try await bench.make(profiled, "jxl", rule: .format(.jpeg, Encoding(profile: .sRGB))).bytes
+        #expect(Data(plain).range(of: Data("ICC_PROFILE".utf8)) == nil)
+        let straight = try await bench.pixels("jxl-icc.jxl")
+        for lossless in [true, false] {
+            let again = try await bench.make(
+                profiled, "jxl", rule: .format(.jxl, Encoding(quality: 99, lossless: lossless))
+            ).bytes
+            let back = try await bench.pixels(of: try bench.file(again), "jxl")
+            #expect(back.likeness(straight) > (lossless ? 45 : 35))
+        }
+    }
+
+    @Test("Of an animation the first picture is taken, whatever is asked for, and others are no frames")
+    func animations() async throws {
+        let bench = try await CodecBench()
+        let path = Fixtures.folder + "/jxl-animated.jxl"
+        let first = try await bench.pixels("png-animated.png", frames: .first)
+        for frames in [RenderOutput.Frames.all, .first, .number(0)] {
+            #expect(try await bench.pixels(of: path, "jxl", frames: frames) == first, "\(frames)")
+        }
+        #expect(try await bench.make(path, "jxl", frames: .number(1)).outcome.failure?.kind == .processingFailed)
+    }
+
+    @Test("Colours that are multiplied by alpha come back as they were")
+    func premultiplied() async throws {
+        let bench = try await CodecBench()
+        // What is nearly clear has lost its colour when it was multiplied.
+        let white = ImageProcessor.compositing(
+            try Compositing(operation: .sourceOver, background: RecipeColor(red: 255, green: 255, blue: 255)))
+        let straight = try await bench.pixels("jxl-alpha.jxl", [white])
+        #expect(try await bench.pixels("jxl-premultiplied.jxl", [white]).likeness(straight) > 45)
+    }
+
+    @Test("Making one takes no thread more than there were")
+    func threads() async throws {
+        let bench = try await CodecBench()
+        _ = try await bench.encode("jpeg-photo.jpg", [], .format(.png, Encoding()))
+        func count() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/\(bench.worker.process)/task").count
+        }
+        let before = try count()
+        let made = try await bench.encode("jpeg-photo.jpg", [], .format(.jxl, Encoding()))
+        _ = try await bench.pixels(of: made.path, "jxl")
+        #expect(try count() <= before)
+    }
+}
