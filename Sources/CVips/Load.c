@@ -143,6 +143,21 @@ VipsImage *hv_materialise(VipsImage *image) {
     return out;
 }
 
+VipsImage *hv_stack(VipsImage **images, int count) {
+    VipsImage *first = images[0];
+    for (int i = 1; i < count; i++)
+        if (images[i]->Xsize != first->Xsize || images[i]->Ysize != first->Ysize || images[i]->Bands != first->Bands
+            || images[i]->BandFmt != first->BandFmt) {
+            vips_error("hv_stack", "%s", "the frames are not alike");
+            return NULL;
+        }
+    VipsImage *out = hv_new_like(first, first->Xsize, first->Ysize * count);
+    int failed = !out;
+    for (int i = 0; i < count && !failed; i++) failed = fill(VIPS_IMAGE_ADDR(out, 0, i * first->Ysize), images[i]);
+    if (failed && out) g_object_unref(out);
+    return failed ? NULL : out;
+}
+
 void *hv_pixels(VipsImage *image, size_t *count) {
     *count = VIPS_IMAGE_SIZEOF_IMAGE(image);
     void *bytes = g_try_malloc(*count);

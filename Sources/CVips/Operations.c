@@ -162,8 +162,6 @@ VipsImage *hv_multiply_alpha(VipsImage *alpha, VipsImage *mask, int depth) {
     return out;
 }
 
-VipsImage *hv_stack(VipsImage **images, int count) { MADE(vips_arrayjoin(images, &out, count, "across", 1, NULL)); }
-
 int hv_means(VipsImage *image, double *means, int count) {
     VipsImage *table;
     if (vips_stats(image, &table, NULL)) return -1;

@@ -87,12 +87,12 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// One picture below the other; all have one size.
+    /// One picture below the other; all have one size and one kind of samples.
     static func stacked(_ images: [CodecImage]) throws(RenderFailure) -> CodecImage {
         var handles: [OpaquePointer?] = images.map(\.handle)
-        guard let result = hv_stack(&handles, Int32(handles.count)) else { throw .ofLibrary(.processingFailed) }
-        // The stack keeps the pictures it is made of, but not the bytes those are decoded from.
-        return try CodecImage(result).inMemory()
+        let result = withExtendedLifetime(images) { hv_stack(&handles, Int32(handles.count)) }
+        guard let result else { throw .ofLibrary(.processingFailed) }
+        return CodecImage(result, isInMemory: true)
     }
 
     /// A picture of 8-bit samples.

@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    @Test("An animation is made byte for byte the same however often one worker makes it (D-16)")
+    func sameEachTime() async throws {
+        let bench = try await CodecBench()
+        var made: Set<Data> = []
+        for _ in 0..<80 {
+            let file = try await bench.encode(
+                "webp-animated-lossless.webp", try small(), .format(.webp, Encoding(lossless: true)))
+            made.insert(try Data(contentsOf: URL(filePath: file.path)))
+        }
+        #expect(made.count == 1)
+    }
+
     @Test("Processors act on each frame as on a still: nothing bleeds from one frame into the next (B-095)")
     func frames() async throws {
         let bench = try await CodecBench()

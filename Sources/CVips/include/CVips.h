@@ -118,7 +118,10 @@ VipsImage *hv_fill(VipsImage *like, const double *colour, int count);
 VipsImage *hv_composite(VipsImage *base, VipsImage *over, const char *mode);
 /// The product of two images, divided by the greatest sample of `depth`.
 VipsImage *hv_multiply_alpha(VipsImage *alpha, VipsImage *mask, int depth);
-/// One above the other, all of one size.
+/// One above the other, all of one size and one kind of samples, in memory.
+///
+/// Not by vips_arrayjoin: version 8.14 hands out pixels of a region that it has just given up, and those are freed at once
+/// where they are asked for by a thread that is not one of libvips' own, as here.
 VipsImage *hv_stack(VipsImage **images, int count);
 /// The mean of each band.
 int hv_means(VipsImage *image, double *means, int count);
