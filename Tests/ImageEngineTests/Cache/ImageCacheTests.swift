@@ -50,6 +50,17 @@ import Testing
         #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .disk)
     }
 
+    /// E2-81: none of its frames is decoded for memory, and each of them is in the bytes that count.
+    @Test(arguments: ["gif-animated.gif", "webp-animated.webp", "png-animated.png"])
+    func animationCostsMemoryTheBytesOfAllItsFrames(_ file: String) throws {
+        let animation = try Fixtures.bytes(file)
+        let record = try store(animation, keepsBytes: true)
+        #expect(record.header.frameCount > 1)
+        #expect(try cache.sizes().memory.bytes == animation.count)
+        try store(picture, keepsBytes: true)
+        #expect(try cache.sizes().memory.bytes == picture.count)
+    }
+
     @Test func imageThatAnotherProcessReplacedIsServedAnew() throws {
         try store(picture, keepsBytes: true)
         let other = try TestEngine(folder: engine.folder, clock: engine.clock)

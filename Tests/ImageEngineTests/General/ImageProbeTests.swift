@@ -66,6 +66,7 @@ import Testing
         #expect(whole.orientation == 1 && whole.hasAlpha == true)
     }
 
+    /// E2-71.
     @Test func onlyTheStartOfALargePictureIsLoadedAndNothingIsCached() async throws {
         let engine = try TestEngine()
         let picture = hollowPNG(width: 7, count: 3 << 20)

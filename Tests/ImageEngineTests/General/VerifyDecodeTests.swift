@@ -190,6 +190,7 @@ import Testing
         #expect(try await engine.failure(url) { $0.negativeCache = 60 } == nil)
     }
 
+    /// E2-70.
     @Test func theCachesSettingCountsUnlessTheRequestSaysOtherwise() async throws {
         let standIn = standIn
         let engine = try TestEngine {

@@ -562,6 +562,7 @@ final class PictureServer: Sendable {
         }
     }
 
+    /// E2-70.
     @Test func settingOfTheCacheCountsUnlessTheRequestSaysOtherwise() async throws {
         set("max-age=10")
         var settings = engine.cache.configuration
