@@ -27,8 +27,8 @@ class Codec:
         steps = struct.pack("<q", 1 if processor else 0) + processor
         encoding = b"\x01" + struct.pack("<q", 90) + bytes([0, progressive, 0, 0, 0]) + _text("keep")
         output = steps + b"\x00" + b"\x01" + _text(encoded) + encoding + _text(str(path))
-        limits = struct.pack("<qqqdq", 50_000_000, 2_000, 250_000_000, 60.0, 1 << 30)
-        body = b"\x02" + _text(str(source)) + _text(name) + struct.pack("<q", 1) + output + limits + b"\x00"
+        limits = struct.pack("<qqqdqq", 50_000_000, 2_000, 250_000_000, 60.0, 1 << 30, 1_000_000)
+        body = b"\x02" + _text(str(source)) + _text(name) + b"\x00" + struct.pack("<q", 1) + output + limits + b"\x00"
         self._socket.sendall(struct.pack("<I", len(body)) + body)
         reply = self._receive()
         if reply[0] != 3 or reply[9] != 0:
