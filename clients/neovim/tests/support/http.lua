@@ -105,4 +105,20 @@ function M.files(folder)
   end
 end
 
+--- A route that answers with a PNG when it is told to: `route`, how often it was `asked`, `open()`.
+function M.held(body)
+  local self = { asked = 0 }
+  local waiting = {}
+  function self.route(reply)
+    self.asked = self.asked + 1
+    table.insert(waiting, reply)
+  end
+  function self.open()
+    for _, reply in ipairs(waiting) do
+      reply(answer(200, "image/png", body))
+    end
+  end
+  return self
+end
+
 return M
