@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the server beside its yardsticks and prints a table: ours, yardstick, ratio, target, met or not.
 
-    python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick] [--json FILE]
+    python3 Tests/Benchmarks/run.py [--only T1,T4] [--rounds 7] [--quick | --self-check] [--json FILE]
 
 The README beside this file explains every row.
 """
@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Callable
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "Support")]
 
-from bench import build, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
+from bench import build, self_check, t_client, t_fetch, t_images, t_latency, t_memory, t_merge, t_rates, t_scale, t_start, t_store, t_throughput  # noqa: E402
 from bench.context import BenchError, Context, file_system, progress  # noqa: E402
 from bench.table import Row, missing, render  # noqa: E402
 
@@ -52,7 +52,8 @@ BENCHMARKS: dict[str, Callable[[Context], list[Row]]] = {
 def main() -> int:
     """Runs what was asked for; 0 when everything could be run (and, with ``--check``, every target was met)."""
     options = _options()
-    names = [name.strip().upper() for name in options.only.split(",")] if options.only else list(BENCHMARKS)
+    every = self_check.benchmarks(BENCHMARKS) if options.self_check else list(BENCHMARKS)
+    names = [name.strip().upper() for name in options.only.split(",")] if options.only else every
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}.", file=sys.stderr)
@@ -73,8 +74,9 @@ def main() -> int:
         tools,
         Path(options.client).resolve(),
         work,
-        options.rounds,
-        options.quick,
+        1 if options.self_check else options.rounds,
+        1000 if options.self_check else 10 if options.quick else 1,
+        options.self_check,
         not options.no_pin,
         Path(options.work).resolve() if options.work else None,
     )
@@ -97,6 +99,12 @@ def main() -> int:
                 rows.append(missing(name, "could not be run", f"{kind}{error}"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    if options.self_check:
+        faults = self_check.faults(names, rows)
+        for sentence in faults:
+            print(sentence, file=sys.stderr)
+        print(f"{len(names)} benchmarks, {len(faults)} faults, in {time.monotonic() - begin:.0f} s")
+        return 1 if faults else 0
     print(", ".join(f"{key} {value}" for key, value in header.items()))
     print(render(rows))
     judged = [row for row in rows if row.met is not None]
@@ -127,6 +135,11 @@ def _options() -> argparse.Namespace:
         "--rounds", type=int, default=7, help="how often each side is measured; five or more count (default 7)"
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, to see that everything runs")
+    parser.add_argument(
+        "--self-check",
+        action="store_true",
+        help="run everything but T11 and A18 once with a thousandth of the work, without other programs; say only what is broken",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the rows, with every round, to FILE")
     parser.add_argument(
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
@@ -175,7 +188,7 @@ def _machine(context: Context) -> dict[str, str]:
         "processors": str(len(os.sched_getaffinity(0))),
         "load": f"{os.getloadavg()[0]:.2f}",
         "caches on": file_system(context.work),
-        "rounds": f"{context.rounds}{' (quick)' if context.quick else ''}",
+        "rounds": f"{context.rounds}{' (quick)' if context.divisor > 1 else ''}",
     }
 
 

@@ -14,91 +14,39 @@ import json
 import os
 import random
 import shutil
-import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Sequence
 
 from campaign.report import Report
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Support"))
+
+from codec_worker.messages import MADE, Limits, MessageError, Output, Request, blur, crop, downsample, rotate, round_corner  # noqa: E402
+from codec_worker.worker import CodecWorker, WorkerGone  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIXTURES = ROOT / "Tests" / "Fixtures"
-KINDS = ["bad data", "unsupported", "limit", "processing failed", "out of memory", "file failed"]
-NATURAL = {"made", "bad data", "unsupported", "limit"}
+NATURAL = {MADE, "bad data", "unsupported", "limit"}
+STEPS = [[], [downsample(32, 32)], [crop(20, 20)], [blur(3)], [round_corner(5)], [rotate(30)]]
+"""Recipes of one processor, or none."""
+LIMITS = Limits(max_pixels=4_000_000, max_frames=200, max_animation_pixels=20_000_000)
 
 
-def text(value: str) -> bytes:
-    data = value.encode()
-    return struct.pack("<q", len(data)) + data
+def started(binary: Path, perturb: int) -> CodecWorker:
+    """A worker that fills memory with ``perturb`` before and after its use; 0 for not at all."""
+    environment = {"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no", "MALLOC_PERTURB_": str(perturb)}
+    return CodecWorker(binary, environment, patience=60, is_quiet=True)
 
 
-STEPS = [
-    b"",
-    text("downsample") + struct.pack("<qq", 32, 32),
-    text("crop") + struct.pack("<qqdd", 20, 20, 0.5, 0.5),
-    text("blur") + struct.pack("<d", 3),
-    text("roundCorner") + b"\0" + struct.pack("<d", 5) + b"\x0f\0\0",
-    text("rotate") + b"\1" + struct.pack("<d", 30),
-]
-"""Chains of one processor, in the form of the messages (Sources/ImageRecipes/RenderMessage+Processor.swift)."""
-
-
-class Gone(Exception):
-    """The worker ended."""
-
-
-class Worker:
-    """One codec worker and its socket."""
-
-    def __init__(self, binary: Path, perturb: int) -> None:
-        self.socket, theirs = socket.socketpair()
-        self.socket.settimeout(60)
-        environment = {"PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no", "MALLOC_PERTURB_": str(perturb)}
-        self.process = subprocess.Popen(
-            [str(binary)], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
-        )
-        theirs.close()
-        self.receive()
-
-    def render(self, source: Path, name: str, step: bytes, output: Path) -> str:
-        """What became of a picture: ``made`` or the kind of failure. All of it is decoded besides."""
-        encoding = b"\0" * 6 + text("keep")
-        one = struct.pack("<q", 1 if step else 0) + step + b"\0\1" + text("png") + encoding + text(str(output))
-        limits = struct.pack("<qqqdqq", 4_000_000, 200, 20_000_000, 20.0, 1 << 30, 1_000_000)
-        whole = struct.pack("<q", 0) + b"\0\3" + text("")
-        body = b"\2" + text(str(source)) + text(name) + b"\0" + struct.pack("<q", 2) + one + whole + limits + b"\1"
-        try:
-            self.socket.sendall(struct.pack("<I", len(body)) + body)
-            reply = self.receive()
-        except OSError as error:
-            raise Gone(str(error)) from error
-        return "made" if reply[9] == 0 else KINDS[reply[10]]
-
-    def receive(self) -> bytes:
-        return self.exactly(struct.unpack("<I", self.exactly(4))[0])
-
-    def exactly(self, count: int) -> bytes:
-        data = b""
-        while len(data) < count:
-            piece = self.socket.recv(count - len(data))
-            if not piece:
-                raise Gone(f"it ended with {self.process.wait(10)}")
-            data += piece
-        return data
-
-    def peak(self) -> int:
-        """The most memory that it held, in MiB."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(status.split("VmHWM:")[1].split()[0]) // 1024
-
-    def end(self) -> int:
-        self.socket.close()
-        return self.process.wait(30)
+def render(worker: CodecWorker, source: Path, name: str, steps: Sequence[bytes], output: Path) -> str:
+    """What became of a picture: ``made`` or the kind of failure. All of it is decoded besides."""
+    outputs = [Output(str(output), "png", steps), Output()]
+    return worker.render(Request(str(source), name, outputs, LIMITS, wants_placeholder=True))[0].kind
 
 
 def damaged(whole: bytes, chance: random.Random) -> bytes:
@@ -158,12 +106,12 @@ def main() -> int:
         if entry["valid"] and entry["byteCount"] < 30_000 and options.format in (None, entry["format"])
     ]
     home = Path(tempfile.mkdtemp(prefix="campaign-"))
-    workers = [Worker(binary, 0), Worker(binary, 165)]
+    workers = [started(binary, 0), started(binary, 165)]
     report = Report(f"{sys.argv[0]} --seed {options.seed} --count {count}" + (f" --format {options.format}" if options.format else ""))
     slowest = 0.0
     for number in range(count):
         name, whole = chance.choice(sources)
-        step = chance.choice(STEPS)
+        steps = chance.choice(STEPS)
         source = home / "source"
         data = damaged(whole, chance)
         source.write_bytes(mended(data) if name == "png" and chance.random() < 0.8 else data)
@@ -173,11 +121,11 @@ def main() -> int:
             output = home / "output"
             begin = time.monotonic()
             try:
-                kind = worker.render(source, name, step, output)
-            except (Gone, TimeoutError) as error:
+                kind = render(worker, source, name, steps, output)
+            except (WorkerGone, MessageError) as error:
                 fault = f"the worker is gone: {error}"
-                worker.process.kill()
-                workers[place] = Worker(binary, 165 * place)
+                worker.kill()
+                workers[place] = started(binary, 165 * place)
                 continue
             slowest = max(slowest, time.monotonic() - begin)
             digest = hashlib.sha256(output.read_bytes()).hexdigest() if output.exists() else None
@@ -191,15 +139,15 @@ def main() -> int:
         if fault:
             kept = f"/tmp/picture-{options.seed}-{number}.{name}"
             shutil.copy(source, kept)
-            report.breach("picture", f"{number}: {name}, step {STEPS.index(step)}: {fault}; kept as {kept}")
+            report.breach("picture", f"{number}: {name}, step {STEPS.index(steps)}: {fault}; kept as {kept}")
     peak = max(worker.peak() for worker in workers)
     for worker in workers:
-        if worker.end() != 0:
+        if worker.close() != 0:
             report.breach("end", "a worker does not end with its socket")
     if peak > 250:
-        report.breach("memory", f"a worker held {peak} MiB")
+        report.breach("memory", f"a worker held {peak:.0f} MiB")
     shutil.rmtree(home)
-    return report.close(f"pictures, seed {options.seed}, slowest {slowest:.2f} s, peak {peak} MiB")
+    return report.close(f"pictures, seed {options.seed}, slowest {slowest:.2f} s, peak {peak:.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,11 @@ def find_binary() -> Path:
 
 @functools.cache
 def find_codec() -> Path:
-    """The codec worker to measure: ``HALCYON_CODEC``, else the one beside the server, built when it is missing or stale."""
+    """The codec worker to measure: ``HALCYON_CODEC``, else the one beside ``HALCYON_BIN``, else the project's as above."""
+    if "HALCYON_BIN" in os.environ and "HALCYON_CODEC" not in os.environ:
+        beside = find_binary().parent / "halcyon-codec"
+        if beside.exists():
+            return beside
     return _find("halcyon-codec", "HALCYON_CODEC")
 
 

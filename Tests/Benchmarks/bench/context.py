@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
 import shutil
@@ -20,9 +21,10 @@ class BenchError(Exception):
 class Context:
     """One run of the benchmarks.
 
-    ``rounds`` is how often each side is measured (at least five for a result that counts); ``quick`` divides the work by
-    ten. ``work`` is a scratch folder, on a tmpfs when there is room for one, removed at the end; ``kept``, if there is one,
-    stays and holds what takes long to make.
+    ``rounds`` is how often each side is measured (at least five for a result that counts); ``divisor`` is what the work is
+    divided by, 1 for a result that counts. ``work`` is a scratch folder, on a tmpfs when there is room for one, removed at the
+    end; ``kept``, if there is one, stays and holds what takes long to make. A self-check measures nothing that counts: it
+    shows that the benchmarks can be run, and does so with one of each and without anything that a machine may not have.
     """
 
     root: Path
@@ -31,14 +33,28 @@ class Context:
     client: Path
     work: Path
     rounds: int = 7
-    quick: bool = False
+    divisor: int = 1
+    is_self_check: bool = False
     pin: bool = True
     kept: Path | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def scaled(self, count: int) -> int:
-        """``count``, or a tenth of it in a quick run."""
-        return max(1, count // 10) if self.quick else count
+        """``count``, or a part of it when the work is divided."""
+        return max(1, count // self.divisor)
+
+    @property
+    def starts(self) -> int:
+        """How often a process is started in a round."""
+        return 15 if self.divisor == 1 else 1 if self.is_self_check else 5
+
+    def program(self, name: str, path: str | None = None) -> str | None:
+        """Where a program to compare with is; ``None`` when it is not installed, and in a self-check."""
+        return None if self.is_self_check else shutil.which(name, path=path)
+
+    def has_module(self, name: str) -> bool:
+        """Whether a Python library to compare with is installed; never in a self-check."""
+        return not self.is_self_check and importlib.util.find_spec(name) is not None
 
     def tool(self, name: str) -> str:
         """The path of one of the C programs, for instance ``bench-echo``."""
@@ -69,7 +85,9 @@ class Context:
             shutil.rmtree(path, ignore_errors=True)
 
     def offers(self, flag: str) -> bool:
-        """Whether our server's help names ``flag``."""
+        """Whether our server's help names ``flag``; a self-check takes it for granted, and so sees when it is gone."""
+        if self.is_self_check:
+            return True
         help_text = subprocess.run(
             [str(self.binary), "serve", "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30
         )

@@ -145,7 +145,7 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """One row for each entry in the order of use; writes the files of the first ones on the way."""
     blobs = cache / "blobs"
-    base = pictures.base(context.root)
+    base = pictures.base(context)
     changed = {name: place for place, name in enumerate(columns)}
     row = [first[name] for name in columns]
     # Neither the rows nor the bytes arrive in the order of their hashes, as they do not in a cache that grew.

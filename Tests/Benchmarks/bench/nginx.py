@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import subprocess
 import time
 from pathlib import Path
 from typing import Iterator
 
+from . import file_server
 from .context import BenchError, Context
 
 _CONFIGURATION = """
@@ -40,15 +40,21 @@ http {{
 """
 
 
-def path() -> str | None:
+def path(context: Context) -> str | None:
     """Where nginx is, or ``None``; Debian keeps it in a folder that is not on every user's PATH."""
-    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/sbin")
+    return context.program("nginx") or context.program("nginx", path="/usr/sbin:/usr/local/sbin:/sbin")
+
+
+def can_serve(context: Context) -> bool:
+    """Whether there is something that serves files."""
+    return context.is_self_check or path(context) is not None
 
 
 @contextlib.contextmanager
 def serving(context: Context, folder: Path) -> Iterator[str]:
-    """Serves the files of ``folder``; yields the base URL without a slash at its end."""
-    with _running(context, f"root {folder};") as base:
+    """Serves the files of ``folder``, in a self-check without nginx; yields the base URL without a slash at its end."""
+    server = file_server.serving(folder) if context.is_self_check else _running(context, f"root {folder};")
+    with server as base:
         yield base
 
 
@@ -62,7 +68,7 @@ def locking_proxy(context: Context, upstream: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _running(context: Context, location: str) -> Iterator[str]:
-    program = path()
+    program = path(context)
     if program is None:
         raise BenchError("nginx is not installed (apt-get install nginx-light).")
     here = context.folder("nginx")

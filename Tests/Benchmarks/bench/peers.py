@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import importlib
-import importlib.util
 import math
 import os
 import shutil
@@ -21,9 +20,9 @@ from .context import Context
 Timed = Callable[[Sequence[Path], int], Sequence[int]]
 
 
-def diskcache_module() -> Any:
+def diskcache_module(context: Context) -> Any:
     """The library diskcache, or ``None`` when it is not installed."""
-    if importlib.util.find_spec("diskcache") is None:
+    if not context.has_module("diskcache"):
         return None
     return importlib.import_module("diskcache")
 
@@ -39,7 +38,7 @@ def diskcache_at_limit(context: Context, count: int) -> Iterator[Timed | None]:
 
     Its rows are entered as it would itself, as values in files of their own, which are not there: it is quicker for that.
     """
-    diskcache = diskcache_module()
+    diskcache = diskcache_module(context)
     if diskcache is None:
         yield None
         return
@@ -83,7 +82,7 @@ class Diskcache:
 
     def __init__(self, context: Context) -> None:
         self.folder = context.path("diskcache")
-        self.cache = diskcache_module().Cache(str(self.folder), size_limit=1 << 40)
+        self.cache = diskcache_module(context).Cache(str(self.folder), size_limit=1 << 40)
 
     def set(self, key: str, data: bytes) -> None:
         """Stores one."""

@@ -19,7 +19,7 @@ def make(context: Context, count: int, first: int = 0) -> list[Path]:
 
     Pictures with other numbers, from ``first`` on, have other bytes.
     """
-    original = base(context.root)
+    original = base(context)
     folder = context.folder("pictures")
     paths = []
     for number in range(first, first + count):
@@ -31,7 +31,7 @@ def make(context: Context, count: int, first: int = 0) -> list[Path]:
 
 def make_large(context: Context, count: int) -> list[Path]:
     """Writes ``count`` distinct JPEGs of 20 MB into a new folder: noise follows what a decoder would read."""
-    original = base(context.root)
+    original = base(context)
     folder = context.folder("large")
     paths = []
     for number in range(count):
@@ -50,14 +50,14 @@ def numbered(original: bytes, number: int) -> bytes:
     return _START + b"\xff\xfe" + struct.pack(">H", len(text) + 2) + text + original[2:]
 
 
-def base(root: Path) -> bytes:
+def base(context: Context) -> bytes:
     """A JPEG that leaves room for the comment: drawn by Pillow when it is there, else one of the project's test pictures."""
-    drawn = _drawn()
+    drawn = _drawn() if context.has_module("PIL") else b""
     if drawn:
         return drawn
     whole = [
         data
-        for data in (path.read_bytes() for path in sorted((root / "Tests" / "Fixtures").glob("*.jp*g")))
+        for data in (path.read_bytes() for path in sorted((context.root / "Tests" / "Fixtures").glob("*.jp*g")))
         if data[:3] == _START + b"\xff" and data[-2:] == b"\xff\xd9" and len(data) < SIZE - 64
     ]
     if not whole:

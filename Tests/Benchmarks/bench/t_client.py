@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import os
 import socket
 import statistics
@@ -35,7 +34,7 @@ def run(context: Context) -> list[Row]:
             "ours": stack.enter_context(_client(context, keys, files)),
             "diskcache": stack.enter_context(_diskcache(context, keys, files)),
             "Redis, bare socket": stack.enter_context(_bare_redis(address)),
-            "Redis, redis-py": _redis_library(address),
+            "Redis, redis-py": _redis_library(context, address),
             "plain file": _plain(keys, files),
         }
         rounds = _measure(context, keys, readers)
@@ -107,7 +106,7 @@ def _client(context: Context, keys: list[str], files: list[Path]) -> Iterator[Re
 
 @contextlib.contextmanager
 def _diskcache(context: Context, keys: list[str], files: list[Path]) -> Iterator[Read | str]:
-    if importlib.util.find_spec("diskcache") is None:
+    if not context.has_module("diskcache"):
         yield "diskcache is not installed"
         return
     diskcache: Any = importlib.import_module("diskcache")
@@ -120,19 +119,19 @@ def _diskcache(context: Context, keys: list[str], files: list[Path]) -> Iterator
 @contextlib.contextmanager
 def _redis(context: Context, keys: list[str], files: list[Path]) -> Iterator[str | None]:
     """A Redis server that holds the pictures; yields the path of its socket, or ``None`` when it is not installed."""
+    program = context.program("redis-server")
+    if program is None:
+        yield None
+        return
     folder = context.folder("redis")
     address = str(folder / "socket")
     settings = ["--port", "0", "--unixsocket", address, "--save", "", "--appendonly", "no", "--dir", str(folder)]
-    try:
-        process = subprocess.Popen(
-            ["redis-server", *settings],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-    except FileNotFoundError:
-        yield None
-        return
+    process = subprocess.Popen(
+        [program, *settings],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         _fill_redis(address, keys, files)
         yield address
@@ -177,8 +176,8 @@ def _bare_redis(address: str | None) -> Iterator[Read | str]:
         yield get
 
 
-def _redis_library(address: str | None) -> Read | str:
-    if address is None or importlib.util.find_spec("redis") is None:
+def _redis_library(context: Context, address: str | None) -> Read | str:
+    if address is None or not context.has_module("redis"):
         return "redis-server or the Python library redis is not installed"
     redis: Any = importlib.import_module("redis")
     get: Read = redis.Redis(unix_socket_path=address).get

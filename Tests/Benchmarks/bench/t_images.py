@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable
+
+from codec_worker.messages import MADE, Encoding, Limits, Output, Request, downsample, enlarge
+from codec_worker.worker import CodecWorker
 
 from . import build
-from .codec import Codec, downsample, enlarge
-from .context import Context
+from .context import BenchError, Context
 from .table import Limit, Row, absolute, compare, missing
 
 
@@ -77,19 +78,19 @@ def others(context: Context) -> list[Row]:
 def _run(context: Context, tests: set[str]) -> list[Row]:
     binary = build.find_codec()
     rows: list[Row] = []
-    for picture in _pictures(context, binary):
-        if picture.test not in tests:
-            continue
+    for picture in _pictures(context, binary, tests):
         rows += _measure(context, binary, picture)
-    if "T14" in tests and not _has_pillow():
+    if "T14" in tests and not context.has_module("PIL"):
         rows.append(missing("T14", "animated GIF of 40 frames → 200 px", "Pillow, which draws it, is not installed", "≤ 1.1"))
     return rows
 
 
-def _pictures(context: Context, binary: Path) -> list[Picture]:
+def _pictures(context: Context, binary: Path, tests: set[str]) -> list[Picture]:
     folder = context.folder("pictures")
     source = build.ROOT / "Tests" / "Fixtures" / "jpeg-large.jpg"
     large, middle = enlarge(4000, 3000), enlarge(2000, 1500)
+    if context.is_self_check:
+        large = middle = enlarge(800, 600)
     drawn = [
         ("T13", "JPEG 12 MP", "baseline.jpg", "jpeg", "jpeg", large, False, 100, 1.0),
         ("T14", "progressive JPEG 12 MP", "progressive.jpg", "jpeg", "jpeg", large, True, 50, 0.5),
@@ -98,24 +99,36 @@ def _pictures(context: Context, binary: Path) -> list[Picture]:
         ("T14", "JPEG 20 KB", "small.jpg", "jpeg", "jpeg", enlarge(320, 240), False, 500, 1.1),
     ]
     pictures = []
-    with Codec(binary) as codec:
+    with CodecWorker(binary) as worker:
         for test, title, name, encoded, output, size, progressive, count, target in drawn:
-            codec.render(source, "jpeg", size, encoded, folder / name, progressive)
+            if test not in tests:
+                continue
+            _render(worker, source, "jpeg", size, encoded, folder / name, progressive)
             pictures.append(Picture(test, title, folder / name, encoded, output, context.scaled(count), target))
-    if _has_pillow():
+    if "T14" in tests and context.has_module("PIL"):
         gif = folder / "animated.gif"
-        _draw_gif(folder / "baseline.jpg", gif)
+        _draw_gif(folder / "progressive.jpg", gif)
         pictures.append(Picture("T14", "animated GIF of 40 frames", gif, "gif", "gif", context.scaled(10), 1.1))
     return pictures
+
+
+def _render(
+    worker: CodecWorker, source: Path, name: str, step: bytes, encoded: str, path: Path, progressive: bool = False
+) -> None:
+    """Makes one file of a picture of the format ``name``."""
+    output = Output(str(path), encoded, [step], Encoding(quality=90, progressive=progressive))
+    outcome = worker.render(Request(str(source), name, [output], Limits(decode_seconds=60)))[0]
+    if outcome.kind != MADE:
+        raise BenchError(f"The worker could not make {path.name} of {source.name}: {outcome.kind}, {outcome.reason}.")
 
 
 def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
     work = f"{picture.title} → 200 px"
     peaks: list[float] = []
     tools: dict[str, Callable[[], Cost]] = {"ours": lambda: _ours(context, binary, picture, peaks)}
-    if shutil.which("vipsthumbnail"):
+    if context.program("vipsthumbnail"):
         tools["vipsthumbnail"] = lambda: _vipsthumbnail(context, picture)
-    if _has_pillow():
+    if context.has_module("PIL"):
         tools["Pillow"] = lambda: _pillow(context, picture)
     rounds: dict[str, list[Cost]] = {name: [] for name in tools}
     for _ in range(context.rounds):
@@ -137,15 +150,15 @@ def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
 
 def _ours(context: Context, binary: Path, picture: Picture, peaks: list[float]) -> Cost:
     path = context.path("ours")
-    with Codec(binary) as codec:
+    with CodecWorker(binary) as worker:
         # The first starts what is started once in the life of a worker.
         for count in (1, picture.count):
-            processor, clock = codec.processor_time(), time.perf_counter()
+            processor, clock = worker.processor_time(), time.perf_counter()
             for _ in range(count):
-                codec.render(picture.path, picture.format, downsample(200), picture.output, path)
+                _render(worker, picture.path, picture.format, downsample(200, 200), picture.output, path)
                 path.unlink()
-            cost = Cost((codec.processor_time() - processor) / count, (time.perf_counter() - clock) * 1000 / count)
-        peaks.append(codec.peak())
+            cost = Cost((worker.processor_time() - processor) / count, (time.perf_counter() - clock) * 1000 / count)
+        peaks.append(worker.peak())
     return cost
 
 
@@ -176,17 +189,6 @@ def _pillow(context: Context, picture: Picture) -> Cost:
         text=True,
     )
     return Cost(*json.loads(done.stdout))
-
-
-_pillow_is_there: Optional[bool] = None
-
-
-def _has_pillow() -> bool:
-    global _pillow_is_there
-    if _pillow_is_there is None:
-        command = [sys.executable, "-c", "import PIL.Image"]
-        _pillow_is_there = subprocess.run(command, capture_output=True).returncode == 0
-    return _pillow_is_there
 
 
 def _draw_gif(source: Path, path: Path) -> None:

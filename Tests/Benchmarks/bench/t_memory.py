@@ -29,11 +29,11 @@ def run(context: Context) -> list[Row]:
 
     work = f"peak of RSS over {misses:,} downloads of 20 KB"
     limit = Limit("≤", 64, " MiB")
-    if nginx.path() is None:
+    if not nginx.can_serve(context):
         return [*rows, missing("T6", work, "nginx is not installed", str(limit))]
-    folder = pictures.make(context, 1000)[0].parent
-    with nginx.serving(context, folder) as base:
-        urls = [f"{base}/{number % 1000:05d}.jpg?{number}" for number in range(misses)]
+    files = pictures.make(context, min(misses, 1000))
+    with nginx.serving(context, files[0].parent) as base:
+        urls = [f"{base}/{number % len(files):05d}.jpg?{number}" for number in range(misses)]
         requests = messages.write(context, "misses", messages.calls("retrieve", ({"url": url} for url in urls)))
         cache = context.path("cache")
         result = batch(context, Side("ours", context.ours(cache), requests, log=context.log), 64)

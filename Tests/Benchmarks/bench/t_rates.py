@@ -22,7 +22,7 @@ def run(context: Context) -> list[Row]:
     count = context.scaled(2000)
     files = pictures.make(context, count)
     keys = [f"{scene.BASE}/{number:05d}.jpg" for number in range(count)]
-    kinds = [peers.Plain] + ([peers.Diskcache] if peers.diskcache_module() else [])
+    kinds = [peers.Plain] + ([peers.Diskcache] if peers.diskcache_module(context) else [])
     rates: dict[tuple[str, str], list[float]] = {}
 
     def note(who: str, what: str, seconds: float, done: int = count) -> None:
@@ -106,7 +106,7 @@ def _evictable(context: Context) -> int:
 def _evict_peer(context: Context, kind: Any) -> tuple[float, int]:
     """Seconds, and how many went."""
     peer = kind(context)
-    original = pictures.base(context.root)
+    original = pictures.base(context)
     for number in range(_evictable(context)):
         peer.set(filled.key_of_no_entry(number), pictures.numbered(original, number))
     begin = time.perf_counter()

@@ -82,8 +82,10 @@ def _crowd_row(figures: dict[Any, list[float]], size: int, window: int, ratio: f
 
 
 def sizes(context: Context) -> list[int]:
-    """How many entries the caches have: a quick run leaves the largest out."""
-    return [1000, 100_000] if context.quick else [1000, 100_000, 1_000_000]
+    """How many entries the caches have; where the work is divided, the largest are left out."""
+    if context.is_self_check:
+        return [100, 1000]
+    return [1000, 100_000, 1_000_000] if context.divisor == 1 else [1000, 100_000]
 
 
 def _caches(context: Context) -> list[Filled]:
@@ -188,7 +190,7 @@ def _first_hits(context: Context, caches: Sequence[Filled]) -> list[Row]:
 def _opening(context: Context, caches: Sequence[Filled]) -> list[Row]:
     requests = messages.write(context, "isCached", messages.calls("isCached", [{"key": caches[0].keys[0]}]))
     sides = _servers(context, caches, [], requests)
-    results = measure(context, "starts", sides, count=5 if context.quick else 15)
+    results = measure(context, "starts", sides, count=context.starts)
     return _against_smallest(caches, "start to first isCached", results, "ms", 1e6)
 
 

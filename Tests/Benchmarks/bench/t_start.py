@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import statistics
 from typing import Any
 
@@ -30,9 +29,9 @@ def run(context: Context) -> list[Row]:
         Side("echo", echo(context), ping),
     ]
     commands = {"/usr/bin/python3 -c pass": ["/usr/bin/python3", "-c", "pass"], 'node -e ""': ["node", "-e", ""]}
-    present = {name: argv for name, argv in commands.items() if shutil.which(argv[0])}
+    present = {name: argv for name, argv in commands.items() if context.program(argv[0])}
     sides += [Side(name, argv) for name, argv in present.items()]
-    results = measure(context, "starts", sides, count=5 if context.quick else 15)
+    results = measure(context, "starts", sides, count=context.starts)
 
     def milliseconds(result: dict[str, Any]) -> list[float]:
         return [nanoseconds / 1e6 for nanoseconds in result["rounds"]]

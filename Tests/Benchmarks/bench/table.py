@@ -38,12 +38,14 @@ class Row:
     target: str = ""
     met: bool | None = None
     note: str = ""
+    doubted: bool = False
     rounds: dict[str, list[float]] = field(default_factory=dict)
 
     def doubt(self, note: str) -> Row:
         """Marks the row as not measuring what it says: its target counts as missed."""
         self.note = f"{self.note}; {note}" if self.note else note
         self.met = False if self.target else None
+        self.doubted = True
         return self
 
     def as_json(self) -> dict[str, Any]:
