@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Whether and when the server is asked is said by the request, else by the cache (C-01, D-05).
+@Suite struct RevalidationModeTests: RevalidationSuite {
+    let scene: RevalidationScene
+
+    init() throws { scene = try RevalidationScene() }
+
+    @Test func byDefaultNoServerIsAsked() async throws {
+        set("no-store, max-age=0")
+        #expect(try await engine.image(web.url).cacheType == .none)
+        engine.clock.advance(seconds: 86_400)
+        #expect(try await engine.image(web.url).cacheType == .disk)
+        #expect(try await engine.image(web.url).isStale == false)
+        #expect(web.count == 1)
+    }
+
+    @Test func alwaysAsksEachTime() async throws {
+        set("max-age=60")
+        for round in 1...3 {
+            let image = try await image(.always)
+            #expect(image.isRevalidated == (round > 1))
+            #expect(image.cacheType == [.none, .memory, .memory][round - 1])
+        }
+        #expect(try await image(.always, on: restarted()).cacheType == .disk)
+        #expect(web.conditions == [nil, "\"1\"", "\"1\"", "\"1\""])
+    }
+
+    @Test func whatDoesNotChangeIsNotAskedAboutWhileItIsFresh() async throws {
+        set("max-age=60, immutable")
+        _ = try await image(.always)
+        #expect(try await image(.always).isRevalidated == false)
+        #expect(web.count == 1)
+        engine.clock.advance(seconds: 60)
+        #expect(try await image(.always).isRevalidated)
+    }
+
+    @Test func expiredImageIsConfirmedAndLivesAgain() async throws {
+        let keeping: @Sendable (inout ImageOptions) -> Void = {
+            $0.diskCacheExpiration = .seconds(100)
+            $0.keepsInMemory = false
+            $0.diskCacheAccessExtendingExpiration = ExpirationExtension.none
+        }
+        _ = try await image(.ifExpired, keeping)
+        engine.clock.advance(seconds: 99)
+        #expect(try await image(.ifExpired, keeping).isRevalidated == false)
+        #expect(web.count == 1)
+        engine.clock.advance(seconds: 1)
+        let again = try await image(.ifExpired, keeping)
+        #expect(again.isRevalidated && again.cacheType == .disk)
+        #expect(again.record.expiresAt == engine.clock.seconds + 100)
+        engine.clock.advance(seconds: 99)
+        #expect(try await image(.ifExpired, keeping).isRevalidated == false)
+        #expect(web.conditions == [nil, "\"1\""])
+        engine.clock.advance(seconds: 1)
+        #expect(try await image(.never, keeping).cacheType == .none, "without asking, what is over is gone")
+    }
+
+    /// E2-70.
+    @Test func settingOfTheCacheCountsUnlessTheRequestSaysOtherwise() async throws {
+        set("max-age=10")
+        var settings = engine.cache.configuration
+        settings.revalidate = .http
+        try engine.manager.configure(ImageManager.defaultCacheName, settings)
+        _ = try await engine.image(web.url)
+        engine.clock.advance(seconds: 10)
+        #expect(try await image(.never).isRevalidated == false)
+        #expect(try await engine.image(web.url).isRevalidated)
+        #expect(web.count == 2)
+    }
+
+    @Test func localFilesAndDataAreNotAskedAbout() async throws {
+        for mode in Revalidation.allCases {
+            let url = "data:image/png;base64," + base64(hollowPNG(width: 5))
+            _ = try await engine.image(url) { $0.revalidate = mode }
+            #expect(try await engine.image(url) { $0.revalidate = mode }.cacheType == .memory)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// An old image is answered at once and refreshed behind, or stands in while its server is in trouble (C-02, D-05).
+@Suite struct StaleImageTests: RevalidationSuite {
+    let scene: RevalidationScene
+
+    init() throws { scene = try RevalidationScene() }
+
+    @Test func staleImageIsAnsweredAtOnceAndRefreshedBehind() async throws {
+        set("max-age=10, stale-while-revalidate=60")
+        let heard = Heard()
+        engine.manager.onChange { heard.add($0) }
+        _ = try await image(.http)
+        engine.clock.advance(seconds: 10)
+        let stale = try await image(.http)
+        #expect(stale.isStale && stale.cacheType != .none)
+        try await eventually("the confirmation behind the answer") { [web] in web.count == 2 }
+        try await eventually("the image being fresh again") {
+            try await self.image(.http).isStale == false
+        }
+        #expect(heard.all.isEmpty, "nothing has changed")
+        engine.clock.advance(seconds: 10)
+        set("max-age=10, stale-while-revalidate=60") { [other] in
+            $0.picture = other
+            $0.etag = "\"2\""
+        }
+        let old = try await image(.http, bytes: true)
+        #expect(old.isStale && old.bytes == hollowPNG(width: 7))
+        try await eventually("the event") { heard.all.count == 1 }
+        let path = try engine.cache.path(for: CacheKey(web.url), burst: 0, mayWait: true)?.path
+        #expect(heard.all == [ImageChange(cache: "default", key: web.url, url: web.url, path: path)])
+        #expect(path != nil)
+        let new = try await image(.http, bytes: true)
+        #expect(!new.isStale && new.bytes == other)
+        #expect(web.conditions == [nil, "\"1\"", "\"1\""])
+        engine.clock.advance(seconds: 70)
+        #expect(try await image(.http).isStale == false, "beyond the window the server is asked first")
+    }
+
+    @Test func manyStaleAnswersRefreshOnce() async throws {
+        let gate = Gate()
+        let count = Counter()
+        let picture = hollowPNG(width: 7)
+        let server = try LocalServer { _ in
+            let reply = Script.reply(
+                200, ["ETag": "\"1\"", "Cache-Control": "max-age=10, stale-while-revalidate=99"], picture)
+            return count.add() == 1 ? reply : Script.empty.waiting(for: gate).followed(by: reply)
+        }
+        defer { server.stop() }
+        _ = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+        engine.clock.advance(seconds: 20)
+        for _ in 1...20 {
+            let stale = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+            #expect(stale.isStale)
+        }
+        try await eventually("the refresh") { server.requests.count == 2 }
+        gate.open()
+        try await eventually("the end of the refresh") { [engine] in
+            try await engine.image(server.url("/a")) { $0.revalidate = .http }.isStale == false
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func imageThatIsRemovedDuringItsRefreshStaysRemoved() async throws {
+        let gate = Gate()
+        let count = Counter()
+        let picture = hollowPNG(width: 7)
+        let server = try LocalServer { _ in
+            let reply = Script.reply(200, ["Cache-Control": "max-age=10, stale-while-revalidate=99"], picture)
+            return count.add() == 1 ? reply : Script.empty.waiting(for: gate).followed(by: reply)
+        }
+        defer { server.stop() }
+        let key = CacheKey(server.url("/a"))
+        _ = try await engine.image(key.key) { $0.revalidate = .http }
+        engine.clock.advance(seconds: 20)
+        #expect(try await engine.image(key.key) { $0.revalidate = .http }.isStale)
+        try await eventually("the refresh") { server.requests.count == 2 }
+        _ = try engine.cache.remove(key)
+        gate.open()
+        try await eventually("the end of the refresh") { [engine] in
+            guard engine.manager.refreshes.begin("default", key) else { return false }
+            engine.manager.refreshes.end("default", key)
+            return true
+        }
+        #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
+    }
+
+    @Test func staleImageStandsInWhileItsServerIsInTrouble() async throws {
+        set("max-age=10, stale-if-error=60")
+        _ = try await image(.http)
+        engine.clock.advance(seconds: 20)
+        web.set { $0.failure = 503 }
+        #expect(try await image(.http).isStale)
+        #expect(try await image(.http, on: restarted()).isStale)
+        engine.clock.advance(seconds: 50)
+        #expect(try await engine.failure(web.url) { $0.revalidate = .http } == .invalidStatusCode(503, url: web.url))
+        let old = try await image(.http) { $0.staleIfError = 61 }
+        #expect(old.isStale)
+        web.set { $0.failure = 404 }
+        let error = try await engine.failure(web.url) {
+            $0.revalidate = .http
+            $0.staleIfError = 1000
+        }
+        #expect(error == .invalidStatusCode(404, url: web.url), "that it has gone is no trouble")
+    }
+
+    /// An option is never ignored: what may stand in does, in every mode.
+    @Test(arguments: [.never, .ifExpired, .always, .http] as [Revalidation])
+    func imageStandsInAsLongAsTheRequestAllowsIt(_ mode: Revalidation) async throws {
+        set("max-age=10")
+        _ = try await image(mode)
+        engine.clock.advance(seconds: 7 * 86_400 + 50)
+        web.set { $0.failure = 503 }
+        let allowed = mode == .http ? 8.0 * 86_400 : 51
+        let old = try await image(mode, bytes: true) { $0.staleIfError = allowed }
+        #expect(old.isStale && old.bytes == hollowPNG(width: 7))
+        for seconds in [nil, 50.0] {
+            let error = try await engine.failure(web.url) {
+                $0.revalidate = mode
+                $0.staleIfError = seconds
+            }
+            #expect(error == .invalidStatusCode(503, url: web.url))
+        }
+        web.set { $0.failure = 404 }
+        #expect(try await engine.failure(web.url) { $0.staleIfError = 1e7 } != nil, "that it has gone is no trouble")
+        web.set { $0.failure = nil }
+        #expect(try await image(mode) { $0.staleIfError = allowed }.isStale == false)
+    }
+}
+
+private final class Heard: Sendable {
+    private let changes = Mutex<[ImageChange]>([])
+    var all: [ImageChange] { changes.withLock { $0 } }
+    func add(_ change: ImageChange) { changes.withLock { $0.append(change) } }
+}

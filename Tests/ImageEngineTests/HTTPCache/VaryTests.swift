@@ -1,0 +1,99 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// An image is a hit for requests like the one that it answered, with its header fields, credentials and source (C-10, D-05).
+@Suite struct VaryTests: RevalidationSuite {
+    let scene: RevalidationScene
+
+    init() throws { scene = try RevalidationScene() }
+
+    @Test func anotherVariantIsNoHit() async throws {
+        set("max-age=60") { $0.headers["Vary"] = "Accept-Language" }
+        _ = try await image(.http) { $0.headers = ["Accept-Language": "fr"] }
+        #expect(try await image(.http) { $0.headers = ["accept-language": "fr", "X-A": "1"] }.cacheType == .memory)
+        #expect(try await image(.http) { $0.headers = ["Accept-Language": "en"] }.cacheType == .none)
+        #expect(try await image(.http) { $0.headers = ["Accept-Language": "en"] }.cacheType == .memory)
+        #expect(try await image(.http, on: restarted()) { $0.headers = ["Accept-Language": "fr"] }.cacheType == .none)
+        #expect(web.conditions == [nil, nil, nil], "a replaced variant is not asked about")
+    }
+
+    /// C-10.
+    @Test func imageOfOtherCredentialsIsNoHitAndIsNotAskedAbout() async throws {
+        set("max-age=60")
+        _ = try await image(.http) { $0.authorization = .bearer("ann") }
+        #expect(try await image(.http) { $0.authorization = .bearer("ann") }.cacheType == .memory)
+        #expect(try await image(.http, on: restarted()) { $0.authorization = .bearer("bob") }.cacheType == .none)
+        #expect(try await image(.http).cacheType == .none)
+        #expect(try await image(.always) { $0.headers = ["Authorization": "Bearer ann"] }.cacheType == .none)
+        #expect(try await image(.always) { $0.headers = ["Authorization": "Bearer ann"] }.isRevalidated)
+        #expect(web.conditions == [nil, nil, nil, nil, "\"1\""])
+    }
+
+    /// What a delegate adds is part of what the answer was given to.
+    @Test func requestThatADelegateChangedIsJudgedAsItIsSent() async throws {
+        set("max-age=10") { $0.headers["Vary"] = "X-A" }
+        web.set { $0.confirmation = ["Cache-Control": "max-age=10"] }
+        let delegate = HeaderDelegate()
+        func load() async throws -> ImageResult {
+            try await image(.http) { $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest]) }
+        }
+        #expect(try await load().cacheType == .none)
+        #expect(try await load().cacheType == .memory)
+        #expect(web.conditions == [nil])
+        engine.clock.advance(seconds: 10)
+        #expect(try await load().isRevalidated)
+        #expect(web.conditions == [nil, "\"1\""])
+        engine.clock.advance(seconds: 10)
+        web.set { $0.failure = 500 }
+        let old = try await image(.http) {
+            $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
+            $0.staleIfError = 60
+        }
+        #expect(old.isStale)
+        #expect(delegate.count == 4, "asked once for each request that is not answered at once")
+    }
+
+    @Test func conditionsOfTheClientAreItsOwnBusiness() async throws {
+        set("max-age=0")
+        _ = try await image(.http)
+        let error = try await engine.failure(web.url) {
+            $0.revalidate = .http
+            $0.headers = ["If-None-Match": "\"1\""]
+        }
+        #expect(error == .notModified(url: web.url))
+    }
+
+    @Test func whatCameFromAnotherSourceIsNotAskedAboutAtTheFirst() async throws {
+        let first = try PictureServer()
+        first.set { $0.failure = 500 }
+        set("max-age=0")
+        let load = { [engine, web] in
+            try await engine.image(first.url) {
+                $0.revalidate = .http
+                $0.alternativeSources = [web.url]
+            }
+        }
+        _ = try await load()
+        #expect(try await load().cacheType == .none)
+        #expect(first.conditions == [nil, nil] && web.conditions == [nil, nil])
+    }
+}
+
+/// Adds a header field to every request.
+private final class HeaderDelegate: DownloadDelegate {
+    private let asked = Atomic(0)
+    var count: Int { asked.load(ordering: .relaxed) }
+
+    func modify(_ request: DownloadDraft) async throws -> DownloadDraft? {
+        asked.add(1, ordering: .relaxed)
+        var request = request
+        request.headers["X-A"] = "1"
+        return request
+    }
+    func redirect(_ request: DownloadDraft, from url: String, status: Int) async throws -> DownloadDraft? { request }
+    func accepts(status: Int, contentType: String?, url: String) async throws -> Bool? { nil }
+    func answer(_ challenge: AuthenticationChallenge) async throws -> ChallengeAnswer { .useDefault }
+}
