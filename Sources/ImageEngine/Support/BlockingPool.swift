@@ -6,15 +6,31 @@ internal import Synchronization
 /// The threads of the concurrency runtime are as many as the processor has cores and must never wait for a disk.
 /// Threads are started when work waits, up to the limit, and stay.
 final class BlockingPool: Sendable {
+    private enum Need { case nothing, wakeUp, thread }
+
     private struct State {
         var jobs: [@Sendable () -> Void] = []
         var next = 0
         var threads = 0
-        /// Threads that wait for work.
+        /// Threads that wait for work and have not been woken.
         var sleeping = 0
-        /// Those of them that have been woken and are not up yet.
-        var waking = 0
+        /// Whether a thread has been woken or started and is not up yet.
+        var isComing = false
         var submitted = 0
+
+        /// What has to be done for the work that waits.
+        mutating func need(limit: Int) -> Need {
+            guard next < jobs.count, !isComing else { return .nothing }
+            if sleeping > 0 {
+                sleeping -= 1
+                isComing = true
+                return .wakeUp
+            }
+            guard threads < limit else { return .nothing }
+            threads += 1
+            isComing = true
+            return .thread
+        }
 
         mutating func takeJob() -> (@Sendable () -> Void)? {
             guard next < jobs.count else { return nil }
@@ -100,19 +116,18 @@ final class BlockingPool: Sendable {
     var submittedCount: Int { state.withLock { $0.submitted } }
 
     /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call.
+    ///
+    /// Threads come one after the other, each seeing to the next, as long as there is work that nobody took meanwhile.
     func submit(_ job: @escaping @Sendable () -> Void) {
-        enum Need { case nothing, wakeUp, thread }
-        let need = state.withLock { state -> Need in
-            state.jobs.append(job)
-            state.submitted += 1
-            if state.sleeping > state.waking {
-                state.waking += 1
-                return .wakeUp
-            }
-            guard state.threads < limit else { return .nothing }
-            state.threads += 1
-            return .thread
-        }
+        meet(
+            state.withLock { state in
+                state.jobs.append(job)
+                state.submitted += 1
+                return state.need(limit: limit)
+            })
+    }
+
+    private func meet(_ need: Need) {
         switch need {
         case .nothing: break
         case .wakeUp: wake.signal()
@@ -122,20 +137,29 @@ final class BlockingPool: Sendable {
 
     private func loop() {
         while true {
-            let job = state.withLock { state in
-                let job = state.takeJob()
-                if job == nil { state.sleeping += 1 }
-                return job
-            }
-            if let job {
-                job()
-                continue
-            }
+            begin()
+            while let job = nextJob() { job() }
             wake.wait()
-            state.withLock { state in
-                state.sleeping -= 1
-                state.waking -= 1
-            }
+        }
+    }
+
+    /// Sees to the next thread, and does a job. What the job holds is let go of before the thread waits.
+    private func begin() {
+        let (job, need) = state.withLock { state in
+            state.isComing = false
+            let job = state.takeJob()
+            return (job, state.need(limit: limit))
+        }
+        meet(need)
+        job?()
+    }
+
+    /// The next job; when there is none, this thread counts as one that waits.
+    private func nextJob() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            let job = state.takeJob()
+            if job == nil { state.sleeping += 1 }
+            return job
         }
     }
 }

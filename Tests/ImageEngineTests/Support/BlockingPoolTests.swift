@@ -1,0 +1,87 @@
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// The threads for work that blocks.
+@Suite struct BlockingPoolTests {
+    /// Threads come one after the other; none is missing when all the others are busy, new or woken.
+    @Test func jobsThatBlockHaveAThreadEachUpToTheLimit() async throws {
+        let pool = BlockingPool(threads: 4)
+        for round in 1...3 {
+            let (gate, begun, done) = (Semaphore(), Counter(), Counter())
+            for _ in 0..<6 {
+                pool.submit {
+                    begun.add()
+                    gate.wait()
+                    done.add()
+                }
+            }
+            try await eventually("four have begun") { begun.value == 4 }
+            #expect(done.value == 0)
+            for _ in 0..<6 { gate.signal() }
+            try await eventually("all are done") { done.value == 6 }
+            #expect(begun.value == 6 && pool.submittedCount == 6 * round)
+        }
+    }
+
+    @Test(arguments: [1, 2, 8]) func everyJobOfManyThreadsIsDoneOnce(_ threads: Int) async throws {
+        let pool = BlockingPool(threads: threads)
+        let done = Mutex<[Int: Int]>([:])
+        for thread in 0..<4 {
+            startDetached {
+                for turn in 0..<2000 {
+                    pool.submit { done.withLock { $0[thread * 10_000 + turn, default: 0] += 1 } }
+                }
+            }
+        }
+        try await eventually("all are done") { pool.submittedCount == 8000 && done.withLock { $0.count } == 8000 }
+        #expect(done.withLock { $0.values.allSatisfy { $0 == 1 } })
+    }
+
+    @Test func oneThreadTakesThemInOrder() async throws {
+        let pool = BlockingPool(threads: 1)
+        let order = Mutex<[Int]>([])
+        for number in 0..<3000 { pool.submit { order.withLock { $0.append(number) } } }
+        try await eventually("all are done") { order.withLock { $0.count } == 3000 }
+        #expect(order.withLock { $0 } == Array(0..<3000))
+    }
+
+    /// Files may go with it.
+    @Test func whatAJobHeldIsLetGoOfWhenItIsDone() async throws {
+        final class Held: Sendable {}
+        let pool = BlockingPool(threads: 1)
+        for _ in 0..<3 {
+            let done = Counter()
+            weak var held: Held?
+            do {
+                let value = Held()
+                held = value
+                pool.submit {
+                    withExtendedLifetime(value) {}
+                    done.add()
+                }
+            }
+            try await eventually("it is done") { done.value == 1 }
+            try await eventually("nobody holds it") { [weak held] in held == nil }
+        }
+    }
+
+    @Test func workWhoseCallerIsGoneBeforeItsTurnIsNotDone() async throws {
+        let pool = BlockingPool(threads: 1)
+        let (gate, begun, done) = (Semaphore(), Counter(), Counter())
+        pool.submit {
+            begun.add()
+            gate.wait()
+        }
+        try await eventually("the thread is busy") { begun.value == 1 }
+        let caller = Task { try await pool.runIfWanted { done.add() } }
+        try await eventually("it has come") { pool.submittedCount == 2 }
+        caller.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await caller.value }
+        gate.signal()
+        #expect(try await pool.run { done.value } == 0)
+    }
+}
