@@ -180,7 +180,11 @@ public final class ImageServer: RequestHandler {
                 order.enter(access, wait: deferred.wait) { place in
                     // Cancelled while it waited: its turn passes at once.
                     guard call.isOpen else { return order.leave(place) }
-                    Self.start(call, deferred.work) { order.leave(place) }
+                    let isBegun = deferred.begin?(call) { result in
+                        Self.end(call, result)
+                        order.leave(place)
+                    }
+                    if isBegun != true { Self.start(call, deferred.work) { order.leave(place) } }
                 }
             }
         }
@@ -190,16 +194,20 @@ public final class ImageServer: RequestHandler {
         _ call: Call, _ work: @escaping @Sendable (Call) async throws -> Value, end: @escaping @Sendable () -> Void
     ) {
         let task = Task {
-            do {
-                let value = try await work(call)
-                // The order is kept by leaving only after the effect, and answered before leaving.
-                call.respond { value.write(to: &$0) }
-            } catch {
-                call.fail(rpcError(error))
-            }
+            let result: Result<Value, any Error>
+            do { result = .success(try await work(call)) } catch { result = .failure(error) }
+            Self.end(call, result)
             end()
         }
         call.onCancel { task.cancel() }
+    }
+
+    /// Answers. The order is kept by leaving only after the effect, and answered before leaving.
+    private static func end<Value: WireResult>(_ call: Call, _ result: Result<Value, any Error>) {
+        switch result {
+        case .success(let value): call.respond { value.write(to: &$0) }
+        case .failure(let error): call.fail(rpcError(error))
+        }
     }
 
     // MARK: Life cycle

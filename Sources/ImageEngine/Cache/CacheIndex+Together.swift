@@ -10,6 +10,8 @@ extension CacheIndex {
         let share: @Sendable (Writer) throws -> Void
         /// Does it in a transaction of its own, whatever came of it before.
         let doAlone: @Sendable () -> Void
+        /// Tells what came of it.
+        let finish: @Sendable () -> Void
     }
 
     /// What came of a write.
@@ -18,15 +20,21 @@ extension CacheIndex {
     }
 
     /// Runs `body` in a transaction that other threads' writes may share: beginning and ending one costs more than what
-    /// most of them do. Each is done as a whole or not at all, and none is done before the transaction is.
+    /// most of them do. Each is done as a whole or not at all, and none is done before the transaction is. Does not wait
+    /// for a transaction that another thread has begun.
     ///
     /// Nothing marks where one ends and the next begins, for SQLite would then copy every page before it changes: when
     /// one fails, the transaction does, and each is done again alone.
     ///
-    /// - Parameter body: May run again when the transaction fails, and must then undo what it did outside of the index.
+    /// - Parameters:
+    ///   - body: May run again when the transaction fails, and must then undo what it did outside of the index.
+    ///   - servesOthers: Whether this thread has time for the writes of others that come meanwhile.
+    ///   - then: Is told what came of it, once, when the transaction is over: on the thread that ran it, on which others
+    ///     wait then.
     func writeTogether<Value: Sendable>(
-        syncs: Bool = false, _ body: @escaping @Sendable (Writer) throws -> Value
-    ) throws -> Value {
+        syncs: Bool = false, servesOthers: Bool = true, _ body: @escaping @Sendable (Writer) throws -> Value,
+        then: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
         let outcome = Outcome<Value>()
         let write = SharedWrite(
             syncs: syncs,
@@ -37,13 +45,23 @@ extension CacheIndex {
             doAlone: { [self] in
                 let result = Result { try self.write(syncs: syncs, body) }
                 outcome.result.withLock { $0 = result }
+            },
+            finish: { [self] in
+                then(outcome.result.withLock { $0 } ?? Result { try self.write(syncs: syncs, body) })
             })
-        convoy.join(write) { writes in
-            if writes.count > 1, (try? share(writes)) == true { return }
-            for write in writes { write.doAlone() }
+        convoy.join(write, staysLeader: servesOthers) { [self] writes in
+            if writes.count == 1 || (try? share(writes)) != true { for write in writes { write.doAlone() } }
+            for write in writes { write.finish() }
         }
-        guard let result = outcome.result.withLock({ $0 }) else { return try self.write(syncs: syncs, body) }
-        return try result.get()
+    }
+
+    /// The same, and waits for it.
+    func writeTogether<Value: Sendable>(
+        syncs: Bool = false, _ body: @escaping @Sendable (Writer) throws -> Value
+    ) throws -> Value {
+        try Attendance.wait { queue, then in
+            writeTogether(syncs: syncs, servesOthers: queue.servesOthers, body, then: then)
+        }.get()
     }
 
     /// Does several writes in one transaction.

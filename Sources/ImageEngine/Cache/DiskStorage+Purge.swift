@@ -142,6 +142,17 @@ extension DiskStorage {
         while !isOver { isOver = try index.writeTogether { try self.removeLeft(64, $0) } }
     }
 
+    /// The same without waiting, as far as it can be done.
+    ///
+    /// - Parameter then: Is told when it is.
+    func removeLeft(in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
+        index.writeTogether(servesOthers: queue.servesOthers) {
+            try self.removeLeft(64, $0)
+        } then: { [self] isOver in
+            if case .success(false) = isOver { removeLeft(in: queue, then: then) } else { then() }
+        }
+    }
+
     /// Removes up to `limit` files that have no entries and are not lent out.
     ///
     /// - Returns: Whether there were no more.

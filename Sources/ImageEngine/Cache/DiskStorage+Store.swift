@@ -43,8 +43,57 @@ extension DiskStorage {
         var leavesFiles = false
     }
 
+    /// An image whose bytes have been written, and that is yet to be named and entered.
+    private struct Draft: Sendable {
+        var file: StorageFolder.Draft
+        let order: Order
+        let digest: Digest
+        let fileExtension: String
+        let configuration: Configuration
+        let isPersonal: Bool
+
+        var fileName: String { StorageFolder.fileName(digest.hex, fileExtension) }
+    }
+
+    /// How far an image is stored before the index is asked.
+    private enum Beginning {
+        case draft(Draft)
+        case stored(Stored)
+    }
+
     /// Stores an image and returns its record once the file is at its place and the index knows it.
     func store(_ content: Content, _ order: Order) throws(ImageError) -> Stored {
+        try Attendance.wait { queue, then in store(content, order, in: queue, then: then) }.get()
+    }
+
+    /// Stores an image: writes its bytes here, and leaves the rest to whoever writes into the index now.
+    ///
+    /// - Parameters:
+    ///   - queue: Where it goes on when there is more to do than others should wait for.
+    ///   - then: Is told the record, once: when the file is at its place and the index knows it. It must not wait, for
+    ///     other stores do.
+    func store(
+        _ content: Content, _ order: Order, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Stored, ImageError>) -> Void
+    ) {
+        let beginning: Beginning
+        do throws(ImageError) {
+            beginning = try begin(content, order)
+        } catch {
+            return then(.failure(error))
+        }
+        switch beginning {
+        case .stored(let stored): then(.success(stored))
+        case .draft(let draft):
+            finish(draft, in: queue) { [self] result in
+                unlink(draft.file.path)
+                then(result.mapError { StorageFailure.error($0, folder: folder.path) })
+            }
+        }
+    }
+
+    /// Writes the bytes of an image, unless one is there that is not to be replaced.
+    private func begin(_ content: Content, _ order: Order) throws(ImageError) -> Beginning {
         let digest = name(of: order.key)
         let fileExtension = order.fileExtension ?? fileExtension(for: order.key, order.header.format)
         guard StorageFolder.isExtension(fileExtension) else {
@@ -54,49 +103,111 @@ extension DiskStorage {
         }
         let configuration = configuration
         if !order.overwrites, let found = try occupant(of: order.key, lease: order.lease) {
-            return Stored(record: found, isNew: false)
+            return .stored(Stored(record: found, isNew: false))
         }
         do {
             try keepSpaceFree(for: content, configuration)
             let fileName = StorageFolder.fileName(digest.hex, fileExtension)
-            let written = try folder.write(content, for: fileName, syncs: configuration.syncsToDisk)
-            defer { unlink(written.path) }
+            let file = try folder.write(content, for: fileName, syncs: configuration.syncsToDisk)
+            var isLeft = true
+            defer { if isLeft { unlink(file.path) } }
             let isPersonal = order.origin.http.map(HTTPMetadata.isPersonal) ?? false
-            if isPersonal { StorageFolder.markPersonal(written.path) }
-            let size = written.stamp.size
+            if isPersonal { StorageFolder.markPersonal(file.path) }
+            let size = file.stamp.size
             if configuration.bytesLimit > 0, size > configuration.bytesLimit {
-                if order.maySurpass, order.lease > 0 { return try pass(written, order, digest, fileName) }
+                if order.maySurpass, order.lease > 0 { return .stored(try pass(file, order, digest, fileName)) }
                 throw ImageError.limitExceeded(
                     limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
                     source: order.key.key)
             }
             // Before others can see the entry, or they might take it out first.
             if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
-            var (commit, twin) = try enter(written, order, digest, fileExtension, configuration, seeksTwin: true)
-            if let twin {
-                // Hashing and linking happen outside the transaction, for nobody should wait for that.
-                let shared = try sharedDraft(with: twin, for: written, fileName)
-                defer { if let shared { unlink(shared.path) } }
-                if isPersonal, let shared { StorageFolder.markPersonal(shared.path) }
-                commit = try enter(
-                    shared ?? written, order, digest, fileExtension, configuration, seeksTwin: false
-                ).commit
-            }
-            guard let commit else {
-                throw ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")
-            }
-            if commit.leavesFiles { try? removeLeft() }
-            if configuration.syncsToDisk { try folder.syncNames(of: folder.blob(fileName)) }
-            if !commit.evicted.isEmpty {
-                onClean(commit.evicted, .sizeLimit)
-                let isWorthwhile = configuration.purgeRatio < 1 && !isPurging.load(ordering: .relaxed)
-                if isWorthwhile { background { [self] in purge(sparing: digest.rowNumber) } }
-            }
-            if !hasCollected.exchange(true, ordering: .relaxed) { background { [self] in collectLeftovers() } }
-            return commit.stored
+            isLeft = false
+            return .draft(
+                Draft(
+                    file: file, order: order, digest: digest, fileExtension: fileExtension,
+                    configuration: configuration, isPersonal: isPersonal))
         } catch {
             throw StorageFailure.error(error, folder: folder.path)
         }
+    }
+
+    /// Names the draft and enters it; as a link, if there is a file with the same bytes.
+    private func finish(
+        _ draft: Draft, in queue: WorkQueue, then: @escaping @Sendable (Result<Stored, any Error>) -> Void
+    ) {
+        enter(draft, in: queue, seeksTwin: true) { [self] result in
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(.entered(let commit)): conclude(draft, commit, in: queue, then: then)
+            case .success(.twin(let twin)):
+                // Hashing and linking happen outside the transaction, for nobody should wait for that.
+                queue.submit { [self] in enter(draft, as: twin, in: queue, then: then) }
+            }
+        }
+    }
+
+    /// Enters the draft with the file of another entry that has the same bytes; with its own where there can be no link.
+    private func enter(
+        _ draft: Draft, as twin: CacheIndex.Row, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Stored, any Error>) -> Void
+    ) {
+        var shared = draft
+        do {
+            guard let file = try sharedDraft(with: twin, for: draft.file, draft.fileName) else {
+                return enter(draft, in: queue, then: then)
+            }
+            shared.file = file
+        } catch {
+            return then(.failure(error))
+        }
+        if draft.isPersonal { StorageFolder.markPersonal(shared.file.path) }
+        enter(shared, in: queue) { [path = shared.file.path] result in
+            unlink(path)
+            then(result)
+        }
+    }
+
+    /// Enters the draft whether there is another with its bytes or not.
+    private func enter(
+        _ draft: Draft, in queue: WorkQueue, then: @escaping @Sendable (Result<Stored, any Error>) -> Void
+    ) {
+        enter(draft, in: queue, seeksTwin: false) { [self] result in
+            switch result {
+            case .failure(let error): then(.failure(error))
+            case .success(.entered(let commit)): conclude(draft, commit, in: queue, then: then)
+            case .success(.twin):
+                then(.failure(ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")))
+            }
+        }
+    }
+
+    /// What follows when an image has been entered.
+    private func conclude(
+        _ draft: Draft, _ commit: Commit, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Stored, any Error>) -> Void
+    ) {
+        let end = { @Sendable [self] in
+            if !commit.evicted.isEmpty { onClean(commit.evicted, .sizeLimit) }
+            let purges =
+                !commit.evicted.isEmpty && draft.configuration.purgeRatio < 1 && !isPurging.load(ordering: .relaxed)
+            let collects = !hasCollected.exchange(true, ordering: .relaxed)
+            guard purges || collects else { return then(.success(commit.stored)) }
+            // Not in the midst of others' stores, whatever is made of the work.
+            queue.submit { [self] in
+                if purges { background { [self] in purge(sparing: draft.digest.rowNumber) } }
+                if collects { background { [self] in collectLeftovers() } }
+                then(.success(commit.stored))
+            }
+        }
+        let syncNames = { @Sendable [self] in
+            guard draft.configuration.syncsToDisk else { return end() }
+            queue.submit { [self] in
+                do { try folder.syncNames(of: folder.blob(draft.fileName)) } catch { return then(.failure(error)) }
+                end()
+            }
+        }
+        if commit.leavesFiles { removeLeft(in: queue, then: syncNames) } else { syncNames() }
     }
 
     /// Places an image that is too large for the cache where its file would be, for the time of its lease. What the key
@@ -133,34 +244,37 @@ extension DiskStorage {
         }
     }
 
+    /// What a transaction found when it was to enter a draft.
+    private enum Entering: Sendable {
+        case entered(Commit)
+        /// An entry with the same bytes; nothing was done.
+        case twin(CacheIndex.Row)
+    }
+
     /// Names the draft and enters it in one transaction of the index.
     ///
     /// - Parameter seeksTwin: Whether an entry with the same bytes is looked for. If there is one, nothing is done.
     private func enter(
-        _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
-        _ configuration: Configuration, seeksTwin: Bool
-    ) throws -> (commit: Commit?, twin: CacheIndex.Row?) {
-        let placement = Placed()
-        do {
-            return try index.writeTogether(syncs: configuration.syncsToDisk) { writer in
-                let twin = try writer.twin(draft.checksum.rowNumber, besides: digest.rowNumber)
-                if seeksTwin, let twin, twin.checksum == draft.checksum, twin.byteCount == draft.stamp.size {
-                    return (nil, twin)
-                }
-                return (
-                    try self.commit(draft, order, digest, fileExtension, configuration, writer, placement, twin: twin),
-                    nil
-                )
+        _ draft: Draft, in queue: WorkQueue, seeksTwin: Bool,
+        then: @escaping @Sendable (Result<Entering, any Error>) -> Void
+    ) {
+        let (file, number, placement) = (draft.file, draft.digest.rowNumber, Placed())
+        index.writeTogether(syncs: draft.configuration.syncsToDisk, servesOthers: queue.servesOthers) {
+            [self] writer -> Entering in
+            let twin = try writer.twin(file.checksum.rowNumber, besides: number)
+            if seeksTwin, let twin, twin.checksum == file.checksum, twin.byteCount == file.stamp.size {
+                return .twin(twin)
             }
-        } catch {
-            // The index did not take it: back to where it was.
-            if let placed = placement.value.withLock({ $0 }) {
-                let target = folder.blob(digest.hex, fileExtension)
+            return .entered(try commit(draft, writer, placement, twin: twin))
+        } then: { [self] result in
+            if case .failure = result, let placed = placement.value.withLock({ $0 }) {
+                // The index did not take it: back to where it was.
+                let target = folder.blob(draft.fileName)
                 // Within a transaction, if there can be one: others may be storing there.
-                let isDone: Void? = try? index.write { _ in self.folder.takeBack(placed, draft, from: target) }
-                if isDone == nil { folder.takeBack(placed, draft, from: target) }
+                let isDone: Void? = try? index.write { _ in self.folder.takeBack(placed, file, from: target) }
+                if isDone == nil { folder.takeBack(placed, file, from: target) }
             }
-            throw error
+            then(result)
         }
     }
 
@@ -168,10 +282,12 @@ extension DiskStorage {
     ///
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(
-        _ draft: StorageFolder.Draft, _ order: Order, _ digest: Digest, _ fileExtension: String,
-        _ configuration: Configuration, _ writer: CacheIndex.Writer,
-        _ placement: Placed, twin: CacheIndex.Row?
+        _ pending: Draft, _ writer: CacheIndex.Writer, _ placement: Placed, twin: CacheIndex.Row?
     ) throws -> Commit {
+        let (draft, order, digest, configuration) = (
+            pending.file, pending.order, pending.digest, pending.configuration
+        )
+        let fileExtension = pending.fileExtension
         // A second run, with an index begun anew, finds the file where the first one left it.
         if let placed = placement.value.withLock({ $0 }) {
             folder.takeBack(placed, draft, from: folder.blob(digest.hex, fileExtension))

@@ -73,6 +73,8 @@ public final class ImageCache: Sendable {
     let flights: FlightLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     let onClean: @Sendable (CleaningReport) -> Void
+    /// Where a store goes on that nobody's thread waits for.
+    let queue: WorkQueue
     /// Failures that would come again.
     let failures = Mutex(NegativeCache())
     private let settings: Mutex<Configuration>
@@ -81,13 +83,16 @@ public final class ImageCache: Sendable {
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
+    ///   - queue: Where a store goes on that nobody's thread waits for.
     ///   - onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
     init(
         name: String, configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
+        queue: WorkQueue = WorkQueue(submit: startDetached),
         onClean: @escaping @Sendable (CleaningReport) -> Void = { _ in }
     ) {
         self.name = name
         self.onClean = onClean
+        self.queue = queue
         settings = Mutex(configuration)
         hasKeyRules = Atomic(!configuration.keyRules.isEmpty)
         verifiesDecode = Atomic(configuration.verifyDecode)
@@ -279,34 +284,77 @@ public final class ImageCache: Sendable {
         options: ImageOptions, keepsBytes: Bool, overwrites: Bool = true, metadata: String? = nil,
         lease: Double = 0, maySurpass: Bool = false
     ) throws(ImageError) -> Kept {
-        if !overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
-            return Kept(entry: found, admission: .occupied)
-        }
-        if options.cacheMemoryOnly {
-            let bytes = try Self.bytes(of: content)
-            // A file that comes later is newer than the image in memory.
-            let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
-            let record = ImageRecord(
-                key: key, header: header, byteCount: bytes.count, path: nil, origin: origin, storedAt: disk.clock.now,
-                lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil, beside: beside)
-            return remember(record, bytes: bytes, options)
-        }
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata, lease: lease,
             maySurpass: maySurpass)
-        let stored = try disk.store(content, order)
+        return try Attendance.wait { queue, then in
+            store(content, order, options, keepsBytes: keepsBytes, in: queue, then: then)
+        }.get()
+    }
+
+    /// Stores an image in both tiers, or in memory only, and does not wait for the index.
+    ///
+    /// - Parameters:
+    ///   - queue: Where it goes on when there is more to do than others should wait for.
+    ///   - then: Is told what memory made of it, once, when the file is at its place. It must not wait, for other
+    ///     stores do.
+    func store(
+        _ content: DiskStorage.Content, _ order: DiskStorage.Order, _ options: ImageOptions, keepsBytes: Bool,
+        in queue: WorkQueue, then: @escaping @Sendable (Result<Kept, ImageError>) -> Void
+    ) {
+        do throws(ImageError) {
+            if let kept = try keptAtOnce(content, order, options) { return then(.success(kept)) }
+        } catch {
+            return then(.failure(error))
+        }
+        let keepsBytes = keepsBytes && options.keepsInMemory
+        disk.store(content, order, in: queue) { [self] result in
+            let remember = { @Sendable [self] in
+                then(
+                    result.flatMap { stored in
+                        Result { () throws(ImageError) in
+                            try kept(stored, content, options, keepsBytes: keepsBytes)
+                        }
+                    })
+            }
+            // Nobody waits until a file has been read.
+            if keepsBytes, !content.isInMemory { queue.submit(remember) } else { remember() }
+        }
+    }
+
+    /// What becomes of an image that the disk tier has nothing to do with; nil when it has.
+    private func keptAtOnce(
+        _ content: DiskStorage.Content, _ order: DiskStorage.Order, _ options: ImageOptions
+    ) throws(ImageError) -> Kept? {
+        let key = order.key
+        if !order.overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
+            return Kept(entry: found, admission: .occupied)
+        }
+        guard options.cacheMemoryOnly else { return nil }
+        let bytes = try Self.bytes(of: content)
+        // A file that comes later is newer than the image in memory.
+        let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
+        let record = ImageRecord(
+            key: key, header: order.header, byteCount: bytes.count, path: nil, origin: order.origin,
+            storedAt: disk.clock.now, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil, beside: beside)
+        return remember(record, bytes: bytes, options)
+    }
+
+    /// What memory makes of an image that is on the disk now.
+    private func kept(
+        _ stored: DiskStorage.Stored, _ content: DiskStorage.Content, _ options: ImageOptions, keepsBytes: Bool
+    ) throws(ImageError) -> Kept {
         let record = stored.record
         guard stored.isNew else {
-            let entry = memory.peek(key).flatMap { $0.record.path == record.path ? $0 : nil }
+            let entry = memory.peek(record.key).flatMap { $0.record.path == record.path ? $0 : nil }
             return Kept(entry: entry ?? MemoryEntry(record: record, bytes: nil), admission: .occupied)
         }
         if stored.isPassing {
-            memory.remove(key)
+            memory.remove(record.key)
             return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .unwanted)
         }
-        let bytes = keepsBytes && options.keepsInMemory ? try Self.bytes(of: content) : nil
-        return remember(record, bytes: bytes, options)
+        return remember(record, bytes: keepsBytes ? try Self.bytes(of: content) : nil, options)
     }
 
     /// The image that is not to be replaced, as far as memory knows it, or the disk when it is to be in memory only. The

@@ -80,7 +80,7 @@ final class StorageFolder: Sendable {
                 let target = try partialPath(fileName)
                 // The body may have other takers and keeps its own name. Not every file system has links.
                 guard link(source, target) == 0 else { return try copy(source, fileName, syncs: syncs) }
-                return try draft(target, syncs: syncs)
+                return try draft(target, of: body, syncs: syncs)
             case .unnamed(let file, _): return try copy(file.path, fileName, syncs: syncs)
             }
         }
@@ -117,12 +117,13 @@ final class StorageFolder: Sendable {
         }
     }
 
-    private func draft(_ path: String, syncs: Bool) throws -> Draft {
+    private func draft(_ path: String, of body: DownloadedBody, syncs: Bool) throws -> Draft {
         do {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
             defer { close(descriptor) }
-            return try finish(descriptor, path, checksum(of: path), syncs: syncs)
+            let known = body.checksum(of: FileStamp(descriptor: descriptor))
+            return try finish(descriptor, path, known ?? checksum(of: path), syncs: syncs)
         } catch {
             unlink(path)
             throw error

@@ -24,6 +24,22 @@ extension ImageManager {
         /// The right to download, once there is one. Nil when nobody is to wait for this download.
         var flight: Flight? { state.withLock { $0.flight } }
 
+        /// Takes note of what came of asking for the flight.
+        ///
+        /// - Returns: Whether the download may begin.
+        fileprivate func settle(_ attempt: FlightLock.Attempt) -> Bool {
+            switch attempt {
+            case .busy: return false
+            case .impossible: use { $0.isSettled = true }
+            case .taken(let flight):
+                use { state in
+                    state.flight = flight
+                    state.isSettled = true
+                }
+            }
+            return true
+        }
+
         fileprivate func use<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
             state.withLock { body(&$0) }
         }
@@ -37,17 +53,70 @@ extension ImageManager {
         case hasLanded
     }
 
-    /// What is needed to download `request` for `key`.
-    ///
-    /// - Parameter started: When the request was begun: one that fails again and again waits once.
-    func departure(
-        of request: DownloadRequest, _ key: CacheKey, _ options: ImageOptions, started: Int
-    ) -> Departure {
+    /// One image that is to be loaded from the network, for all who want the same.
+    struct Flying: Sendable {
+        let resource: Resource
+        let key: CacheKey
+        let cache: ImageCache
+        let request: DownloadRequest
+        /// The request with all its options.
+        let outgoing: OutgoingRequest
+        let needs: ImageNeeds
+        /// What was found in the cache, if that is to be asked about.
+        var standing: Standing?
+        /// When the request was begun: one that fails again and again waits once.
+        let started: Int
+        /// Who joins in.
+        let wish: Wish
+
+        init(
+            resource: Resource, key: CacheKey, cache: ImageCache, request: DownloadRequest, outgoing: OutgoingRequest,
+            needs: ImageNeeds, standing: Standing? = nil, started: Int
+        ) {
+            (self.resource, self.key, self.cache, self.request) = (resource, key, cache, request)
+            (self.outgoing, self.needs, self.standing, self.started) = (outgoing, needs, standing, started)
+            wish = Wish(
+                cache: cache.name, key: key, request: request, options: outgoing.options.keepingOnlyCacheOptions,
+                needs: needs)
+        }
+    }
+
+    /// What is needed to download an image.
+    func departure(of flying: Flying) -> Departure {
+        let options = flying.outgoing.options
         // What is not to be read from the disk afterwards is not worth waiting for.
         let isAlone = options.forceRefresh || options.cacheMemoryOnly || options.fromMemoryCacheOrRefresh
         return Departure(
-            identity: isAlone ? nil : request.flight(to: key),
-            FlightPatience(from: started, span: Int(request.timeout * 1e9)))
+            identity: isAlone ? nil : flying.request.flight(to: flying.key),
+            FlightPatience(from: flying.started, span: Int(flying.request.timeout * 1e9)))
+    }
+
+    /// Loads an image and stores it.
+    func fly(
+        _ flying: Flying, _ departure: Departure, _ effort: Coalescer<Wish, ImageResult>.Effort
+    ) async throws -> ImageResult {
+        defer { withExtendedLifetime(departure) {} }
+        // Another flight may land between the look into the cache and this one's start.
+        let (hit, flown) = try await download(flying, departure, effort)
+        guard let download = flown else {
+            guard let hit else { throw CancellationError() }
+            return result(hit, in: flying.cache, flying.outgoing.options)
+        }
+        try Task.checkCancellation()
+        let arrival = arrival(of: download, flying)
+        if let revived = try await revive(flying.standing, arrival) { return revived }
+        let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
+        return try await keep(store(whole), departure.flight)
+    }
+
+    /// What a server has answered, and to whom.
+    func arrival(of download: Download, _ flying: Flying) -> Arrival {
+        let options = flying.outgoing.options
+        noteLogin(of: download, for: flying.request, options)
+        return Arrival(
+            download: download, request: flying.request, resource: flying.resource,
+            scope: scope(of: flying.request.url, options, login: download.login), cache: flying.cache,
+            options: flying.wish.options, needs: flying.needs)
     }
 
     /// Downloads, unless the image turns out to be there, or another process brings it.
@@ -56,36 +125,64 @@ extension ImageManager {
     /// nobody up for more than the request's timeout. No thread waits, and a cancelled wait ends at once.
     ///
     /// - Returns: The image, if it has been found in the cache; otherwise the download.
-    func fly(
-        _ departure: Departure, _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache,
-        _ outgoing: OutgoingRequest, _ standing: Standing?, priority: CallPriority,
-        report: (@Sendable (DownloadProgress) -> Void)?
+    func download(
+        _ flying: Flying, _ departure: Departure, _ effort: Coalescer<Wish, ImageResult>.Effort
     ) async throws -> (hit: ImageCache.Hit?, download: Download?) {
-        let monotonic = configuration.clock.monotonic
         while true {
+            // The beginning without a task may have found it.
+            if let hit = departure.use({ $0.hit }) { return (hit, nil) }
             do {
                 let download = try await downloader.download(
-                    request, priority: priority,
-                    report: { progress in
-                        departure.flight?.noteProgress(at: monotonic())
-                        report?(progress)
-                    },
-                    boarding: { [self] in
-                        try await board(departure, in: cache)
-                        guard let hit = try await landed(key, in: cache, outgoing, departure, standing) else { return }
-                        departure.use { $0.hit = hit }
-                        throw Interruption.hasLanded
-                    })
+                    flying.request, priority: effort.priority, report: noting(effort.report, departure),
+                    boarding: { [self] in try await board(flying, departure) })
                 return (nil, download)
             } catch Interruption.hasLanded {
                 // It may have been somebody else's boarding that found another one's image.
-                if let hit = departure.use({ $0.hit }) { return (hit, nil) }
             } catch Interruption.isBusy {
-                try await wait(departure, in: cache)
+                try await wait(departure, in: flying.cache)
                 // Then no slot is needed.
-                if let hit = try await landed(key, in: cache, outgoing, departure, standing) { return (hit, nil) }
+                if let hit = try await landed(flying, departure) { return (hit, nil) }
             }
         }
+    }
+
+    /// Lets those that wait for the flight know that it gets on.
+    func noting(
+        _ report: @escaping @Sendable (DownloadProgress) -> Void, _ departure: Departure
+    ) -> @Sendable (DownloadProgress) -> Void {
+        { [monotonic = configuration.clock.monotonic] progress in
+            departure.flight?.noteProgress(at: monotonic())
+            report(progress)
+        }
+    }
+
+    /// Sees to it, with the slot in hand, that nobody else brings the image.
+    ///
+    /// - Throws: ``Interruption``.
+    func board(_ flying: Flying, _ departure: Departure) async throws {
+        if departure.use({ $0.hit == nil }) {
+            try await board(departure, in: flying.cache)
+            guard let hit = try await landed(flying, departure) else { return }
+            departure.use { $0.hit = hit }
+        }
+        throw Interruption.hasLanded
+    }
+
+    /// The same, if that takes no waiting.
+    ///
+    /// - Returns: false if somebody else brings the image, or may do so.
+    func boardAtOnce(_ flying: Flying, _ departure: Departure) -> Bool {
+        if let identity = departure.identity, departure.use({ !$0.isSettled }) {
+            guard let attempt = flying.cache.flights.takeAtOnce(identity), departure.settle(attempt) else {
+                return false
+            }
+        }
+        // What is wrong with the cache is told by the other way.
+        do {
+            guard let hit = try landedAtOnce(flying) else { return true }
+            departure.use { $0.hit = hit }
+        } catch {}
+        return false
     }
 
     /// Takes the flight, with the slot in hand.
@@ -95,15 +192,7 @@ extension ImageManager {
         guard let identity = departure.identity, departure.use({ !$0.isSettled }) else { return }
         let atOnce = cache.flights.takeAtOnce(identity)
         let attempt = if let atOnce { atOnce } else { try await pool.run { cache.flights.take(identity) } }
-        switch attempt {
-        case .taken(let flight):
-            departure.use { state in
-                state.flight = flight
-                state.isSettled = true
-            }
-        case .impossible: departure.use { $0.isSettled = true }
-        case .busy: throw Interruption.isBusy
-        }
+        if !departure.settle(attempt) { throw Interruption.isBusy }
     }
 
     /// Waits until no other process has the flight, or does not get on with it.
@@ -128,26 +217,24 @@ extension ImageManager {
     }
 
     /// The image, when another flight has brought it since the cache was last looked at.
-    ///
-    /// - Parameter standing: What was found then.
-    private func landed(
-        _ key: CacheKey, in cache: ImageCache, _ outgoing: OutgoingRequest, _ departure: Departure,
-        _ standing: Standing?
-    ) async throws -> ImageCache.Hit? {
-        let options = outgoing.options
-        guard !options.forceRefresh else { return nil }
-        @Sendable func look(mayWait: Bool) throws -> ImageCache.Hit? {
-            var found = try cache.hit(for: key, options: options, burst: 0, mayWait: mayWait)
-            if mayWait, let hit = found { found = try cache.renewed(hit, options: options) }
-            guard let hit = found, hit.record.path != nil || options.cacheMemoryOnly,
-                mayAnswer(hit.record, to: outgoing.url, options), Self.allows(hit, options, mayWait: mayWait),
-                satisfies(hit, in: cache, outgoing, standing)
-            else { return nil }
-            return hit
-        }
-        guard departure.use({ $0.hasWaited }) else { return try look(mayWait: false) }
-        guard let hit = try await pool.run({ try look(mayWait: true) }) else { return nil }
+    private func landed(_ flying: Flying, _ departure: Departure) async throws -> ImageCache.Hit? {
+        guard departure.use({ $0.hasWaited }) else { return try landedAtOnce(flying) }
+        guard let hit = try await pool.run({ [self] in try landed(flying, mayWait: true) }) else { return nil }
         sharedDownloads.add(1, ordering: .relaxed)
+        return hit
+    }
+
+    private func landedAtOnce(_ flying: Flying) throws -> ImageCache.Hit? { try landed(flying, mayWait: false) }
+
+    private func landed(_ flying: Flying, mayWait: Bool) throws -> ImageCache.Hit? {
+        let (cache, outgoing, options) = (flying.cache, flying.outgoing, flying.outgoing.options)
+        guard !options.forceRefresh else { return nil }
+        var found = try cache.hit(for: flying.key, options: options, burst: 0, mayWait: mayWait)
+        if mayWait, let hit = found { found = try cache.renewed(hit, options: options) }
+        guard let hit = found, hit.record.path != nil || options.cacheMemoryOnly,
+            mayAnswer(hit.record, to: outgoing.url, options), Self.allows(hit, options, mayWait: mayWait),
+            satisfies(hit, in: cache, outgoing, flying.standing)
+        else { return nil }
         return hit
     }
 }

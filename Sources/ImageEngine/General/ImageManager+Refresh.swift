@@ -80,20 +80,16 @@ extension ImageManager {
         let key = CacheKey(resource.cacheKey)
         let options = outgoing.options
         let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing.validators)
-        let departure = departure(of: request, key, options, started: configuration.clock.monotonic())
+        let flying = Flying(
+            resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: [],
+            standing: standing, started: configuration.clock.monotonic())
+        let departure = departure(of: flying)
         defer { withExtendedLifetime(departure) {} }
         let priority = CallPriority(CallPriority.background)
         // Another process may have done it.
-        guard
-            let download = try await fly(
-                departure, request, key, in: cache, outgoing, standing, priority: priority, report: nil
-            ).download
-        else { return nil }
-        noteLogin(of: download, for: request, options)
-        let arrival = Arrival(
-            download: download, request: request, resource: resource,
-            scope: scope(of: request.url, options, login: download.login), cache: cache,
-            options: options.keepingOnlyCacheOptions, needs: [])
+        let effort = Coalescer<Wish, ImageResult>.Effort(report: { _ in }, priority: priority)
+        guard let download = try await download(flying, departure, effort).download else { return nil }
+        let arrival = arrival(of: download, flying)
         if try await revive(standing, arrival) != nil { return nil }
         let whole = try await modified(wholeArrival(arrival, priority, nil))
         guard try await pool.run({ cache.holds(standing.hit) }) else { return nil }

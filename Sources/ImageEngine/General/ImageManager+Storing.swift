@@ -1,30 +1,39 @@
 /// Images that are given, not loaded.
 extension ImageManager {
-    /// Stores bytes under a key. Waits for the disk.
+    /// Stores an image under a key. A large file is copied piece by piece.
+    ///
+    /// - Parameter then: Is told the result, once and from another thread; it must not wait, for other stores do.
     public func store(
-        _ bytes: [UInt8], for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
-        metadata: String? = nil
-    ) throws -> ImageResult {
-        try Self.checked(
-            storing(.bytes(bytes), for: key, in: cache, options, overwrites: overwrites, metadata: metadata).run()
-        ).stored
+        _ given: Given, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+    ) {
+        pool.submit { [self] in
+            let store: Storing
+            do throws(ImageError) {
+                store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
+            } catch {
+                return then(.failure(error))
+            }
+            store.run { result in
+                then(Result { () throws(ImageError) in try Self.checked(result.get()).stored })
+            }
+        }
     }
 
-    /// Stores the content of a file under a key. A large file is copied piece by piece. Waits for the disk.
-    public func store(
-        contentsOf path: String, for key: CacheKey, in cache: ImageCache, options: ImageOptions,
-        overwrites: Bool = true, metadata: String? = nil
-    ) throws -> ImageResult {
-        try Self.checked(
-            storing(.file(path), for: key, in: cache, options, overwrites: overwrites, metadata: metadata).run()
-        ).stored
+    /// The same, and waits for the disk.
+    func store(
+        _ given: Given, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        metadata: String? = nil
+    ) throws(ImageError) -> ImageResult {
+        let store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
+        return try Self.checked(store.run()).stored
     }
 
     /// How something that is given is stored.
     func storing(
         _ given: Given, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
         metadata: String?
-    ) throws -> Storing {
+    ) throws(ImageError) -> Storing {
         let content: DiskStorage.Content
         switch given {
         case .bytes(let bytes):

@@ -55,13 +55,7 @@ extension ImageManager {
         loading.forcedCacheFileExtension = nil
         let cacheKey = CacheKey(key)
         if options.cacheOriginalImage {
-            let result =
-                switch given {
-                case .bytes(let bytes):
-                    try store(bytes, for: cacheKey, in: home, options: loading, overwrites: overwrites)
-                case .file(let path):
-                    try store(contentsOf: path, for: cacheKey, in: home, options: loading, overwrites: overwrites)
-                }
+            let result = try store(given, for: cacheKey, in: home, options: loading, overwrites: overwrites)
             // One that is there and was not replaced is what the others are made from.
             return try original(result, in: home, loading, mark: nil)
         }

@@ -35,7 +35,7 @@ public final class ImageManager: Sendable {
     }
 
     /// What makes two callers want the same image at the same time.
-    private struct Wish: Hashable, Sendable {
+    struct Wish: Hashable, Sendable {
         let cache: String
         let key: CacheKey
         let request: DownloadRequest
@@ -55,7 +55,7 @@ public final class ImageManager: Sendable {
     let knownLogins = Logins()
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
-    private let wishes = Coalescer<Wish, ImageResult>()
+    let wishes = Coalescer<Wish, ImageResult>()
     /// The workers that make pictures of others.
     public let codec: CodecPool
     let variants = Coalescer<VariantWish, ImageResult>()
@@ -110,6 +110,7 @@ public final class ImageManager: Sendable {
             let cache = ImageCache(
                 name: name, configuration: settings, clock: configuration.clock,
                 folder: settings.disk.folder == spool.path ? spool : nil,
+                queue: WorkQueue { [pool] in pool.submit($0) },
                 onClean: { [cleaning] report in cleaning.report(report) })
             caches.opened[name] = cache
             startCleaning()
@@ -400,31 +401,14 @@ public final class ImageManager: Sendable {
             let options = outgoing.options
             let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing?.validators)
             try admit(request, key, in: cache, options)
-            let wish = Wish(
-                cache: cache.name, key: key, request: request, options: options.keepingOnlyCacheOptions, needs: needs)
+            let flying = Flying(
+                resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
+                standing: standing, started: started)
             return try await wishes.value(
-                for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report,
-                joined: caller.joined
-            ) { [self] effort in
-                let departure = departure(of: request, key, options, started: started)
-                defer { withExtendedLifetime(departure) {} }
-                // Another flight may land between the look into the cache and this one's start.
-                let (hit, flown) = try await fly(
-                    departure, request, key, in: cache, outgoing, standing, priority: effort.priority,
-                    report: effort.report)
-                guard let download = flown else {
-                    guard let hit else { throw CancellationError() }
-                    return result(hit, in: cache, options)
-                }
-                try Task.checkCancellation()
-                noteLogin(of: download, for: request, options)
-                let arrival = Arrival(
-                    download: download, request: request, resource: resource,
-                    scope: scope(of: request.url, options, login: download.login), cache: cache,
-                    options: wish.options, needs: needs)
-                if let revived = try await revive(standing, arrival) { return revived }
-                let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
-                return try await keep(store(whole), departure.flight)
+                for: flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
+                report: caller.report, joined: caller.joined
+            ) { [self] effort, landing in
+                begin(flying, effort, landing)
             }
         case .data(let bytes):
             guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
@@ -476,19 +460,38 @@ public final class ImageManager: Sendable {
             }
             return result
         }
-        return try await pool.run {
-            do {
-                let result = try store.run()
-                return store.needs.contains(.bytes) ? result : try Self.checked(result)
-            } catch ImageError.limitExceeded(let limit, _, _)
-                where limit == "bytesLimit" && !store.needs.contains(.file)
-            {
-                // An image larger than the disk tier is answered and not cached.
-                return try store.withoutFile()
-            } catch ImageError.storageFailed where store.needs.contains(.bytes) {
-                // The disk is no reason to keep from the caller what has been loaded.
-                return try store.withoutFile()
+        return try await withCheckedThrowingContinuation { continuation in
+            pool.submit {
+                Self.keep(store) { continuation.resume(with: $0) }
             }
+        }
+    }
+
+    /// Stores an image that has been loaded; waits for the disk, but not for the index.
+    ///
+    /// - Parameter then: Is told the answer, once, on this thread or on another one; it must not wait, for other stores
+    ///   do.
+    static func keep(_ store: Storing, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+        store.run { result in
+            then(Result { () throws(ImageError) in try answer(to: store, result) })
+        }
+    }
+
+    private static func answer(
+        to store: Storing, _ result: Result<ImageResult, ImageError>
+    ) throws(ImageError) -> ImageResult {
+        do {
+            let result = try result.get()
+            return store.needs.contains(.bytes) ? result : try checked(result)
+        } catch {
+            switch error {
+            // An image larger than the disk tier is answered and not cached.
+            case .limitExceeded("bytesLimit", _, _) where !store.needs.contains(.file): break
+            // The disk is no reason to keep from the caller what has been loaded.
+            case .storageFailed where store.needs.contains(.bytes): break
+            default: throw error
+            }
+            return try store.withoutFile()
         }
     }
 

@@ -60,7 +60,9 @@ public struct Integrity: Hashable, Sendable {
         case .body(let body):
             switch body.storage {
             case .memory(let bytes): return allows(bytes)
-            case .file(let path, _): return allows(file: path)
+            case .file(let path, _):
+                let known = body.checksum(of: FileStamp(path: path)).flatMap { allows($0) }
+                return known ?? allows(file: path)
             case .unnamed(let file, _): return allows(file: file.path)
             }
         }

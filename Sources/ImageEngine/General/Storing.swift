@@ -22,21 +22,50 @@ struct Storing: Sendable {
     /// Whether an image that is too large for the disk tier is answered all the same.
     var maySurpass = false
 
-    /// Stores the image and makes the result. What is no image is never cached.
+    /// Stores the image and makes the result. What is no image is never cached. Waits for the disk.
     func run() throws(ImageError) -> ImageResult {
-        let header = try header()
-        if let admission = refusal {
-            cache.memory.remove(key)
-            var result = try withoutFile(header)
-            result.admission = admission
-            return result
+        try Attendance.wait { queue, then in run(in: queue, then: then) }.get()
+    }
+
+    /// Stores the image and makes the result; waits for the disk, but not for the index, into which another thread may
+    /// be writing. What is no image is never cached.
+    ///
+    /// - Parameter then: Is told the result, once, on this thread or on another one; it must not wait, for other stores
+    ///   do.
+    func run(then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+        run(in: cache.queue, then: then)
+    }
+
+    private func run(in queue: WorkQueue, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+        let order: DiskStorage.Order
+        do throws(ImageError) {
+            let header = try header()
+            if let admission = refusal {
+                cache.memory.remove(key)
+                var result = try withoutFile(header)
+                result.admission = admission
+                return then(.success(result))
+            }
+            order = DiskStorage.Order(
+                key: key, header: header, origin: origin.noting(header.timing),
+                expiration: options.diskCacheExpiration, fileExtension: options.forcedCacheFileExtension,
+                overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease,
+                maySurpass: maySurpass)
+        } catch {
+            return then(.failure(error))
         }
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
-        let kept = try cache.store(
-            content, for: key, header: header, origin: origin.noting(header.timing), options: options,
-            keepsBytes: keepsBytes,
-            overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease,
-            maySurpass: maySurpass)
+        cache.store(content, order, options, keepsBytes: keepsBytes, in: queue) { kept in
+            then(
+                kept.flatMap { kept in
+                    Result { () throws(ImageError) in try result(kept, keepsBytes: keepsBytes) }
+                })
+        }
+    }
+
+    private func result(_ kept: ImageCache.Kept, keepsBytes: Bool) throws(ImageError) -> ImageResult {
+        // Until now its content may have been in a file that goes with this.
+        defer { withExtendedLifetime(scratch) {} }
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
         result.admission = keepsBytes || options.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
         // Large bytes are not held by all those that wait until the client takes them.

@@ -8,9 +8,13 @@ protocol ByteSource {
     mutating func byte(at place: Int) -> UInt8
     /// The place of the first `value` at or after `place`, or nil.
     mutating func firstPlace(of value: UInt8, from place: Int) -> Int?
+    /// The place of the first 0xFF at or after `place` with which a marker may begin, or nil; others may be left out.
+    mutating func firstMark(from place: Int) -> Int?
 }
 
 extension ByteSource {
+    mutating func firstMark(from place: Int) -> Int? { firstPlace(of: 0xFF, from: place) }
+
     mutating func matches(_ pattern: [UInt8], at place: Int) -> Bool {
         for (index, value) in pattern.enumerated() where byte(at: place + index) != value { return false }
         return place + pattern.count <= count
@@ -55,13 +59,18 @@ struct FileBytes: ByteSource {
     let descriptor: Int32
     /// Less than was announced once the file turns out to be shorter: it may be cut off while it is read.
     private(set) var count: Int
+    /// Where it need not be searched for markers.
+    private let map: ScanMap?
     private var window: [UInt8] = []
     private var windowStart = 0
 
-    /// - Parameter count: The size of the file, in bytes.
-    init(descriptor: Int32, count: Int) {
+    /// - Parameters:
+    ///   - count: The size of the file, in bytes.
+    ///   - map: What is known of a JPEG.
+    init(descriptor: Int32, count: Int, map: ScanMap? = nil) {
         self.descriptor = descriptor
         self.count = count
+        self.map = map
     }
 
     mutating func byte(at place: Int) -> UInt8 {
@@ -71,9 +80,17 @@ struct FileBytes: ByteSource {
         return index < window.count ? window[index] : 0
     }
 
-    mutating func firstPlace(of value: UInt8, from place: Int) -> Int? {
+    mutating func firstPlace(of value: UInt8, from place: Int) -> Int? { firstPlace(of: value, from: place, nil) }
+
+    mutating func firstMark(from place: Int) -> Int? { firstPlace(of: 0xFF, from: place, map) }
+
+    private mutating func firstPlace(of value: UInt8, from place: Int, _ map: ScanMap?) -> Int? {
         var place = place
         while place >= 0, place < count {
+            if let map {
+                place = map.nextPlace(from: place)
+                guard place < count else { return nil }
+            }
             if place < windowStart || place >= windowStart + window.count { load(from: place) }
             let index = place - windowStart
             guard index < window.count else { return nil }

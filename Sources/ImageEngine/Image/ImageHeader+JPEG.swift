@@ -43,7 +43,7 @@ extension ImageHeader {
     /// The place of the next marker that is neither a stuffed byte, nor a fill byte, nor a restart.
     private static func endOfScan(_ bytes: inout some ByteSource, from start: Int) -> Int {
         var place = start
-        while let found = bytes.firstPlace(of: 0xFF, from: place) {
+        while let found = bytes.firstMark(from: place) {
             switch bytes.byte(at: found + 1) {
             case 0x00, 0xD0...0xD7: place = found + 2
             case 0xFF: place = found + 1

@@ -41,7 +41,12 @@ public struct ImageHeader: Equatable, Sendable {
 
     /// Reads the header of a picture in an open file of `count` bytes.
     public init(descriptor: Int32, count: Int) throws(Failure) {
-        var source = FileBytes(descriptor: descriptor, count: count)
+        try self.init(descriptor: descriptor, count: count, map: nil)
+    }
+
+    /// Reads the header of a picture in an open file, of which somebody who has read it knows some already.
+    init(descriptor: Int32, count: Int, map: ScanMap?) throws(Failure) {
+        var source = FileBytes(descriptor: descriptor, count: count, map: map)
         self = try Self.reading(&source)
     }
 

@@ -19,6 +19,9 @@ final class BodySpool {
     /// What is needed to go on with the body later; nil if that cannot be.
     private var resumable: (request: DownloadRequest, note: ResumeNote)?
     private(set) var count = 0
+    /// Hashes the file while it grows.
+    private var digest: TrailingDigest?
+    private var isHashed = false
 
     init(_ place: SpoolPlace) {
         self.place = place
@@ -55,6 +58,18 @@ final class BodySpool {
             } catch { try moveAway(after: error) }
         }
         count += data.count
+        hash()
+    }
+
+    /// Has the file hashed as far as it has come, once it is worth that. One without a name is copied to be stored, and
+    /// hashed then.
+    private func hash() {
+        guard count >= TrailingDigest.least, let path = part?.path ?? file?.path else { return }
+        if !isHashed {
+            isHashed = true
+            digest = TrailingDigest(of: path)
+        }
+        digest?.wrote(count)
     }
 
     private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
@@ -92,6 +107,7 @@ final class BodySpool {
             part?.drop()
             part = nil
             closeFile()
+            digest = nil
             bytes = []
             unnamed = next
             return
@@ -125,6 +141,7 @@ final class BodySpool {
         if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
         if !isWorthIt { part?.drop() }
         part = nil
+        digest = nil
     }
 
     /// The body, which now owns the file.
@@ -140,11 +157,16 @@ final class BodySpool {
                 return try finish()
             }
             self.part = nil
-            return DownloadedBody(.file(path: path, count: count))
+            return body(at: path)
         }
         guard let file else { return DownloadedBody(.memory(bytes)) }
         close(file.descriptor)
         self.file = nil
-        return DownloadedBody(.file(path: file.path, count: count))
+        return body(at: file.path)
+    }
+
+    private func body(at path: String) -> DownloadedBody {
+        digest?.seal()
+        return DownloadedBody(.file(path: path, count: count), digest)
     }
 }

@@ -6,7 +6,8 @@ internal import Synchronization
 /// finished. A call that comes after that starts afresh. The work is as urgent as the most urgent of those who wait.
 final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
-    typealias Work = @Sendable (Effort) async throws -> Value
+    /// Begins the work, which ends with its landing.
+    typealias Work = @Sendable (Effort, Landing<Value>) -> Void
 
     /// What the shared work is given.
     struct Effort: Sendable {
@@ -23,8 +24,14 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var token: UInt64 = 0
     }
 
+    /// One caller's place among those who wait for the same.
+    struct Ticket: Sendable {
+        fileprivate let name: Name
+        fileprivate let id: UInt64
+    }
+
     /// A key that is hashed once, and compared only with those of other calls: it may be a whole request with its options.
-    private struct Name: Hashable, Sendable {
+    fileprivate struct Name: Hashable, Sendable {
         private final class Content: Sendable {
             let key: Key
             let hash: Int
@@ -50,7 +57,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight: Sendable {
         let number: UInt64
         var waiters: [UInt64: Waiter] = [:]
-        var task: Task<Void, Never>?
+        let landing: Landing<Value>
         let progress = ProgressBoard()
         let priority: CallPriority
     }
@@ -81,20 +88,46 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - joined: Called once the caller counts as one who waits.
     func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false, report: Report? = nil,
-        joined: @escaping @Sendable () -> Void = {}, work: @escaping Work
+        joined: @escaping @Sendable () -> Void = {}, work: @escaping @Sendable (Effort) async throws -> Value
     ) async throws -> Value {
-        let id = nextNumber()
-        let key = Name(key)
+        try await value(
+            for: key, priority: priority, lingers: lingers, report: report, joined: joined
+        ) { effort, landing in
+            landing.goOn { try await work(effort) }
+        }
+    }
+
+    /// The same for work that may need no task.
+    func value(
+        for key: Key, priority: CallPriority, lingers: Bool, report: Report?, joined: @escaping @Sendable () -> Void,
+        beginning work: @escaping Work
+    ) async throws -> Value {
+        let ticket = Ticket(name: Name(key), id: nextNumber())
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiter = Waiter(
-                    resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
-                join(key, as: id, waiter, report, work)
+                // It may have been cancelled before it got here; the handler has run already and found nothing.
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                let waiter = Waiter(resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
+                join(ticket, waiter, report, work)
+                if Task.isCancelled { leave(ticket) }
                 joined()
             }
         } onCancel: {
-            leave(key, as: id)
+            leave(ticket)
         }
+    }
+
+    /// The same without a task that waits: `resume` is called with the result, once and from any thread, perhaps before
+    /// this returns.
+    ///
+    /// - Returns: What ``leave(_:)`` needs.
+    func join(
+        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Report? = nil,
+        work: @escaping Work, resume: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> Ticket {
+        let ticket = Ticket(name: Name(key), id: nextNumber())
+        join(ticket, Waiter(resume: resume, priority: priority, lingers: lingers), report, work)
+        return ticket
     }
 
     private func nextNumber() -> UInt64 {
@@ -106,53 +139,41 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Coming and going
 
-    private func join(_ key: Name, as id: UInt64, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
-        // The caller may have been cancelled before it got here; its handler has run already and found nothing.
-        if Task.isCancelled { return waiter.resume(.failure(CancellationError())) }
+    private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
+        let (key, id) = (ticket.name, ticket.id)
         var waiter = waiter
         waiter.token = waiter.priority.observe { [weak self] in self?.weigh(key) }
-        let (isNew, number, progress) = state.withLock { [waiter] state in
+        let (flight, progress) = state.withLock { [waiter] state -> (Flight?, DownloadProgress?) in
             if state.flights[key] != nil {
                 state.flights[key]?.waiters[id] = waiter
                 state.merged += 1
-                return (false, UInt64(0), report.flatMap { state.flights[key]?.progress.add($0, as: id) })
+                return (nil, report.flatMap { state.flights[key]?.progress.add($0, as: id) })
             }
-            let flight = Flight(number: id, waiters: [id: waiter], priority: CallPriority(waiter.priority))
+            let landing = Landing<Value> { [self] in land(key, id, $0) }
+            let flight = Flight(
+                number: id, waiters: [id: waiter], landing: landing, priority: CallPriority(waiter.priority))
             if let report { _ = flight.progress.add(report, as: id) }
             state.flights[key] = flight
-            return (true, id, nil)
+            return (flight, nil)
         }
         if let progress { report?(progress) }
-        if isNew { start(key, number, work) } else { weigh(key) }
-        if Task.isCancelled { leave(key, as: id) }
+        guard let flight else { return weigh(key) }
+        let board = flight.progress
+        work(Effort(report: { board.post($0) }, priority: flight.priority), flight.landing)
     }
 
-    private func start(_ key: Name, _ number: UInt64, _ work: @escaping Work) {
-        guard let flight = state.withLock({ $0.flights[key]?.number == number ? $0.flights[key] : nil }) else { return }
-        let (priority, progress) = (flight.priority, flight.progress)
-        let task = Task {
-            let result: Result<Value, any Error>
-            do {
-                let effort = Effort(report: { progress.post($0) }, priority: priority)
-                result = .success(try await work(effort))
-            } catch { result = .failure(error) }
-            progress.close()
-            // Everyone may have left meanwhile, and a newer flight may have taken off.
-            let landed = self.state.withLock { state in
-                state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
-            }
-            // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
-            for (_, waiter) in landed?.waiters ?? [:] {
-                waiter.priority.forget(waiter.token)
-                waiter.resume(result)
-            }
+    /// Gives the result to all who wait for a flight. Everyone may have left meanwhile, and a newer one have taken off.
+    private func land(_ key: Name, _ number: UInt64, _ result: Result<Value, any Error>) {
+        let landed = state.withLock { state in
+            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
         }
-        let isWanted = state.withLock { state in
-            guard state.flights[key]?.number == number else { return false }
-            state.flights[key]?.task = task
-            return true
+        guard let landed else { return }
+        landed.progress.close()
+        // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
+        for (_, waiter) in landed.waiters {
+            waiter.priority.forget(waiter.token)
+            waiter.resume(result)
         }
-        if !isWanted { task.cancel() }
     }
 
     /// Makes the work as urgent as the most urgent of its callers.
@@ -165,17 +186,21 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         changed?.notify()
     }
 
-    private func leave(_ key: Name, as id: UInt64) {
-        let (waiter, task, progress) = state.withLock { state -> (Waiter?, Task<Void, Never>?, ProgressBoard?) in
-            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
+    /// Lets a caller go, with a `CancellationError`; does nothing when it has its result.
+    func leave(_ ticket: Ticket) {
+        let key = ticket.name
+        let (waiter, landing, progress) = state.withLock { state -> (Waiter?, Landing<Value>?, ProgressBoard?) in
+            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: ticket.id) else {
+                return (nil, nil, nil)
+            }
             let progress = state.flights[key]?.progress
             guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil, progress) }
-            return (waiter, state.flights.removeValue(forKey: key)?.task, progress)
+            return (waiter, state.flights.removeValue(forKey: key)?.landing, progress)
         }
         guard let waiter else { return }
-        progress?.remove(id)
+        progress?.remove(ticket.id)
         waiter.priority.forget(waiter.token)
         waiter.resume(.failure(CancellationError()))
-        if let task { task.cancel() } else { weigh(key) }
+        if let landing { landing.cancel() } else { weigh(key) }
     }
 }

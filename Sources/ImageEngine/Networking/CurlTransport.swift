@@ -8,6 +8,7 @@ internal import Synchronization
 /// but the wake-up, which is made for that.
 final class CurlTransport: Sendable {
     private enum Command: Sendable {
+        case run(@Sendable () -> Void)
         case start(UInt64, TransferOrder)
         case judge(UInt64, Result<Bool?, any Error>)
         case cancel(UInt64)
@@ -18,6 +19,8 @@ final class CurlTransport: Sendable {
         /// The multi handle as a number, once the thread runs: for waking it up.
         var handle: UInt = 0
         var hasThread = false
+        /// Whether the thread waits for its connections, and sees new commands only when it is woken up.
+        var isPolling = false
         var lastID: UInt64 = 0
     }
 
@@ -38,20 +41,9 @@ final class CurlTransport: Sendable {
     }
 
     /// Performs one download and tells about it; cancelling the task drops its connection.
-    ///
-    /// - Parameters:
-    ///   - rules: What the configuration says about the hosts.
-    ///   - seat: Waits for a turn at another host than that of the request, whose turn is given up.
-    ///   - stall: Hears whether the server that is asked now says nothing.
-    func perform(
-        _ request: DownloadRequest, rules: RequestRules = RequestRules(),
-        seat: @escaping @Sendable (_ host: String) async throws -> Void,
-        stall: @escaping @Sendable (_ isStalled: Bool) -> Void = { _ in },
-        report: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> Download {
-        var exchange = Exchange(
-            request, over: self, rules: rules, seat: seat, stall: stall, report: report)
-        defer { onFinish(exchange.ending) }
+    func perform(_ exchange: Exchange) async throws -> Download {
+        var exchange = exchange
+        defer { tell(exchange.ending) }
         return try await exchange.run()
     }
 
@@ -62,10 +54,7 @@ final class CurlTransport: Sendable {
         _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder
     ) async -> HopOutcome {
         if Task.isCancelled { return HopOutcome(kind: .failure(CancellationError())) }
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
+        let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 send(.start(id, order(id) { continuation.resume(returning: $0) }))
@@ -75,14 +64,51 @@ final class CurlTransport: Sendable {
         }
     }
 
+    private func nextID() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    // MARK: Without a task
+
+    /// Runs `work`, which must not wait, on the transport's thread.
+    func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
+
+    /// Sends the first request of a download; `finish` hears what came of it, on the transport's thread.
+    ///
+    /// - Returns: The number to ``cancel(_:)`` it with.
+    func begin(
+        _ exchange: Exchange, _ leg: Exchange.Leg, _ finish: @escaping @Sendable (HopOutcome) -> Void
+    ) -> UInt64 {
+        let id = nextID()
+        send(.start(id, exchange.order(leg, id, finish)))
+        return id
+    }
+
+    /// Drops a request's connection, unless it has ended.
+    func cancel(_ id: UInt64) { send(.cancel(id)) }
+
+    /// Goes on with a download whose first request brought no image.
+    func goOn(_ exchange: Exchange, after leg: Exchange.Leg, _ outcome: HopOutcome) async throws -> Download {
+        var exchange = exchange
+        defer { tell(exchange.ending) }
+        return try await exchange.goOn(after: leg, outcome)
+    }
+
+    /// Tells about a download that has ended.
+    func tell(_ report: DownloadReport) { onFinish(report) }
+
     /// Tells a transfer what was said of its head.
     func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
 
     private func send(_ command: Command) {
-        let (startsThread, handle) = state.withLock { state in
+        let (startsThread, handle) = state.withLock { state -> (Bool, UInt) in
             state.commands.append(command)
-            defer { state.hasThread = true }
-            return (!state.hasThread, state.handle)
+            defer { (state.hasThread, state.isPolling) = (true, false) }
+            // Whoever comes next need not wake it up once more.
+            return (!state.hasThread, state.isPolling ? state.handle : 0)
         }
         if startsThread {
             startThread { [self] in run() }
@@ -92,36 +118,47 @@ final class CurlTransport: Sendable {
     }
 
     private func run() {
-        guard let multi = settings.makeMulti() else { return giveUp() }
-        hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        let loop = Loop(multi, settings)
-        state.withLock { $0.handle = UInt(bitPattern: multi) }
+        let loop = Loop(settings)
+        while true {
+            obey(loop)
+            guard let multi = loop.multi else {
+                // Nothing was begun, so there is nothing to wait for: the next command starts another thread.
+                let goesOn = state.withLock { state in
+                    state.hasThread = !state.commands.isEmpty
+                    return state.hasThread
+                }
+                guard goesOn else { return }
+                continue
+            }
+            let pause = loop.turn(multi)
+            let polls = state.withLock { state in
+                state.handle = UInt(bitPattern: multi)
+                state.isPolling = state.commands.isEmpty
+                return state.isPolling
+            }
+            // A command that comes now wakes the poll up.
+            if polls { hc_multi_poll(multi, Int32(pause)) }
+        }
+    }
+
+    /// Does what was asked, and what that asks in turn.
+    private func obey(_ loop: Loop) {
         while true {
             let commands = state.withLock { state in
+                state.isPolling = false
                 defer { state.commands = [] }
                 return state.commands
             }
+            if commands.isEmpty { return }
             for command in commands {
                 switch command {
+                case .run(let work): work()
                 case .start(let id, let order): loop.start(id, order)
                 case .judge(let id, let verdict): loop.judge(id, verdict)
                 case .cancel(let id): loop.cancel(id)
                 }
             }
-            let pause = loop.turn()
-            // A command that comes now finds the handle and wakes the poll up.
-            hc_multi_poll(multi, Int32(pause))
         }
-    }
-
-    /// Ends the thread, and all that was asked of it; the next transfer tries again.
-    private func giveUp() {
-        let commands = state.withLock { state in
-            state.hasThread = false
-            defer { state.commands = [] }
-            return state.commands
-        }
-        for case .start(_, let order) in commands { order.finish(.outOfMemory(order)) }
     }
 }
 
@@ -135,7 +172,8 @@ extension HopOutcome {
 
 /// The transfers under way, confined to the transport's thread.
 private final class Loop {
-    private let multi: UnsafeMutableRawPointer
+    /// Nil as long as there is no transfer, or no memory for one.
+    private(set) var multi: UnsafeMutableRawPointer?
     private var transfers: [UInt64: Transfer] = [:]
     private let book = TransferBook()
     private let settings: TransportSettings
@@ -143,18 +181,23 @@ private final class Loop {
     /// Transfers cancelled before they were started: the two commands may come in either order.
     private var cancelledEarly: Set<UInt64> = []
 
-    init(_ multi: UnsafeMutableRawPointer, _ settings: TransportSettings) {
-        self.multi = multi
-        self.settings = settings
-    }
+    init(_ settings: TransportSettings) { self.settings = settings }
 
     func start(_ id: UInt64, _ order: TransferOrder) {
         if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
-        guard let easy = hc_easy_init() else { return order.finish(.outOfMemory(order)) }
+        guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
+            return order.finish(.outOfMemory(order))
+        }
         let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
         transfers[id] = transfer
         hc_multi_add(multi, easy)
         nextCheck = 0
+    }
+
+    private func makeMulti() -> UnsafeMutableRawPointer? {
+        multi = settings.makeMulti()
+        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64) }
+        return multi
     }
 
     /// Goes on with a transfer that waited for somebody's word, or ends it.
@@ -176,7 +219,7 @@ private final class Loop {
     }
 
     /// Moves everything on; returns for how many milliseconds the thread may sleep.
-    func turn() -> Int {
+    func turn(_ multi: UnsafeMutableRawPointer) -> Int {
         var running: Int32 = 0
         hc_multi_perform(multi, &running)
         var code = CURLE_OK
@@ -210,7 +253,7 @@ private final class Loop {
     /// thread ends by itself (see `CURLOPT_QUICK_EXIT` in ``Transfer``).
     private func release(_ transfer: Transfer) {
         transfers[transfer.id] = nil
-        hc_multi_remove(multi, transfer.easy)
+        if let multi { hc_multi_remove(multi, transfer.easy) }
         // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
         // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.
         hc_easy_cleanup(transfer.easy)

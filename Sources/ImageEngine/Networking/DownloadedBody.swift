@@ -11,8 +11,13 @@ final class DownloadedBody: Sendable {
     }
 
     let storage: Storage
+    private let digest: TrailingDigest?
 
-    init(_ storage: Storage) { self.storage = storage }
+    /// - Parameter digest: What has hashed the file while it came.
+    init(_ storage: Storage, _ digest: TrailingDigest? = nil) {
+        self.storage = storage
+        self.digest = digest
+    }
 
     deinit {
         if case .file(let path, _) = storage { unlink(path) }
@@ -24,6 +29,10 @@ final class DownloadedBody: Sendable {
         case .file(_, let count), .unnamed(_, let count): count
         }
     }
+
+    /// The SHA-256 of its file, if that was calculated while it came and the file with this stamp is still what it was;
+    /// nil if it has to be read. May wait for the disk.
+    func checksum(of stamp: FileStamp?) -> Digest? { digest?.digest(of: stamp) }
 
     /// The bytes, read from the file if need be.
     func bytes() throws -> [UInt8] {
@@ -72,7 +81,7 @@ final class DownloadedBody: Sendable {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageFailure(errno, "open", path) }
             defer { close(descriptor) }
-            return try ImageHeader(descriptor: descriptor, count: count)
+            return try ImageHeader(descriptor: descriptor, count: count, map: digest?.scanMap)
         case .unnamed(let file, let count): return try ImageHeader(descriptor: file.descriptor, count: count)
         }
     }

@@ -58,19 +58,37 @@ struct Exchange: Sendable {
         return delegates.delegate
     }
 
+    /// A request of it that is ready to be sent.
+    struct Leg: Sendable {
+        let hop: Hop
+        /// The same with what the rules of its host add.
+        fileprivate let sent: Hop
+        fileprivate let uses: (server: Int, proxy: Int)
+        fileprivate let question = OpenQuestion()
+    }
+
+    private enum Step {
+        case done(Download)
+        case next(Hop)
+    }
+
     /// Goes through all of it.
     mutating func run() async throws -> Download {
-        defer { ending.seconds = Double(monotonicNanoseconds() - started) / 1e9 }
         do {
-            return try await converse()
+            return try await converse(from: try await firstHop())
         } catch {
-            ending.error = error as? ImageError
-            ending.isCancelled = error is CancellationError
+            end(error)
             throw error
         }
     }
 
-    private mutating func converse() async throws -> Download {
+    private mutating func end(_ error: (any Error)? = nil) {
+        ending.seconds = Double(monotonicNanoseconds() - started) / 1e9
+        ending.error = error as? ImageError
+        ending.isCancelled = error is CancellationError
+    }
+
+    private mutating func firstHop() async throws -> Hop {
         var hop = Hop(request)
         if let delegate = delegate(for: .modifyRequest) {
             guard let draft = try await delegate.modify(hop.draft) else {
@@ -79,29 +97,92 @@ struct Exchange: Sendable {
             hop = try hop.changed(to: draft)
         }
         hop = try rules.rewritten(hop)
+        takePart()
+        return hop
+    }
+
+    /// Goes on with what has been begun earlier, if something has.
+    private mutating func takePart() {
         part = request.canResume ? transport.spool.resume?.take(request.resumeIdentity) : nil
+    }
+
+    private mutating func converse(from first: Hop) async throws -> Download {
+        var hop = first
         while true {
-            try check(hop)
-            let sent = transport.settings.dressed(hop, by: rules)
-            for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
+            let leg = try leg(hop)
             try await sit(at: hop.url.origin)
-            let uses = (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest))
             let current = self
-            let question = OpenQuestion()
-            let outcome = await transport.perform { id, finish in current.order(sent, uses, id, question, finish) }
-            question.withdraw()
-            note(outcome.timing, hop)
-            switch outcome.kind {
-            case .answer(let download): return signed(download)
-            case .unjudged(let download): return signed(try await judged(download))
-            case .redirect(let status, let location): hop = try await redirected(hop, status, location)
-            case .challenge(let status, let challenges): hop = try await answered(hop, as: sent, status, challenges)
-            case .restart:
-                part?.drop()
-                part = nil
-            case .stale: break
-            case .failure(let error): throw error
+            let outcome = await transport.perform { id, finish in current.order(leg, id, finish) }
+            switch try await step(outcome, of: leg) {
+            case .done(let download):
+                end()
+                return download
+            case .next(let next): hop = next
             }
+        }
+    }
+
+    private mutating func leg(_ hop: Hop) throws(ImageError) -> Leg {
+        try check(hop)
+        let sent = transport.settings.dressed(hop, by: rules)
+        for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
+        return Leg(hop: hop, sent: sent, uses: (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest)))
+    }
+
+    private mutating func step(_ outcome: HopOutcome, of leg: Leg) async throws -> Step {
+        leg.question.withdraw()
+        note(outcome.timing, leg.hop)
+        switch outcome.kind {
+        case .answer(let download): return .done(signed(download))
+        case .unjudged(let download): return .done(signed(try await judged(download)))
+        case .redirect(let status, let location): return .next(try await redirected(leg.hop, status, location))
+        case .challenge(let status, let challenges):
+            return .next(try await answered(leg.hop, as: leg.sent, status, challenges))
+        case .restart:
+            part?.drop()
+            part = nil
+        case .stale: break
+        case .failure(let error): throw error
+        }
+        return .next(leg.hop)
+    }
+
+    // MARK: Without a task
+
+    /// The first request, if nobody is to be asked before it is sent and nothing is wrong with it.
+    ///
+    /// - Returns: nil if this is not for now: then ``run()`` of another exchange does all of it.
+    mutating func opening() -> Leg? {
+        guard delegate(for: .modifyRequest) == nil, let hop = try? rules.rewritten(Hop(request)),
+            hop.url.origin == host, let leg = try? leg(hop)
+        else { return nil }
+        takePart()
+        return leg
+    }
+
+    /// The download, if its first request has brought it.
+    ///
+    /// - Returns: nil if something else came of it: then ``goOn(after:_:)`` goes on with that.
+    mutating func answer(_ outcome: HopOutcome, to leg: Leg) -> Download? {
+        guard case .answer(let download) = outcome.kind else { return nil }
+        leg.question.withdraw()
+        note(outcome.timing, leg.hop)
+        end()
+        return signed(download)
+    }
+
+    /// Goes on after the first request.
+    mutating func goOn(after leg: Leg, _ outcome: HopOutcome) async throws -> Download {
+        do {
+            switch try await step(outcome, of: leg) {
+            case .done(let download):
+                end()
+                return download
+            case .next(let hop): return try await converse(from: hop)
+            }
+        } catch {
+            end(error)
+            throw error
         }
     }
 
@@ -143,14 +224,12 @@ struct Exchange: Sendable {
         host = origin
     }
 
-    private func order(
-        _ hop: Hop, _ uses: (server: Int, proxy: Int), _ id: UInt64, _ question: OpenQuestion,
-        _ finish: @escaping @Sendable (HopOutcome) -> Void
-    ) -> TransferOrder {
+    /// What a transfer is to do with a request.
+    func order(_ leg: Leg, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder {
         TransferOrder(
-            request: request, hop: hop, uses: uses, headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(hop), part: part, spool: transport.spool,
-            ask: asking(id, question), report: report, stall: stall, finish: finish)
+            request: request, hop: leg.sent, uses: leg.uses, headerAllowance: Transfer.headerLimit - headerBytes,
+            origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, spool: transport.spool,
+            ask: asking(id, leg.question), report: report, stall: stall, finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.

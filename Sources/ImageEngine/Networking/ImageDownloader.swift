@@ -61,7 +61,8 @@ public final class ImageDownloader: Sendable {
     private struct Scheduler {
         var queue: DownloadQueue
         var lastID: UInt64 = 0
-        var starters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        /// What waits for its turn, and hears when that has come, or that it was given up.
+        var starters: [UInt64: Starter] = [:]
         var timeout = Configuration.defaultTimeout
         /// What the bucket was made for.
         var rate = (0.0, 0)
@@ -79,18 +80,20 @@ public final class ImageDownloader: Sendable {
         case all
     }
 
+    private struct Starter: Sendable { let start: @Sendable (Result<Void, any Error>) -> Void }
+
     /// A place among the downloads that run.
-    private struct Slot {
+    struct Slot: Sendable {
         let id: UInt64
         let priority: CallPriority
         let token: UInt64
     }
 
     let transport: CurlTransport
-    private let tape: Tape?
+    let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
-    private let coalescer = Coalescer<DownloadRequest, Download>()
+    let coalescer = Coalescer<DownloadRequest, Download>()
     private let scheduler: Mutex<Scheduler>
     private let finished = Atomic(0)
     private let failed = Atomic(0)
@@ -189,18 +192,34 @@ public final class ImageDownloader: Sendable {
     ) async throws -> Download {
         try await coalescer.value(for: request, priority: priority, report: report) { effort in
             let slot = try await self.takeSlot(request, priority: effort.priority)
-            defer { self.giveBack(slot) }
-            try await boarding()
-            do {
-                let download = try await self.perform(request, slot, effort.report)
-                self.finished.add(1, ordering: .relaxed)
-                self.receivedBytes.add(download.body.count, ordering: .relaxed)
-                return download
-            } catch {
-                self.failed.add(1, ordering: .relaxed)
-                throw error
-            }
+            return try await self.ride(request, slot, effort.report, boarding)
         }
+    }
+
+    /// A download with its slot in hand, which is given back.
+    func ride(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ boarding: @Sendable () async throws -> Void
+    ) async throws -> Download {
+        defer { giveBack(slot) }
+        try await boarding()
+        return try await counted { try await perform(request, slot, report) }
+    }
+
+    func counted(_ work: () async throws -> Download) async throws -> Download {
+        do {
+            let download = try await work()
+            count(download)
+            return download
+        } catch {
+            failed.add(1, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    func count(_ download: Download) {
+        finished.add(1, ordering: .relaxed)
+        receivedBytes.add(download.body.count, ordering: .relaxed)
     }
 
     private func perform(
@@ -213,8 +232,14 @@ public final class ImageDownloader: Sendable {
     private func transfer(
         _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        try await transport.perform(
-            request, rules: rules, seat: { try await self.move(slot, to: $0) },
+        try await transport.perform(exchange(request, slot, report))
+    }
+
+    func exchange(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) -> Exchange {
+        Exchange(
+            request, over: transport, rules: rules, seat: { try await self.move(slot, to: $0) },
             stall: { self.setStalled(slot, $0) }, report: report)
     }
 
@@ -222,47 +247,61 @@ public final class ImageDownloader: Sendable {
 
     /// Waits for a turn.
     private func takeSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
+        let slot = makeSlot(priority)
+        do {
+            try await wait(slot) { queue in Self.enqueue(slot, request, in: &queue) }
+        } catch {
+            priority.forget(slot.token)
+            throw error
+        }
+        return slot
+    }
+
+    func makeSlot(_ priority: CallPriority) -> Slot {
         let id = scheduler.withLock { scheduler in
             scheduler.lastID += 1
             return scheduler.lastID
         }
-        let token = priority.observe { [weak self] in self?.weigh(id, priority) }
-        do {
-            try await wait(id, priority) { queue in
-                queue.enqueue(id, host: request.host, priority: priority.value, arrival: priority.arrival)
-            }
-        } catch {
-            priority.forget(token)
-            throw error
-        }
-        return Slot(id: id, priority: priority, token: token)
+        return Slot(
+            id: id, priority: priority, token: priority.observe { [weak self] in self?.weigh(id, priority) })
+    }
+
+    static func enqueue(_ slot: Slot, _ request: DownloadRequest, in queue: inout DownloadQueue) {
+        queue.enqueue(
+            slot.id, host: request.host, priority: slot.priority.value, arrival: slot.priority.arrival)
     }
 
     /// Waits for a turn at the host that a running download was redirected to; its slot is free meanwhile.
     private func move(_ slot: Slot, to host: String) async throws {
-        try await wait(slot.id, slot.priority) { queue in queue.move(slot.id, to: host) }
+        try await wait(slot) { queue in queue.move(slot.id, to: host) }
     }
 
     /// Waits until a download may start that `change` queues.
-    private func wait(
-        _ id: UInt64, _ priority: CallPriority, _ change: @Sendable (inout DownloadQueue) -> Void
-    ) async throws {
+    private func wait(_ slot: Slot, _ change: @Sendable (inout DownloadQueue) -> Void) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // Queued and startable in one step, or another thread could start what nobody waits for yet.
-                scheduler.withLock { scheduler in
-                    let running = scheduler.queue.runningCount
-                    scheduler.starters[id] = continuation
-                    change(&scheduler.queue)
-                    if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
-                }
-                // It may have changed before there was anything to move.
-                weigh(id, priority)
-                if Task.isCancelled { abandon(id) }
+                queue(slot, change) { continuation.resume(with: $0) }
+                if Task.isCancelled { abandon(slot.id) }
             }
         } onCancel: {
-            abandon(id)
+            abandon(slot.id)
         }
+    }
+
+    /// Has `start` called when the turn has come of a download that `change` queues.
+    func queue(
+        _ slot: Slot, _ change: (inout DownloadQueue) -> Void,
+        _ start: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        // Queued and startable in one step, or another thread could start what nobody waits for yet.
+        scheduler.withLock { scheduler in
+            let running = scheduler.queue.runningCount
+            scheduler.starters[slot.id] = Starter(start: start)
+            change(&scheduler.queue)
+            if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
+        }
+        // It may have changed before there was anything to move.
+        weigh(slot.id, slot.priority)
     }
 
     /// Puts a download where its priority belongs now, and starts what may start.
@@ -277,7 +316,7 @@ public final class ImageDownloader: Sendable {
         if isStalled { startWaiting() }
     }
 
-    private func giveBack(_ slot: Slot) {
+    func giveBack(_ slot: Slot) {
         slot.priority.forget(slot.token)
         scheduler.withLock { scheduler in
             scheduler.queue.remove(slot.id)
@@ -286,19 +325,19 @@ public final class ImageDownloader: Sendable {
         startWaiting()
     }
 
-    private func abandon(_ id: UInt64) {
-        let starter = scheduler.withLock { scheduler -> CheckedContinuation<Void, any Error>? in
+    func abandon(_ id: UInt64) {
+        let starter = scheduler.withLock { scheduler -> Starter? in
             guard let starter = scheduler.starters.removeValue(forKey: id) else { return nil }
             scheduler.queue.remove(id)
             return starter
         }
-        starter?.resume(throwing: CancellationError())
+        starter?.start(.failure(CancellationError()))
     }
 
     private func startWaiting() {
         while true {
             let (start, starter) = scheduler.withLock {
-                scheduler -> (DownloadQueue.Start, CheckedContinuation<Void, any Error>?) in
+                scheduler -> (DownloadQueue.Start, Starter?) in
                 let start = scheduler.queue.start(at: now())
                 switch start {
                 case .download(let id):
@@ -312,7 +351,7 @@ public final class ImageDownloader: Sendable {
                 }
             }
             switch start {
-            case .download: starter?.resume()
+            case .download: starter?.start(.success(()))
             case .wait(let nanoseconds): return wake(in: nanoseconds)
             case .none: return
             }

@@ -85,6 +85,9 @@ enum Outcome<Value: WireResult>: Sendable {
 struct Deferred<Value: WireResult>: Sendable {
     /// Hears, on the thread that reads, that its turn is not now.
     var wait: @Sendable () -> Void = {}
+    /// Begins to find the result when its turn has come, without a task: what is given hears of the end, once and from any
+    /// thread. false if it cannot be found like that, and nothing has been done.
+    var begin: (@Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Bool)?
     /// Finds the result when its turn has come.
     let work: @Sendable (Call) async throws -> Value
 }

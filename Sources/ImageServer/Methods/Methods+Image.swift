@@ -35,9 +35,9 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<Bool>("overwrite", "Replace an image that is there.", default: true, true),
         Param<Metadata?>("metadata", "What is to be kept with the image, for inspect and list.", default: nil)
-    ) { invocation, given, data, path, cacheName, processors, options, overwrites, metadata -> Outcome<StoreReply> in
+    ) { invocation, name, data, path, cacheName, processors, options, overwrites, metadata -> Outcome<StoreReply> in
         let cache = try invocation.server.cache(cacheName)
-        let key = KeyText(text: cache.key(of: given.text))
+        let key = KeyText(text: cache.key(of: name.text))
         guard (data == nil) != (path == nil) else {
             throw RPCError.invalidParams(
                 "Give either \"data\" or \"path\", not \(data == nil ? "neither" : "both").",
@@ -47,41 +47,33 @@ extension Method {
         let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
-        if !options.recipe.isEmpty || cache.verifiesDecode(options) {
-            return .ordered(access) {
-                nil
-            } later: { _ in
-                Deferred { _ in
+        let given: ImageManager.Given = data.map { .bytes($0.bytes) } ?? .file(path?.text ?? "")
+        return .ordered(access) {
+            nil
+        } later: { _ in
+            Deferred(
+                begin: { _, end in
+                    guard options.recipe.isEmpty, !cache.verifiesDecode(options) else { return false }
+                    manager.store(
+                        given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
+                        metadata: metadata?.text
+                    ) { result in
+                        end(
+                            result.map { StoreReply(reply: ImageReply(image: $0, form: .path)) }
+                                .mapError { $0.rpcError(key: key.text) })
+                    }
+                    return true
+                },
+                work: { _ in
                     do {
                         let image = try await manager.storeVariant(
-                            of: data.map { .bytes($0.bytes) } ?? .file(path?.text ?? ""), for: key.text, in: cache,
-                            options: options, overwrites: overwrites, metadata: metadata?.text)
+                            of: given, for: key.text, in: cache, options: options, overwrites: overwrites,
+                            metadata: metadata?.text)
                         return StoreReply(reply: ImageReply(image: image, form: .path))
                     } catch let error as ImageError {
                         throw error.rpcError(key: key.text)
                     }
-                }
-            }
-        }
-        return .onDisk(access) {
-            nil
-        } later: {
-            let cacheKey = CacheKey(key.text)
-            do {
-                let image =
-                    if let data {
-                        try manager.store(
-                            data.bytes, for: cacheKey, in: cache, options: options, overwrites: overwrites,
-                            metadata: metadata?.text)
-                    } else {
-                        try manager.store(
-                            contentsOf: path?.text ?? "", for: cacheKey, in: cache, options: options,
-                            overwrites: overwrites, metadata: metadata?.text)
-                    }
-                return StoreReply(reply: ImageReply(image: image, form: .path))
-            } catch let error as ImageError {
-                throw error.rpcError(key: key.text)
-            }
+                })
         }
     }
 
@@ -211,6 +203,19 @@ extension Invocation {
                 // The request whose place this one has taken may be what it waits for.
                 entry.stopPrevious()
                 turn.limit(call, url.text, options.deadline)
+            } begin: { call, end in
+                guard form == .path, tokens == nil, missing.isSeen.load(ordering: .relaxed) else { return false }
+                let caller = ImageCaller(
+                    priority: entry.priority, joined: { entry.stopPrevious() }, arrived: arrived)
+                let stop = manager.begin(
+                    resource, in: cache, options: options, needs: form.needs, caller: caller
+                ) { result in
+                    end(result.map { ImageReply(image: $0, form: form) })
+                }
+                guard let stop else { return false }
+                turn.come()
+                call.onCancel(stop)
+                return true
             } work: { call in
                 turn.come()
                 let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }

@@ -109,4 +109,42 @@ import Testing
                 Resource(url: server.url("/text")), in: engine.cache, options: ImageOptions())
         }
     }
+
+    @Test func whatIsNoPictureIsAskedForOnceWhenItsStartIsAllOfIt() async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { _ in .reply(206, ["Content-Range": "bytes 0-4/5"], ascii("hello")) }
+        await #expect(throws: ImageError.self) {
+            try await engine.manager.probe(
+                Resource(url: server.url("/text")), in: engine.cache, options: ImageOptions())
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    /// D-06.
+    @Test func offlineNobodyIsAsked() async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
+        let url = server.url("/a")
+        let options = ImageOptions { $0.offline = true }
+        await #expect(throws: ImageError.offline(key: url)) {
+            try await engine.manager.probe(Resource(url: url), in: engine.cache, options: options)
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    /// D-11: of the same request, which one that asks for a range is not.
+    @Test func failureThatIsRememberedIsRepeated() async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { _ in .reply(404, [:], []) }
+        let url = server.url("/a")
+        let options = ImageOptions {
+            $0.method = .post
+            $0.negativeCache = 60
+        }
+        let error = try #require(try await engine.failure(url) { $0 = options })
+        await #expect(throws: ImageError.remembered(error)) {
+            try await engine.manager.probe(Resource(url: url), in: engine.cache, options: options)
+        }
+        #expect(server.requests.count == 1)
+    }
 }

@@ -31,12 +31,14 @@ final class ScratchFile {
 
     /// The header of a file with this content.
     ///
-    /// - Parameter announced: The size that the reader is told; the true one when nil.
-    func header(_ bytes: [UInt8], announced: Int? = nil) -> HeaderOutcome {
+    /// - Parameters:
+    ///   - announced: The size that the reader is told; the true one when nil.
+    ///   - map: What it is told of the file besides.
+    func header(_ bytes: [UInt8], announced: Int? = nil, map: ScanMap? = nil) -> HeaderOutcome {
         ftruncate(descriptor, 0)
         _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         do throws(ImageHeader.Failure) {
-            return .success(try ImageHeader(descriptor: descriptor, count: announced ?? bytes.count))
+            return .success(try ImageHeader(descriptor: descriptor, count: announced ?? bytes.count, map: map))
         } catch {
             return .failure(error)
         }

@@ -81,7 +81,7 @@ import Testing
     /// E2-12, E2-13.
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
-        let work: Coalescer<String, Int>.Work = { _ in
+        let work: @Sendable (Coalescer<String, Int>.Effort) async throws -> Int = { _ in
             try await withTaskCancellationHandler {
                 try await Task.sleep(for: .seconds(3600))
                 return 0

@@ -67,7 +67,8 @@ import Testing
         for (way, errors) in Self.ways {
             let error = try await engine.failure(server.url(way, "/a")) {
                 $0.maxBytes = 1 << 20
-                $0.timeout = 2
+                // On a busy machine two seconds may pass between two packets.
+                $0.timeout = errors.contains("timedOut") ? 2 : 60
             }
             let isExpected = errors.isEmpty ? error == nil : errors.contains(error?.name ?? "")
             #expect(isExpected, "\(way): \(String(describing: error))")

@@ -206,6 +206,28 @@ import Testing
         try await eventually { [engine] in engine.manager.statistics.runningDownloads == 0 }
     }
 
+    /// E2-12: the first download of a process opens the file of flights, in a task; what comes after it needs none.
+    @Test func laterDownloadsAreBrokenOffToo() async throws {
+        let picture = picture
+        let server = try LocalServer(routes: ["/a.png": held(), "/first.png": .reply(200, [:], picture)])
+        defer { server.stop() }
+        _ = try await caller(server.url("/first.png")).value
+        // No timeout drops it in the end.
+        let callers = (0..<2).map { _ in caller(server.url("/a.png")) { $0.timeout = 3600 } }
+        try await eventually { server.requestCount("/a.png") == 1 }
+        try await eventuallyMerged(1)
+        callers[0].cancel()
+        await #expect(throws: CancellationError.self) { try await callers[0].value }
+        #expect(server.droppedCount == 0, "one still waits")
+        callers[1].cancel()
+        await #expect(throws: CancellationError.self) { try await callers[1].value }
+        try await eventually("the server notices") { server.droppedCount == 1 }
+        try await eventually { [engine] in engine.manager.statistics.runningDownloads == 0 }
+        #expect(engine.blobs.count == 1 && engine.partials.isEmpty)
+        gate.open()
+        #expect(try await caller(server.url("/a.png")).value.bytes == picture, "it starts afresh")
+    }
+
     /// E2-13, A-041.
     @Test func requestAfterACancelledOneStartsAfresh() async throws {
         let count = Counter()

@@ -118,7 +118,7 @@ import Testing
     @Test func alternativesAndStandInsAreLoadedByGet() async throws {
         let picture = picture
         let server = try LocalServer { request in
-            request.path == "/a" ? .reply(500, [:], []) : .reply(200, [:], picture)
+            ["/a", "/d"].contains(request.path) ? .reply(500, [:], []) : .reply(200, [:], picture)
         }
         defer { server.stop() }
         _ = try await engine.image(server.url("/a")) {
@@ -130,6 +130,12 @@ import Testing
             $0.onFailureImage = server.url("/c")
         }
         #expect(server.requests.map { $0.method + $0.path } == ["POST/a", "GET/b", "POST/a", "GET/c"])
+        let error = try await engine.failure(server.url("/d")) {
+            ($0.method, $0.body) = (.post, [1])
+            $0.onFailureImage = server.url("/d")
+        }
+        #expect(error != nil)
+        #expect(server.requests.suffix(2).map { $0.method + $0.path } == ["POST/d", "GET/d"], "of the same URL too")
         #expect(server.requests.allSatisfy { $0.body.isEmpty == ($0.method == "GET") })
     }
 

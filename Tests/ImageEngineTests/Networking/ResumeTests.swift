@@ -140,6 +140,7 @@ import Testing
             $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
         }
         #expect(result.bytes == body)
+        #expect(result.record.checksum == body.withUnsafeBytes { Digest(of: $0) }, "of all of it (C-22)")
         #expect(
             server.requests.map { $0.headers["range"] } == [nil, "bytes=300000-", "bytes=600000-", "bytes=900000-"])
     }

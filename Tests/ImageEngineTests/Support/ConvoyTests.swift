@@ -9,45 +9,76 @@ import Testing
 @Suite struct ConvoyTests {
     private let convoy = Convoy<Int>(limit: 4)
 
-    @Test func whatComesWhileOneWorksIsDoneTogetherInTheOrderItCame() async throws {
+    @Test func whatComesWhileOneWorksIsDoneTogetherInTheOrderItCameAndNobodyWaits() async throws {
         let (convoy, rounds, done) = (convoy, Rounds(), Counter())
         let gate = Semaphore()
-        for number in 0..<8 {
-            startDetached {
-                convoy.join(number) { jobs in
-                    rounds.add(jobs)
-                    if jobs == [0] { gate.wait() }
-                }
-                done.add()
-            }
-            try await eventually("\(number) has come") {
-                number == 0 ? rounds.all == [[0]] : convoy.waitingCount == number
-            }
+        let work: @Sendable ([Int]) -> Void = { jobs in
+            rounds.add(jobs)
+            if jobs == [0] { gate.wait() }
         }
-        #expect(done.value == 0)
+        startDetached {
+            convoy.join(0, work)
+            done.add()
+        }
+        try await eventually("the first has come") { rounds.all == [[0]] }
+        for number in 1..<8 { convoy.join(number, work) }
+        #expect(convoy.waitingCount == 7 && done.value == 0)
         gate.signal()
-        try await eventually("all are done") { done.value == 8 }
+        try await eventually("the leader is free") { done.value == 1 }
         #expect(rounds.all == [[0], [1, 2, 3, 4], [5, 6, 7]])
         #expect(convoy.waitingCount == 0)
     }
 
-    @Test func everyJobOfManyThreadsIsDoneOnceBeforeItsCallReturns() async throws {
-        let (convoy, rounds, done, early) = (convoy, Rounds(), Counter(), Counter())
+    @Test func leaderWithoutTimeLeavesTheJobsOfOthersToAnotherThread() async throws {
+        let (convoy, rounds, done) = (convoy, Rounds(), Counter())
+        let (first, second) = (Semaphore(), Semaphore())
+        let work: @Sendable ([Int]) -> Void = { jobs in
+            rounds.add(jobs)
+            if jobs == [0] { first.wait() } else { second.wait() }
+        }
+        startDetached {
+            convoy.join(0, staysLeader: false, work)
+            done.add()
+        }
+        try await eventually("the first has come") { rounds.all == [[0]] }
+        for number in 1..<4 { convoy.join(number, work) }
+        first.signal()
+        try await eventually("it goes while the others are done") {
+            done.value == 1 && rounds.all == [[0], [1, 2, 3]]
+        }
+        second.signal()
+        let again = Counter()
+        convoy.join(4) { _ in again.add() }
+        try await eventually("there is a leader for what comes later") { again.value == 1 || rounds.has(4) }
+        second.signal()
+    }
+
+    @Test func workMayLetFurtherJobsJoin() {
+        let (convoy, rounds) = (convoy, Rounds())
+        let inner: @Sendable ([Int]) -> Void = { rounds.add($0) }
+        convoy.join(0) { jobs in
+            rounds.add(jobs)
+            if jobs == [0] { for number in 1..<7 { convoy.join(number, inner) } }
+        }
+        #expect(rounds.all == [[0], [1, 2, 3, 4], [5, 6]])
+    }
+
+    @Test(arguments: [true, false]) func everyJobOfManyThreadsIsDoneOnce(_ stays: Bool) async throws {
+        let (convoy, rounds, done) = (convoy, Rounds(), Counter())
         for thread in 0..<8 {
             startDetached {
                 for turn in 0..<200 {
-                    let job = thread * 1000 + turn
-                    convoy.join(job) { rounds.add($0) }
-                    if !rounds.has(job) { early.add() }
+                    convoy.join(thread * 1000 + turn, staysLeader: stays) { jobs in
+                        rounds.add(jobs)
+                        for _ in jobs { done.add() }
+                    }
                 }
-                done.add()
             }
         }
-        try await eventually("all are done") { done.value == 8 }
+        try await eventually("all are done") { done.value == 1600 }
         let jobs = rounds.all.flatMap(\.self)
         #expect(jobs.count == 1600)
         #expect(Set(jobs).count == 1600)
-        #expect(early.value == 0)
         #expect(rounds.all.allSatisfy { (1...4).contains($0.count) })
     }
 }

@@ -1,0 +1,80 @@
+/// Downloads without a task, as long as nothing out of the ordinary happens: what is done between two waits is done where
+/// the first of them ends. Whatever else comes of one goes on in a task.
+extension ImageDownloader {
+    /// What is done with the slot in hand, before anything is sent.
+    struct Boarding: Sendable {
+        /// Does it, if that takes no waiting.
+        ///
+        /// - Returns: Whether the download may begin; ``later`` tells why not.
+        let atOnce: @Sendable () -> Bool
+        /// Does it whatever it takes; what it throws ends the download before it began.
+        let later: @Sendable () async throws -> Void
+    }
+
+    /// Begins the download of a body, or joins one under way.
+    ///
+    /// - Parameter then: Hears of the end, once and from any thread.
+    /// - Returns: What ``leave(_:)`` needs.
+    func begin(
+        _ request: DownloadRequest, priority: CallPriority, report: @escaping @Sendable (DownloadProgress) -> Void,
+        boarding: Boarding, then: @escaping @Sendable (Result<Download, any Error>) -> Void
+    ) -> Coalescer<DownloadRequest, Download>.Ticket {
+        coalescer.join(request, priority: priority, report: report) { [self] effort, landing in
+            let slot = makeSlot(effort.priority)
+            queue(slot) {
+                Self.enqueue(slot, request, in: &$0)
+            } _: { [self] turn in
+                switch turn {
+                case .success:
+                    // In the order in which they were let in, and never within what let them in.
+                    transport.run { self.depart(request, slot, effort.report, boarding, landing) }
+                case .failure(let error):
+                    slot.priority.forget(slot.token)
+                    landing.end(.failure(error))
+                }
+            }
+            landing.onCancel { self.abandon(slot.id) }
+        } resume: {
+            then($0)
+        }
+    }
+
+    /// Wants a download no more.
+    func leave(_ ticket: Coalescer<DownloadRequest, Download>.Ticket) { coalescer.leave(ticket) }
+
+    /// Sends the first request, on the transport's thread.
+    private func depart(
+        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ boarding: Boarding, _ landing: Landing<Download>
+    ) {
+        if landing.isCancelled {
+            giveBack(slot)
+            return landing.end(.failure(CancellationError()))
+        }
+        var exchange = exchange(request, slot, report)
+        guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
+            return landing.goOn { [self] in try await ride(request, slot, report, boarding.later) }
+        }
+        let id = transport.begin(exchange, leg) { [self, exchange] outcome in
+            arrive(exchange, leg, outcome, slot, landing)
+        }
+        landing.onCancel { [transport] in transport.cancel(id) }
+    }
+
+    /// Ends the download with what came of its first request, if that was the body.
+    private func arrive(
+        _ exchange: Exchange, _ leg: Exchange.Leg, _ outcome: HopOutcome, _ slot: Slot, _ landing: Landing<Download>
+    ) {
+        var ended = exchange
+        if let download = ended.answer(outcome, to: leg) {
+            transport.tell(ended.ending)
+            count(download)
+            giveBack(slot)
+            return landing.end(.success(download))
+        }
+        landing.goOn { [self] in
+            defer { giveBack(slot) }
+            return try await counted { try await transport.goOn(exchange, after: leg, outcome) }
+        }
+    }
+}

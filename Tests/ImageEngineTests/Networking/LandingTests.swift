@@ -1,0 +1,114 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// The end of shared work that needs no task, and breaking it off.
+@Suite struct LandingTests {
+    private struct Failed: Error {}
+
+    private let stops = Counter()
+
+    private func landing() -> (Landing<Int>, Ends) {
+        let ends = Ends()
+        return (Landing { ends.add(try? $0.get()) }, ends)
+    }
+
+    private final class Ends: Sendable {
+        private let state = Mutex<[Int?]>([])
+        var all: [Int?] { state.withLock { $0 } }
+        func add(_ value: Int?) { state.withLock { $0.append(value) } }
+    }
+
+    @Test func onlyTheFirstEndIsTold() {
+        let (landing, ends) = landing()
+        landing.end(.success(1))
+        landing.end(.success(2))
+        landing.end(.failure(Failed()))
+        #expect(ends.all == [1])
+    }
+
+    @Test func cancellingStopsEachPartOnceAndWhatComesLaterAtOnce() {
+        let (landing, ends) = landing()
+        landing.onCancel { stops.add() }
+        landing.onCancel { stops.add() }
+        #expect(!landing.isCancelled)
+        landing.cancel()
+        #expect(stops.value == 2 && landing.isCancelled)
+        landing.cancel()
+        #expect(stops.value == 2)
+        landing.onCancel { stops.add() }
+        #expect(stops.value == 3, "a part that begins when all is over")
+        #expect(ends.all.isEmpty, "whoever stops a part says what comes of it")
+        landing.end(.failure(CancellationError()))
+        #expect(ends.all == [nil])
+    }
+
+    @Test func whatHasEndedHasNothingToStop() {
+        let (landing, _) = landing()
+        landing.onCancel { stops.add() }
+        landing.end(.success(1))
+        landing.onCancel { stops.add() }
+        landing.cancel()
+        #expect(stops.value == 0)
+    }
+
+    @Test func whatGoesOnInATaskEndsWithItAndIsCancelledLikeTheRest() async throws {
+        let (finished, results) = landing()
+        finished.goOn { 7 }
+        try await eventually("it has ended") { results.all == [7] }
+        let (failed, failures) = landing()
+        failed.goOn { throw Failed() }
+        try await eventually("it has failed") { failures.all == [nil] }
+        let (cancelled, ends) = landing()
+        cancelled.goOn {
+            try await Task.sleep(for: .seconds(3600))
+            return 1
+        }
+        cancelled.cancel()
+        try await eventually("it is broken off") { ends.all == [nil] }
+    }
+
+    /// E2-1, E2-12: callers with and without a task share one start, and each may leave.
+    @Test func callersWithAndWithoutATaskShareTheWork() async throws {
+        let coalescer = Coalescer<String, Int>()
+        let begun = Mutex<[Landing<Int>]>([])
+        let work: Coalescer<String, Int>.Work = { _, landing in begun.withLock { $0.append(landing) } }
+        let ends = Ends()
+        let first = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }
+        let second = Task { try await coalescer.value(for: "k") { _ in 99 } }
+        try await eventually("two wait") { coalescer.waiterCount(for: "k") == 2 }
+        coalescer.leave(first)
+        coalescer.leave(first)
+        #expect(ends.all == [nil], "it is answered at once, and once")
+        let landing = try #require(begun.withLock { $0.first })
+        #expect(!landing.isCancelled, "somebody still waits")
+        landing.end(.success(5))
+        #expect(try await second.value == 5)
+        #expect(begun.withLock { $0.count } == 1)
+
+        let third = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }
+        let last = try #require(begun.withLock { $0.last })
+        coalescer.leave(third)
+        #expect(last.isCancelled && coalescer.waiterCount(for: "k") == 0)
+        last.end(.success(6))
+        #expect(ends.all == [nil, nil], "what comes late answers nobody")
+    }
+
+    /// the last who leaves may want the work finished.
+    @Test func workLingersForTheLastWhoLeaves() throws {
+        let coalescer = Coalescer<String, Int>()
+        let begun = Mutex<Landing<Int>?>(nil)
+        let ticket = coalescer.join("k", priority: CallPriority(0.5), lingers: true) { _, landing in
+            begun.withLock { $0 = landing }
+        } resume: { _ in
+        }
+        coalescer.leave(ticket)
+        let landing = try #require(begun.withLock { $0 })
+        #expect(!landing.isCancelled)
+        #expect(coalescer.priority(of: "k") == CallPriority.background)
+        landing.end(.success(1))
+        #expect(coalescer.priority(of: "k") == nil)
+    }
+}
