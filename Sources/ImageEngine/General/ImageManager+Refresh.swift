@@ -22,26 +22,33 @@ public struct ImageChange: Sendable, Equatable {
 
 /// Images that are loaded anew behind an answer: each once at a time.
 final class Refreshes: Sendable {
-    private struct Place: Hashable, Sendable {
+    /// What is refreshed: the image as it was found. One that has been stored or confirmed since is another, which may be
+    /// old again before the refresh that brought it has ended.
+    struct Subject: Hashable, Sendable {
         let cache: String
         let key: CacheKey
+        let storedAt: Int
+        let origin: ImageOrigin
+
+        init(_ cache: String, _ record: ImageRecord) {
+            (self.cache, key, storedAt, origin) = (cache, record.key, record.storedAt, record.origin)
+        }
     }
 
     /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
     private struct Receiver: Sendable { let call: @Sendable (ImageChange) -> Void }
 
-    private let running = Mutex<Set<Place>>([])
+    private let running = Mutex<Set<Subject>>([])
     private let receiver = Mutex<Receiver?>(nil)
 
+    /// How many images are being refreshed.
+    var runningCount: Int { running.withLock { $0.count } }
+
     /// Whether nobody is refreshing it; from now on somebody is.
-    func begin(_ cache: String, _ key: CacheKey) -> Bool {
-        running.withLock { $0.insert(Place(cache: cache, key: key)).inserted }
-    }
+    func begin(_ subject: Subject) -> Bool { running.withLock { $0.insert(subject).inserted } }
 
     /// The image has been refreshed, or could not be.
-    func end(_ cache: String, _ key: CacheKey) {
-        running.withLock { _ = $0.remove(Place(cache: cache, key: key)) }
-    }
+    func end(_ subject: Subject) { running.withLock { _ = $0.remove(subject) } }
 
     /// Sets who hears of images that have changed; nil for nobody.
     func set(_ receiver: (@Sendable (ImageChange) -> Void)?) {
@@ -59,12 +66,12 @@ extension ImageManager {
 
     /// Loads an image anew behind its answer, unless that is under way; a failure changes nothing.
     func refresh(_ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ outgoing: OutgoingRequest) {
-        let key = CacheKey(resource.cacheKey)
-        guard refreshes.begin(cache.name, key) else { return }
+        let subject = Refreshes.Subject(cache.name, standing.hit.record)
+        guard refreshes.begin(subject) else { return }
         var options = outgoing.options
         options.waitForCache = true
         Task { [outgoing = OutgoingRequest(url: outgoing.url, options: options)] in
-            defer { refreshes.end(cache.name, key) }
+            defer { refreshes.end(subject) }
             guard let new = try? await refreshed(resource, standing, cache, outgoing) else { return }
             refreshes.report(
                 ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.path))

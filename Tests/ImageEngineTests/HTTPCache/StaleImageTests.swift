@@ -65,6 +65,21 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    /// An image is fresh before the refresh that confirmed it has come to its end.
+    @Test func imageThatIsOldAgainIsRefreshedWhateverBecomesOfTheRefreshBefore() async throws {
+        set("max-age=10, stale-while-revalidate=60")
+        let old = try await image(.http).record
+        engine.clock.advance(seconds: 10)
+        _ = try await image(.always)
+        let refreshes = engine.manager.refreshes
+        #expect(refreshes.begin(.init("default", old)) && !refreshes.begin(.init("default", old)))
+        engine.clock.advance(seconds: 10)
+        #expect(try await image(.http).isStale)
+        try await eventually("the image being fresh again") { try await image(.http).isStale == false }
+        #expect(web.count == 3)
+        try await eventually("the end of that refresh") { refreshes.runningCount == 1 }
+    }
+
     @Test func imageThatIsRemovedDuringItsRefreshStaysRemoved() async throws {
         let gate = Gate()
         let count = Counter()
@@ -81,11 +96,7 @@ import Testing
         try await eventually("the refresh") { server.requests.count == 2 }
         _ = try engine.cache.remove(key)
         gate.open()
-        try await eventually("the end of the refresh") { [engine] in
-            guard engine.manager.refreshes.begin("default", key) else { return false }
-            engine.manager.refreshes.end("default", key)
-            return true
-        }
+        try await eventually("the end of the refresh") { [engine] in engine.manager.refreshes.runningCount == 0 }
         #expect(try engine.cache.cacheType(for: key, burst: 0, mayWait: true) == CacheType.none)
     }
 
