@@ -1,6 +1,4 @@
 internal import CLinux
-internal import Glibc
-internal import Platform
 internal import Synchronization
 
 /// The engine's front door: joins caches and downloader.
@@ -157,77 +155,6 @@ public final class ImageManager: Sendable {
         spool.session.end()
     }
 
-    // MARK: Answering at once
-
-    /// What a look into a cache tells at once.
-    public enum Glance: Sendable {
-        /// The image is there, and the options allow that answer.
-        case found(ImageResult)
-        /// Neither tier has it.
-        case missing
-        /// That takes longer to tell, or the options want more than what is there.
-        case unknown
-    }
-
-    /// The image, if a cache has it and the options allow that answer; see ``glance(at:in:options:needsBytes:burst:)``.
-    public func cachedImage(
-        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
-    ) throws(ImageError) -> ImageResult? {
-        switch try glance(at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst) {
-        case .found(let image): image
-        case .missing, .unknown: nil
-        }
-    }
-
-    /// Whether a cache has the image. Takes no more than an index lookup.
-    ///
-    /// - Parameter needsBytes: Answers only if memory holds the bytes.
-    public func glance(
-        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
-    ) throws(ImageError) -> Glance {
-        if options.forceRefresh { return .unknown }
-        let isMade = !options.recipe.isEmpty
-        let key = isMade ? options.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
-        let mode = cache.revalidation(options)
-        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
-        // Bytes that must be read take the other way from the start, so that the hit is counted once.
-        if needsBytes, !cache.holdsBytes(key) { return .unknown }
-        guard let seen = try cache.look(for: key, options: options, burst: burst, mayWait: false) else {
-            return .unknown
-        }
-        guard let hit = seen else { return isMade ? .unknown : .missing }
-        // What memory held was of a file that another process has replaced.
-        if needsBytes, hit.bytes == nil { return .unknown }
-        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return .unknown }
-        if !isMade, cache.verifiesDecode(options), hit.record.decodeVerdict != .sound { return .unknown }
-        if isMade {
-            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
-        } else if !Self.allows(hit, options, mayWait: false) {
-            return .unknown
-        }
-        // Only in memory, but wanted as a file from now on: that takes writing.
-        if hit.record.path == nil, !options.cacheMemoryOnly { return .unknown }
-        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) {
-            return .unknown
-        }
-        count(hit.cacheType)
-        return .found(result(hit, in: cache, options))
-    }
-
-    func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
-        let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
-        return ImageResult(
-            record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
-    }
-
-    func count(_ type: CacheType) {
-        switch type {
-        case .memory: memoryHits.add(1, ordering: .relaxed)
-        case .disk: diskHits.add(1, ordering: .relaxed)
-        case .none: misses.add(1, ordering: .relaxed)
-        }
-    }
-
     // MARK: Answering
 
     /// The image: from the cache, else from its source, whence it is cached.
@@ -290,247 +217,6 @@ public final class ImageManager: Sendable {
         return options
     }
 
-    /// The result with the bytes of its image, read now if need be.
-    public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
-        -> ImageResult
-    {
-        if result.bytes != nil { return result }
-        return try await pool.runIfWanted {
-            var loaded = result
-            if let content = result.content {
-                loaded.bytes = try ImageCache.bytes(of: content)
-                return loaded
-            }
-            // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
-            let record = result.entry?.record ?? result.record
-            let (bytes, kept) = try cache.loadBytes(of: record, options: options)
-            (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
-            return loaded
-        }
-    }
-
-    /// What a look into the cache came to.
-    private enum Lookup: Sendable {
-        case found(ImageResult)
-        case missing
-        /// It was fetched with credentials that the request does not have.
-        case foreign
-    }
-
-    /// Looks in the cache, and writes the file that the answer needs.
-    ///
-    /// - Parameter outgoing: The request as it would be sent.
-    private func cached(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
-    ) async throws -> Lookup {
-        guard !options.forceRefresh else { return .missing }
-        let key = CacheKey(resource.cacheKey)
-        // Most of what comes here is to be loaded, and that can be told at once.
-        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return .missing }
-        return try await pool.runIfWanted { [self] in
-            guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return .missing }
-            if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
-                let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
-            {
-                hit = newer
-            }
-            guard mayAnswer(hit.record, to: outgoing.url, outgoing.options) else { return .foreign }
-            guard Self.allows(hit, options, mayWait: true) else { return .missing }
-            count(hit.cacheType)
-            return .found(try answer(hit, in: cache, options))
-        }
-    }
-
-    /// The answer with what was found; writes the file that it needs.
-    func answer(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) throws -> ImageResult {
-        var result = result(hit, in: cache, options)
-        if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
-            let record = hit.record
-            let kept = try cache.store(
-                .bytes(bytes), for: record.key, header: record.header, origin: record.origin, options: options,
-                keepsBytes: true, lease: options.lease ?? ImageCache.lease)
-            (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
-        } else if options.queryDataWhenInMemory {
-            // A reader to come finds them in memory; that they cannot be read now is its business.
-            result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
-        }
-        return result
-    }
-
-    /// Tries the sources in order, each as often as the options say.
-    ///
-    /// - Parameters:
-    ///   - standing: What is stored already; the first source is asked if it has changed.
-    ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
-    func load(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil
-    ) async throws -> ImageResult {
-        let started = configuration.clock.monotonic()
-        // Of each further attempt the delegate is asked anew.
-        let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
-        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
-        return try await deadline.hold(resource.url, now: started) { [self] in
-            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
-                let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
-                let options = options.scoped(from: resource.url, to: url)
-                do {
-                    return try await load(
-                        try source(of: url), resource, in: cache, options, needs, started: started,
-                        meter.counting(caller), standing,
-                        outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
-                } catch let error as ImageError {
-                    // What is tried again soon is not settled yet.
-                    let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
-                    if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
-                    throw error
-                }
-            }
-        }
-    }
-
-    private func load(
-        _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?, outgoing: OutgoingRequest?
-    ) async throws -> ImageResult {
-        let key = CacheKey(resource.cacheKey)
-        switch source {
-        case .network(let asked):
-            if isOffline(options) { throw ImageError.offline(key: key.key) }
-            let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
-            let options = outgoing.options
-            let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing?.validators)
-            try admit(request, key, in: cache, options)
-            let flying = Flying(
-                resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
-                standing: standing, started: started)
-            return try await wishes.value(
-                for: flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
-                report: caller.report, joined: caller.joined
-            ) { [self] effort, landing in
-                begin(flying, effort, landing)
-            }
-        case .data(let bytes):
-            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
-            return try await keep(
-                Storing(
-                    content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
-                    options: options, needs: needs))
-        case .file(let path):
-            return try await pool.run { [clock = configuration.clock] in
-                try LocalFile(path: path, options: options).image(key, in: cache, needs: needs, now: clock.wall())
-            }
-        }
-    }
-
-    /// Where a URL leads, if that scheme may be loaded from (D-13).
-    func source(of url: String) throws(ImageError) -> ImageSource {
-        let source = try ImageSource(url: url)
-        if let reason = configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
-            throw .invalidURL(url, reason: reason)
-        }
-        return source
-    }
-
-    static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
-        .limitExceeded(
-            limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
-    }
-
-    /// Validates what was loaded and stores it, so that the answer may go out.
-    ///
-    /// - Parameter flight: Is given back when the image is stored.
-    func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
-        if store.isToBeForgotten {
-            if store.options.verifyDecode == true { _ = try await verified(store) }
-            return try await pool.run { try store.forgetting() }
-        }
-        var store = store.options.verifyDecode == true ? try await verified(store) : store
-        store.maySurpass = store.needs.contains(.file)
-        return try await keep(asked: store, flight)
-    }
-
-    private func keep(asked store: Storing, _ flight: Flight?) async throws -> ImageResult {
-        if !store.options.waitForCache, !store.needs.contains(.file) {
-            // Nobody waits for the file: the answer goes out first.
-            let result = try await pool.run { try store.withoutFile() }
-            Task {
-                defer { withExtendedLifetime(flight) {} }
-                _ = try await pool.run { try store.run() }
-            }
-            return result
-        }
-        return try await withCheckedThrowingContinuation { continuation in
-            pool.submit {
-                Self.keep(store) { continuation.resume(with: $0) }
-            }
-        }
-    }
-
-    /// Stores an image that has been loaded; waits for the disk, but not for the index.
-    ///
-    /// - Parameter then: Is told the answer, once, on this thread or on another one; it must not wait, for other stores
-    ///   do.
-    static func keep(_ store: Storing, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
-        store.run { result in
-            then(Result { () throws(ImageError) in try answer(to: store, result) })
-        }
-    }
-
-    private static func answer(
-        to store: Storing, _ result: Result<ImageResult, ImageError>
-    ) throws(ImageError) -> ImageResult {
-        do {
-            let result = try result.get()
-            return store.needs.contains(.bytes) ? result : try checked(result)
-        } catch {
-            switch error {
-            // An image larger than the disk tier is answered and not cached.
-            case .limitExceeded("bytesLimit", _, _) where !store.needs.contains(.file): break
-            // The disk is no reason to keep from the caller what has been loaded.
-            case .storageFailed where store.needs.contains(.bytes): break
-            default: throw error
-            }
-            return try store.withoutFile()
-        }
-    }
-
-    /// The result, unless neither tier nor the caller has the image.
-    static func checked(_ result: ImageResult) throws(ImageError) -> ImageResult {
-        guard result.record.path == nil, let admission = result.admission, admission != .occupied,
-            let setting = admission.setting,
-            let reason = admission.reason
-        else { return result }
-        throw .limitExceeded(
-            limit: setting, reason: "it was to be kept in memory only: \(reason)", source: result.record.key.key)
-    }
-
-    /// The image that stands in for one that could not be had.
-    ///
-    /// - Throws: The original error if the stand-in cannot be had either.
-    private func placeholder(
-        _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, _ caller: ImageCaller, after error: ImageError
-    ) async throws -> ImageResult {
-        let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
-        let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
-        var options = options.scoped(from: resource.url, to: url)
-        options.onFailureImage = nil
-        options.onlyFromCache = false
-        options.alternativeSources = []
-        options.integrity = nil
-        options.dataModifier = nil
-        (options.method, options.body) = (.get, nil)
-        options.recipe = ImageRecipe()
-        do {
-            var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
-            result.isPlaceholder = true
-            return result
-        } catch is ImageError {
-            throw error
-        }
-    }
-
     // MARK: Waiting for the disk, measuring
 
     /// Begins `work` where it may wait for the disk.
@@ -544,6 +230,15 @@ public final class ImageManager: Sendable {
     /// Runs long work on a cache where it keeps nobody waiting.
     public func surveying<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await surveyPool.run(work)
+    }
+
+    /// Takes note of an answer.
+    func count(_ type: CacheType) {
+        switch type {
+        case .memory: memoryHits.add(1, ordering: .relaxed)
+        case .disk: diskHits.add(1, ordering: .relaxed)
+        case .none: misses.add(1, ordering: .relaxed)
+        }
     }
 
     /// What the engine has done so far.

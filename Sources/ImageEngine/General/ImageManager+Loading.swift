@@ -1,0 +1,110 @@
+internal import Platform
+
+/// Images that are loaded, and what stands in for those that could not be.
+extension ImageManager {
+    /// Tries the sources in order, each as often as the options say.
+    ///
+    /// - Parameters:
+    ///   - standing: What is stored already; the first source is asked if it has changed.
+    ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
+    func load(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
+        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil
+    ) async throws -> ImageResult {
+        let started = configuration.clock.monotonic()
+        // Of each further attempt the delegate is asked anew.
+        let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
+        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
+        return try await deadline.hold(resource.url, now: started) { [self] in
+            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
+                let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
+                let options = options.scoped(from: resource.url, to: url)
+                do {
+                    return try await load(
+                        try source(of: url), resource, in: cache, options, needs, started: started,
+                        meter.counting(caller), standing,
+                        outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
+                } catch let error as ImageError {
+                    // What is tried again soon is not settled yet.
+                    let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
+                    if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func load(
+        _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?, outgoing: OutgoingRequest?
+    ) async throws -> ImageResult {
+        let key = CacheKey(resource.cacheKey)
+        switch source {
+        case .network(let asked):
+            if isOffline(options) { throw ImageError.offline(key: key.key) }
+            let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
+            let options = outgoing.options
+            let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing?.validators)
+            try admit(request, key, in: cache, options)
+            let flying = Flying(
+                resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
+                standing: standing, started: started)
+            return try await wishes.value(
+                for: flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
+                report: caller.report, joined: caller.joined
+            ) { [self] effort, landing in
+                begin(flying, effort, landing)
+            }
+        case .data(let bytes):
+            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
+            return try await keep(
+                Storing(
+                    content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
+                    options: options, needs: needs))
+        case .file(let path):
+            return try await pool.run { [clock = configuration.clock] in
+                try LocalFile(path: path, options: options).image(key, in: cache, needs: needs, now: clock.wall())
+            }
+        }
+    }
+
+    /// Where a URL leads, if that scheme may be loaded from (D-13).
+    func source(of url: String) throws(ImageError) -> ImageSource {
+        let source = try ImageSource(url: url)
+        if let reason = configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
+            throw .invalidURL(url, reason: reason)
+        }
+        return source
+    }
+
+    static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
+        .limitExceeded(
+            limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
+    }
+
+    /// The image that stands in for one that could not be had.
+    ///
+    /// - Throws: The original error if the stand-in cannot be had either.
+    func placeholder(
+        _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        _ needs: ImageNeeds, _ caller: ImageCaller, after error: ImageError
+    ) async throws -> ImageResult {
+        let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
+        let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
+        var options = options.scoped(from: resource.url, to: url)
+        options.onFailureImage = nil
+        options.onlyFromCache = false
+        options.alternativeSources = []
+        options.integrity = nil
+        options.dataModifier = nil
+        (options.method, options.body) = (.get, nil)
+        options.recipe = ImageRecipe()
+        do {
+            var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
+            result.isPlaceholder = true
+            return result
+        } catch is ImageError {
+            throw error
+        }
+    }
+}
