@@ -1,3 +1,5 @@
+internal import Platform
+
 /// How images come into the tiers.
 extension ImageCache {
     /// Stores an image in both tiers, or in memory only.
@@ -36,10 +38,8 @@ extension ImageCache {
         disk.store(content, order, in: queue) { [self] result in
             let remember = { @Sendable [self] in
                 then(
-                    result.flatMap { stored in
-                        Result { () throws(ImageError) in
-                            try kept(stored, content, options, keepsBytes: keepsBytes)
-                        }
+                    result.tryMap { (stored) throws(ImageError) in
+                        try kept(stored, content, options, keepsBytes: keepsBytes)
                     })
             }
             // Nobody waits until a file has been read.

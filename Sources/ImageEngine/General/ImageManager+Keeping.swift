@@ -36,7 +36,7 @@ extension ImageManager {
     ///   do.
     static func keep(_ store: Storing, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
         store.run { result in
-            then(Result { () throws(ImageError) in try answer(to: store, result) })
+            do throws(ImageError) { then(.success(try answer(to: store, result))) } catch { then(.failure(error)) }
         }
     }
 

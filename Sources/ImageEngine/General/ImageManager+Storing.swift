@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Images that are given, not loaded.
 extension ImageManager {
     /// Stores an image under a key. A large file is copied piece by piece.
@@ -15,7 +17,7 @@ extension ImageManager {
                 return then(.failure(error))
             }
             store.run { result in
-                then(Result { () throws(ImageError) in try Self.checked(result.get()).stored })
+                then(result.tryMap { (image) throws(ImageError) in try Self.checked(image).stored })
             }
         }
     }

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Logging
 
 /// One image on its way into a cache: validated by its header, then stored as the options say.
@@ -56,10 +57,7 @@ struct Storing: Sendable {
         }
         let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
         cache.store(content, order, options, keepsBytes: keepsBytes, in: queue) { kept in
-            then(
-                kept.flatMap { kept in
-                    Result { () throws(ImageError) in try result(kept, keepsBytes: keepsBytes) }
-                })
+            then(kept.tryMap { (kept) throws(ImageError) in try result(kept, keepsBytes: keepsBytes) })
         }
     }
 

@@ -44,11 +44,10 @@ extension ImageHeader {
     private static func endOfScan(_ bytes: inout some ByteSource, from start: Int) -> Int {
         var place = start
         while let found = bytes.firstMark(from: place) {
-            switch bytes.byte(at: found + 1) {
-            case 0x00, 0xD0...0xD7: place = found + 2
-            case 0xFF: place = found + 1
-            default: return found + 1 < bytes.count ? found : bytes.count
-            }
+            let next = bytes.byte(at: found + 1)
+            if ScanMap.endsScan(next) { return found + 1 < bytes.count ? found : bytes.count }
+            // With a fill byte a marker may begin.
+            place = next == 0xFF ? found + 1 : found + 2
         }
         return bytes.count
     }
