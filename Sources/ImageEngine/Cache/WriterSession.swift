@@ -6,7 +6,7 @@ internal import Synchronization
 /// What it is writing bears the session's name; so others can tell what a dead process left, also when its number is
 /// another's by now or was given in another container.
 final class WriterSession: Sendable {
-    private struct Mark {
+    private struct Mark: Sendable {
         let name: String
         let descriptor: Int32
         let inode: UInt64
@@ -22,9 +22,11 @@ final class WriterSession: Sendable {
 
     /// The session's name, begun if need be; nil when its file is gone or cannot be made.
     func name(begins: Bool) throws -> String? {
-        try mark.withLock { mark in
+        // With no lock held: every write asks, and threads that wait for one another here cost more than the look.
+        if let open = mark.withLock({ $0 }), isIntact(open) { return open.name }
+        return try mark.withLock { mark in
             if let open = mark {
-                if FileStamp(path: path(open.name))?.inode == open.inode { return open.name }
+                if isIntact(open) { return open.name }
                 close(open.descriptor)
                 mark = nil
             }
@@ -34,6 +36,9 @@ final class WriterSession: Sendable {
             return fresh.name
         }
     }
+
+    /// Whether the session's file is still the one it has locked.
+    private func isIntact(_ mark: Mark) -> Bool { FileStamp(path: path(mark.name))?.inode == mark.inode }
 
     private func begin() throws -> Mark {
         while true {
@@ -56,7 +61,7 @@ final class WriterSession: Sendable {
     func end() {
         mark.withLock { mark in
             guard let open = mark else { return }
-            if FileStamp(path: path(open.name))?.inode == open.inode { unlink(path(open.name)) }
+            if isIntact(open) { unlink(path(open.name)) }
             close(open.descriptor)
             mark = nil
         }
