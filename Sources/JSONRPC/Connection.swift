@@ -19,6 +19,8 @@ public final class Connection: Sendable {
         /// reads they count as held.
         var cancelledBytes = 0
         var isStopping = false
+        /// Whether the thread that reads waits for answers to get away, or is about to. Otherwise it is not told of them.
+        var isAwaited = false
     }
 
     let limits: ConnectionLimits
@@ -178,8 +180,11 @@ public final class Connection: Sendable {
                     shared.answering += 1
                 }
                 sink.deliver(response)
-                self?.shared.withLock { $0.answering -= 1 }
-                wake.signal()
+                let isAwaited = self?.shared.withLock { shared in
+                    shared.answering -= 1
+                    return shared.isAwaited
+                }
+                if isAwaited != false { wake.signal() }
             },
             post: { [writer] message in writer.send(message) })
         let isStopping = shared.withLock { shared in

@@ -69,12 +69,13 @@ struct Intake {
     private func waitForInput(_ input: Int32) -> Bool {
         let limits = connection.limits
         let isDrained = connection.writer.unsentBytes <= limits.unsentBytes / 2
-        let (isHolding, heldBytes) = connection.shared.withLock { shared in
+        let (isHolding, mayRead) = connection.shared.withLock { shared in
             if isDrained { shared.cancelledBytes = 0 }
-            return (!shared.held.isEmpty, shared.held.bytes + shared.cancelledBytes)
+            let mayRead = shared.held.bytes + shared.cancelledBytes <= limits.heldBytes
+            shared.isAwaited = !shared.held.isEmpty || !mayRead
+            return (!shared.held.isEmpty, mayRead)
         }
         if isHolding, connection.mayBegin { return false }
-        let mayRead = heldBytes <= limits.heldBytes
         guard isHolding || !mayRead else { return true }
         var places = [
             pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0),
@@ -100,7 +101,10 @@ struct Intake {
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
+            let isDone = connection.shared.withLock { shared in
+                shared.isAwaited = true
+                return shared.calls.count == 0 && shared.answering == 0 && shared.held.isEmpty
+            }
             if isDone { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)
