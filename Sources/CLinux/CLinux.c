@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -28,6 +29,12 @@ void hl_tune_allocator(void) {
     mallopt(M_TRIM_THRESHOLD, 2 << 20);
     // Setting the others ends the automatic adjustment of this one.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
+int hl_processors(void) {
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? count : 1;
 }
 
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }

@@ -16,6 +16,8 @@ int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
 void hl_tune_allocator(void);
 /// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
 int hl_eventfd(void);
+/// How many processors this process may run on; at least 1.
+int hl_processors(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
 int hl_semaphore(void);
 /// Puts `value`, which is not 0, at `place` and wakes the thread that waits there.

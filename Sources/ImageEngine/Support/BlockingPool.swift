@@ -1,38 +1,25 @@
+internal import CLinux
 internal import Platform
 internal import Synchronization
 
 /// A few threads for work that blocks in the kernel: reading, writing and naming files.
 ///
 /// The threads of the concurrency runtime are as many as the processor has cores and must never wait for a disk.
-/// Threads are started when work waits, up to the limit, and stay.
+/// Threads are started when work waits, up to the limit, and stay; see ``PoolCrew`` for how many work at once.
 final class BlockingPool: Sendable {
-    private enum Need { case nothing, wakeUp, thread }
+    private typealias Job = @Sendable () -> Void
 
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
+        var jobs: [Job] = []
         var next = 0
-        var threads = 0
-        /// Threads that wait for work and have not been woken.
-        var sleeping = 0
-        /// Whether a thread has been woken or started and is not up yet.
-        var isComing = false
+        var crew: PoolCrew
         var submitted = 0
 
-        /// What has to be done for the work that waits.
-        mutating func need(limit: Int) -> Need {
-            guard next < jobs.count, !isComing else { return .nothing }
-            if sleeping > 0 {
-                sleeping -= 1
-                isComing = true
-                return .wakeUp
-            }
-            guard threads < limit else { return .nothing }
-            threads += 1
-            isComing = true
-            return .thread
-        }
+        var isWaiting: Bool { next < jobs.count }
 
-        mutating func takeJob() -> (@Sendable () -> Void)? {
+        mutating func call() -> PoolCrew.Call { crew.call(isWaiting: isWaiting) }
+
+        mutating func takeJob() -> Job? {
             guard next < jobs.count else { return nil }
             let job = jobs[next]
             next += 1
@@ -43,15 +30,24 @@ final class BlockingPool: Sendable {
                 jobs.removeFirst(next)
                 next = 0
             }
+            crew.begin()
             return job
         }
     }
 
-    private let limit: Int
-    private let state = Mutex(State())
-    private let wake = Semaphore()
+    /// How long nothing may be begun while work waits, in milliseconds. A file is stored in a tenth of it.
+    private static let patience: Int32 = 1
 
-    init(threads limit: Int) { self.limit = limit }
+    private let state: Mutex<State>
+    private let wake = Semaphore()
+    private let relief = WakeEvent()
+
+    /// - Parameters:
+    ///   - limit: How many threads there may be.
+    ///   - workers: How many of them work even if none waits for the disk; as many as there are processors by default.
+    init(threads limit: Int, workers: Int = Int(hl_processors())) {
+        state = Mutex(State(crew: PoolCrew(limit: limit, workers: workers)))
+    }
 
     /// Runs `work` on a thread of the pool and returns what it returns.
     func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -116,49 +112,61 @@ final class BlockingPool: Sendable {
     var submittedCount: Int { state.withLock { $0.submitted } }
 
     /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call.
-    ///
-    /// Threads come one after the other, each seeing to the next, as long as there is work that nobody took meanwhile.
     func submit(_ job: @escaping @Sendable () -> Void) {
         meet(
             state.withLock { state in
                 state.jobs.append(job)
                 state.submitted += 1
-                return state.need(limit: limit)
+                return state.call()
             })
     }
 
-    private func meet(_ need: Need) {
-        switch need {
-        case .nothing: break
-        case .wakeUp: wake.signal()
-        case .thread: startThread { [self] in loop() }
+    private func meet(_ call: PoolCrew.Call) {
+        switch call {
+        case .nobody: break
+        case .sleeper: wake.signal()
+        case .watcher: relief.signal()
+        case .recruit: startThread { [self] in loop() }
         }
     }
+
+    // MARK: The threads
 
     private func loop() {
         while true {
-            begin()
-            while let job = nextJob() { job() }
-            wake.wait()
+            var duty = state.withLock { $0.crew.arrive(isWaiting: $0.isWaiting) }
+            while duty == .watch, !relief.wait(milliseconds: Self.patience) {
+                duty = state.withLock { $0.crew.look(isWaiting: $0.isWaiting) }
+            }
+            switch duty {
+            case .watch: continue
+            case .obey: _ = relief.wait()
+            case .sleep: wake.wait()
+            case .work:
+                work()
+                wake.wait()
+            }
         }
     }
 
-    /// Sees to the next thread, and does a job. What the job holds is let go of before the thread waits.
+    /// Works as long as there is something to do.
+    private func work() {
+        begin()
+        while let job = nextJob() { job() }
+    }
+
+    /// Sees to the next thread, and does a job. What the job holds is let go of before the next one.
     private func begin() {
-        let (job, need) = state.withLock { state in
-            state.isComing = false
-            let job = state.takeJob()
-            return (job, state.need(limit: limit))
-        }
-        meet(need)
+        let (job, call) = state.withLock { ($0.takeJob(), $0.call()) }
+        meet(call)
         job?()
     }
 
-    /// The next job; when there is none, this thread counts as one that waits.
-    private func nextJob() -> (@Sendable () -> Void)? {
+    /// The next job; when there is none, this thread counts as one that sleeps.
+    private func nextJob() -> Job? {
         state.withLock { state in
             let job = state.takeJob()
-            if job == nil { state.sleeping += 1 }
+            if job == nil { state.crew.rest() }
             return job
         }
     }

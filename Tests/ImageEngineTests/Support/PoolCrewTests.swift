@@ -1,0 +1,140 @@
+import Testing
+
+@testable import ImageEngine
+
+/// Who of a pool's threads works, keeps watch and sleeps.
+@Suite struct PoolCrewTests {
+    @Test func asManyWorkAsThereAreWorkersAndOneKeepsWatch() {
+        var crew = PoolCrew(limit: 8, workers: 2)
+        #expect(crew.call(isWaiting: false) == .nobody)
+        for _ in 1...2 {
+            #expect(crew.call(isWaiting: true) == .recruit)
+            #expect(crew.call(isWaiting: true) == .nobody, "one comes after the other")
+            #expect(crew.arrive(isWaiting: true) == .work)
+            crew.begin()
+        }
+        #expect(crew.call(isWaiting: true) == .recruit)
+        #expect(crew.arrive(isWaiting: true) == .watch)
+        #expect(crew.call(isWaiting: true) == .nobody)
+        crew.begin()
+        #expect(crew.look(isWaiting: true) == .watch, "they get on")
+        #expect(crew.look(isWaiting: false) == .sleep)
+        #expect(crew.call(isWaiting: true) == .sleeper, "the next watch")
+        #expect(crew.arrive(isWaiting: false) == .work, "it has all been done")
+        crew.rest()
+    }
+
+    @Test func whenNothingIsBegunOneAfterTheOtherWorksUpToTheLimit() {
+        var crew = PoolCrew(limit: 4, workers: 1)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
+        crew.begin()
+        for _ in 2...4 {
+            #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
+            #expect(crew.look(isWaiting: true) == .work)
+            crew.begin()
+        }
+        #expect(crew.call(isWaiting: true) == .nobody)
+        crew.rest()
+        #expect(crew.call(isWaiting: true) == .sleeper, "it keeps watch again")
+        #expect(crew.arrive(isWaiting: true) == .watch)
+    }
+
+    @Test func theOneThatKeepsWatchIsCalledToWorkWhenNobodySleeps() {
+        var crew = PoolCrew(limit: 2, workers: 1)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
+        crew.begin()
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
+        crew.rest()
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
+        crew.rest()
+        #expect(crew.look(isWaiting: false) == .sleep)
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
+        crew.begin()
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .watch)
+        #expect(crew.look(isWaiting: true) == .work)
+    }
+
+    @Test func whoIsCalledFromWatchWhileItLooksObeysTheSignal() {
+        var crew = PoolCrew(limit: 3, workers: 2)
+        for _ in 1...2 {
+            #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
+            crew.begin()
+        }
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
+        crew.rest()
+        crew.rest()
+        // Both are called and have begun something when only one worker is left again.
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
+        crew.begin()
+        #expect(crew.look(isWaiting: true) == .watch)
+        #expect(crew.call(isWaiting: true) == .nobody)
+    }
+
+    /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
+    @Test func workThatWaitsIsNeverForgotten() {
+        var random = SystemRandomNumberGenerator()
+        for workers in 1...3 {
+            for limit in 1...5 { walk(PoolCrew(limit: limit, workers: workers), &random) }
+        }
+    }
+
+    private enum Thread { case coming, working, watching, obeying, sleeping }
+
+    private func walk(_ crew: PoolCrew, _ random: inout SystemRandomNumberGenerator) {
+        var (crew, threads, waiting, stuck) = (crew, [Thread](), 0, 0)
+        func meet(_ call: PoolCrew.Call) {
+            switch call {
+            case .nobody: break
+            case .recruit: threads.append(.coming)
+            case .sleeper:
+                guard let one = threads.firstIndex(of: .sleeping) else { return #expect(Bool(false), "nobody sleeps") }
+                threads[one] = .coming
+            case .watcher:
+                guard let one = threads.firstIndex(of: .watching) else { return #expect(Bool(false), "no watch") }
+                threads[one] = .obeying
+            }
+        }
+        func obey(_ duty: PoolCrew.Duty, _ one: Int) {
+            switch duty {
+            case .watch: threads[one] = .watching
+            case .sleep: threads[one] = .sleeping
+            case .obey: #expect(threads[one] == .obeying)
+            case .work:
+                threads[one] = .working
+                if waiting > 0 {
+                    waiting -= 1
+                    crew.begin()
+                }
+                meet(crew.call(isWaiting: waiting > 0))
+            }
+        }
+        for _ in 0..<5000 {
+            let one = threads.isEmpty ? 0 : Int.random(in: 0..<threads.count, using: &random)
+            switch threads.isEmpty || Int.random(in: 0..<3, using: &random) == 0 ? nil : threads[one] {
+            case nil:
+                waiting += 1
+                meet(crew.call(isWaiting: true))
+            case .coming, .obeying: obey(crew.arrive(isWaiting: waiting > 0), one)
+            case .watching: obey(crew.look(isWaiting: waiting > 0), one)
+            case .sleeping: break
+            case .working where stuck > 0: stuck -= 1
+            case .working:
+                stuck = Int.random(in: 0..<20, using: &random) == 0 ? 50 : 0
+                if waiting > 0 {
+                    waiting -= 1
+                    crew.begin()
+                } else {
+                    crew.rest()
+                    threads[one] = .sleeping
+                }
+            }
+            #expect(threads.count <= crew.limit && threads.count { $0 == .watching } <= 1)
+            let isSeenTo = threads.contains { $0 != .sleeping }
+            #expect(waiting == 0 || isSeenTo)
+            let free = threads.count < crew.limit || threads.contains(.sleeping)
+            let isWatched = threads.contains { [.coming, .obeying, .watching].contains($0) }
+            #expect(waiting == 0 || !free || isWatched, "those that work may all be stuck")
+        }
+    }
+}
