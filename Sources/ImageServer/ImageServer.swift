@@ -158,12 +158,7 @@ public final class ImageServer: RequestHandler {
                 order.enter(access) { place in
                     guard call.isOpen else { return order.leave(place) }
                     manager.perform {
-                        do {
-                            let value = try later()
-                            call.respond { value.write(to: &$0) }
-                        } catch {
-                            call.fail(rpcError(error))
-                        }
+                        Self.end(call, Result { try later() })
                         order.leave(place)
                     }
                 }
