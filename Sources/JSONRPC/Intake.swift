@@ -88,7 +88,7 @@ struct Intake {
 
     /// Begins held requests, in order, as long as that is allowed.
     private mutating func beginHeld() {
-        while connection.mayBegin {
+        while exitCode == nil, connection.mayBegin {
             guard let next = connection.shared.withLock({ $0.held.popFirst() }) else { return }
             next.text.withUnsafeBytes { take($0) }
         }
@@ -96,16 +96,15 @@ struct Intake {
 
     /// Waits, after the end of input, until everything received has been answered.
     private mutating func finishAll() {
-        while exitCode == nil {
+        // Before anything is looked at: who ends later tells.
+        connection.shared.withLock { $0.isAwaited = true }
+        while true {
             connection.wake.clear()
             connection.writer.cork()
             beginHeld()
             connection.writer.uncork()
-            let isDone = connection.shared.withLock { shared in
-                shared.isAwaited = true
-                return shared.calls.count == 0 && shared.answering == 0 && shared.held.isEmpty
-            }
-            if isDone { return }
+            let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
+            if isDone || exitCode != nil { return }
             var place = pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&place, 1, -1)
         }

@@ -162,6 +162,25 @@ import Testing
         #expect(!peer.hasMore)
     }
 
+    /// Nothing that comes after it begins, and nothing in flight is waited for.
+    @Test(arguments: [false, true]) func exitThatWasHeldEndsTheSessionWhenItsTurnComes(_ atEnd: Bool) async throws {
+        let peer = try Peer(desk) { $0.requestsInFlight = 2 }.start()
+        for id in 0..<2 { peer.send(request("\(id)", "wait")) }
+        _ = try await desk.take(.integer(1))
+        peer.send(request("2", "exit"))
+        peer.send(request("3", "wait"))
+        try await eventually("they are held") { held(peer) == 2 }
+        if atEnd { peer.closeInput() }
+        try await desk.take(.integer(0)).respond { $0.write(true) }
+        #expect(try await peer.exitCode() == 3)
+        #expect(desk.begun == [0, 1, 2].map { .integer($0) })
+        var errors: [Int: Int] = [:]
+        while peer.hasMore, let answer = try peer.next() {
+            errors[answer["id"]?.integer ?? -1] = answer["error"]?["code"]?.integer ?? 0
+        }
+        #expect(errors == [0: 0, 1: -32802, 2: 0, 3: -32802])
+    }
+
     @Test func requestsBeyondTheNumberInFlightWaitForTheirTurn() async throws {
         let peer = try Peer(desk) { $0.requestsInFlight = 3 }.start()
         for id in 0..<10 { peer.send(request("\(id)", "wait")) }
