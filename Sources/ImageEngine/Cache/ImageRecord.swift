@@ -172,7 +172,7 @@ public final class ImageRecord: Sendable {
 }
 
 /// Where an image came from, as far as that is kept.
-public struct ImageOrigin: Sendable, Hashable {
+public struct ImageOrigin: Sendable, Equatable {
     /// The URL after redirects.
     public var url: String?
     /// The server's entity tag.

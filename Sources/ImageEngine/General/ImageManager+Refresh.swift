@@ -28,10 +28,11 @@ final class Refreshes: Sendable {
         let cache: String
         let key: CacheKey
         let storedAt: Int
-        let origin: ImageOrigin
+        let confirmedAt: Int?
 
         init(_ cache: String, _ record: ImageRecord) {
-            (self.cache, key, storedAt, origin) = (cache, record.key, record.storedAt, record.origin)
+            (self.cache, key, storedAt) = (cache, record.key, record.storedAt)
+            confirmedAt = record.answer?.metadata.receivedAt
         }
     }
 
