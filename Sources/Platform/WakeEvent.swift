@@ -19,19 +19,6 @@ package final class WakeEvent: Sendable {
         _ = write(descriptor, &one, 8)
     }
 
-    /// Waits until somebody signals, and clears that.
-    ///
-    /// - Parameter milliseconds: The end of its patience; nil for none.
-    /// - Returns: Whether it was signalled.
-    package func wait(milliseconds: Int32? = nil) -> Bool {
-        var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&place, 1, milliseconds ?? -1) < 1 {
-            if milliseconds != nil { return false }
-        }
-        clear()
-        return true
-    }
-
     /// Makes the descriptor unreadable again.
     package func clear() {
         var count: UInt64 = 0

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 internal import Platform
 internal import Synchronization
 
@@ -10,7 +11,8 @@ final class BlockingPool: Sendable {
     private typealias Job = @Sendable () -> Void
 
     private struct State {
-        var jobs: [Job] = []
+        /// Those that have been taken are nil, so that they are let go of when they are done.
+        var jobs: [Job?] = []
         var next = 0
         var crew: PoolCrew
         var submitted = 0
@@ -22,6 +24,7 @@ final class BlockingPool: Sendable {
         mutating func takeJob() -> Job? {
             guard next < jobs.count else { return nil }
             let job = jobs[next]
+            jobs[next] = nil
             next += 1
             if next == jobs.count {
                 jobs.removeAll(keepingCapacity: jobs.capacity <= 1024)
@@ -35,12 +38,11 @@ final class BlockingPool: Sendable {
         }
     }
 
-    /// How long nothing may be begun while work waits, in milliseconds. A file is stored in a tenth of it.
+    /// How long the one that keeps watch waits between two looks, in milliseconds. A file is stored in a tenth of it.
     private static let patience: Int32 = 1
 
     private let state: Mutex<State>
     private let wake = Semaphore()
-    private let relief = WakeEvent()
 
     /// - Parameters:
     ///   - limit: How many threads there may be.
@@ -125,7 +127,6 @@ final class BlockingPool: Sendable {
         switch call {
         case .nobody: break
         case .sleeper: wake.signal()
-        case .watcher: relief.signal()
         case .recruit: startThread { [self] in loop() }
         }
     }
@@ -135,17 +136,12 @@ final class BlockingPool: Sendable {
     private func loop() {
         while true {
             var duty = state.withLock { $0.crew.arrive(isWaiting: $0.isWaiting) }
-            while duty == .watch, !relief.wait(milliseconds: Self.patience) {
+            while duty == .watch {
+                poll(nil, 0, Self.patience)
                 duty = state.withLock { $0.crew.look(isWaiting: $0.isWaiting) }
             }
-            switch duty {
-            case .watch: continue
-            case .obey: _ = relief.wait()
-            case .sleep: wake.wait()
-            case .work:
-                work()
-                wake.wait()
-            }
+            if duty == .work { work() }
+            wake.wait()
         }
     }
 

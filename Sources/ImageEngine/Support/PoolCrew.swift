@@ -2,15 +2,15 @@
 ///
 /// As many threads work as there are processors; more would only take turns with them. They need not be enough, for work
 /// may wait for the disk: so as long as some waits for a thread, one more keeps watch. When nothing has been begun between
-/// two of its looks, it works too, and the next one keeps watch.
+/// two of its looks, it works too until there is nothing to do, and the next one keeps watch. So however many threads are
+/// stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others are left
+/// alone.
 struct PoolCrew: Sendable {
     /// Who is to be called.
     enum Call: Sendable {
         case nobody
         /// One that sleeps.
         case sleeper
-        /// The one that keeps watch: it is to work.
-        case watcher
         /// A new thread.
         case recruit
     }
@@ -21,8 +21,6 @@ struct PoolCrew: Sendable {
         /// Look again in a while.
         case watch
         case sleep
-        /// It has been called to work, and the signal is on its way.
-        case obey
     }
 
     private enum Watch: Sendable { case nobody, called, onDuty }
@@ -57,19 +55,13 @@ struct PoolCrew: Sendable {
         }
         if sleeping > 0 {
             sleeping -= 1
-        } else if watch == .onDuty {
-            watch = .nobody
             isComing = true
-            return .watcher
-        } else if threads < limit {
-            threads += 1
-            isComing = true
-            return .recruit
-        } else {
-            return .nobody
+            return .sleeper
         }
+        guard threads < limit else { return .nobody }
+        threads += 1
         isComing = true
-        return .sleeper
+        return .recruit
     }
 
     /// What a thread does that was called and is here.
@@ -85,9 +77,8 @@ struct PoolCrew: Sendable {
         return .watch
     }
 
-    /// What the thread does that keeps watch, after a while without a signal.
+    /// What the thread does that keeps watch, after a while.
     mutating func look(isWaiting: Bool) -> Duty {
-        guard watch == .onDuty else { return .obey }
         if isWaiting, begun != seen {
             seen = begun
             return .watch

@@ -69,6 +69,26 @@ import Testing
         }
     }
 
+    @Test func whatAJobHeldIsLetGoOfThoughOthersWait() async throws {
+        final class Held: Sendable {}
+        let pool = BlockingPool(threads: 1)
+        let (gate, done) = (Semaphore(), Counter())
+        weak var held: Held?
+        pool.submit { gate.wait() }
+        do {
+            let value = Held()
+            held = value
+            pool.submit { withExtendedLifetime(value) {} }
+        }
+        pool.submit { gate.wait() }
+        pool.submit { done.add() }
+        gate.signal()
+        try await eventually("nobody holds it") { [weak held] in held == nil }
+        #expect(done.value == 0)
+        gate.signal()
+        try await eventually("all are done") { done.value == 1 }
+    }
+
     @Test func workWhoseCallerIsGoneBeforeItsTurnIsNotDone() async throws {
         let pool = BlockingPool(threads: 1)
         let (gate, begun, done) = (Semaphore(), Counter(), Counter())

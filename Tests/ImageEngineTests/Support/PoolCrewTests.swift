@@ -40,38 +40,6 @@ import Testing
         #expect(crew.arrive(isWaiting: true) == .watch)
     }
 
-    @Test func theOneThatKeepsWatchIsCalledToWorkWhenNobodySleeps() {
-        var crew = PoolCrew(limit: 2, workers: 1)
-        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
-        crew.begin()
-        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
-        crew.rest()
-        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
-        crew.rest()
-        #expect(crew.look(isWaiting: false) == .sleep)
-        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
-        crew.begin()
-        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .watch)
-        #expect(crew.look(isWaiting: true) == .work)
-    }
-
-    @Test func whoIsCalledFromWatchWhileItLooksObeysTheSignal() {
-        var crew = PoolCrew(limit: 3, workers: 2)
-        for _ in 1...2 {
-            #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
-            crew.begin()
-        }
-        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
-        crew.rest()
-        crew.rest()
-        // Both are called and have begun something when only one worker is left again.
-        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
-        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive(isWaiting: true) == .work)
-        crew.begin()
-        #expect(crew.look(isWaiting: true) == .watch)
-        #expect(crew.call(isWaiting: true) == .nobody)
-    }
-
     /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
     @Test func workThatWaitsIsNeverForgotten() {
         for seed in 1...60 as ClosedRange<UInt64> {
@@ -79,7 +47,7 @@ import Testing
         }
     }
 
-    private enum Thread { case coming, working, watching, obeying, sleeping }
+    private enum Thread { case coming, working, watching, sleeping }
 
     private func walk(_ crew: PoolCrew, _ seed: UInt64) {
         var (crew, random) = (crew, SeededGenerator(seed: seed))
@@ -93,18 +61,12 @@ import Testing
                     return #expect(Bool(false), "nobody sleeps, seed \(seed)")
                 }
                 threads[one] = .coming
-            case .watcher:
-                guard let one = threads.firstIndex(of: .watching) else {
-                    return #expect(Bool(false), "nobody watches, seed \(seed)")
-                }
-                threads[one] = .obeying
             }
         }
         func obey(_ duty: PoolCrew.Duty, _ one: Int) {
             switch duty {
             case .watch: threads[one] = .watching
             case .sleep: threads[one] = .sleeping
-            case .obey: #expect(threads[one] == .obeying)
             case .work:
                 threads[one] = .working
                 if waiting > 0 {
@@ -120,7 +82,7 @@ import Testing
             case nil:
                 waiting += 1
                 meet(crew.call(isWaiting: true))
-            case .coming, .obeying: obey(crew.arrive(isWaiting: waiting > 0), one)
+            case .coming: obey(crew.arrive(isWaiting: waiting > 0), one)
             case .watching: obey(crew.look(isWaiting: waiting > 0), one)
             case .sleeping: break
             case .working where stuck > 0: stuck -= 1
@@ -138,7 +100,7 @@ import Testing
             let isSeenTo = threads.contains { $0 != .sleeping }
             #expect(waiting == 0 || isSeenTo, "seed \(seed)")
             let free = threads.count < crew.limit || threads.contains(.sleeping)
-            let isWatched = threads.contains { [.coming, .obeying, .watching].contains($0) }
+            let isWatched = threads.contains { [.coming, .watching].contains($0) }
             #expect(waiting == 0 || !free || isWatched, "those that work may all be stuck, seed \(seed)")
         }
     }
