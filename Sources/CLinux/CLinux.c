@@ -37,6 +37,11 @@ int hl_processors(void) {
     return count > 0 ? count : 1;
 }
 
+void **hl_thread_slot(void) {
+    static _Thread_local void *slot;
+    return &slot;
+}
+
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
 void hl_post(uint32_t *place, uint32_t value) {

@@ -74,10 +74,11 @@ final class MessageWriter: Sendable {
         if isReady { flush() }
     }
 
-    /// Appends one message and writes it unless corked or somebody is writing already.
+    /// Appends one message and writes it unless corked or somebody is writing already. What a thread sends while it
+    /// gathers (``Afterwards``) is written together at the end.
     func send(_ message: [UInt8]) {
-        let isCorked = state.withLock { state in
-            guard !state.isGone else { return true }
+        let (mayWrite, mayWait) = state.withLock { state in
+            guard !state.isGone else { return (false, true) }
             switch state.framing {
             case .lines:
                 state.pending.append(contentsOf: message)
@@ -86,9 +87,12 @@ final class MessageWriter: Sendable {
                 state.pending.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)
                 state.pending.append(contentsOf: message)
             }
-            return state.isCorked && state.unsent < 1 << 16
+            let isSmall = state.unsent < 1 << 16
+            return (!state.isCorked || !isSmall, isSmall)
         }
-        if !isCorked { flush() }
+        guard mayWrite else { return }
+        if mayWait, Afterwards.put(off: { [self] in flush() }, for: self) { return }
+        flush()
     }
 
     /// Waits until everything is sent, the client is gone, or `deadline` nanoseconds have passed.

@@ -18,6 +18,8 @@ void hl_tune_allocator(void);
 int hl_eventfd(void);
 /// How many processors this process may run on; at least 1.
 int hl_processors(void);
+/// A place of this thread's own for one pointer, which is null at first.
+void **hl_thread_slot(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
 int hl_semaphore(void);
 /// Puts `value`, which is not 0, at `place` and wakes the thread that waits there.

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// Several writes in one transaction.
@@ -51,7 +52,7 @@ extension CacheIndex {
             })
         convoy.join(write, staysLeader: servesOthers) { [self] writes in
             if writes.count == 1 || (try? share(writes)) != true { for write in writes { write.doAlone() } }
-            for write in writes { write.finish() }
+            Afterwards.gather { for write in writes { write.finish() } }
         }
     }
 

@@ -130,7 +130,8 @@ final class CurlTransport: Sendable {
                 guard goesOn else { return }
                 continue
             }
-            let pause = loop.turn(multi)
+            var pause = 0
+            Afterwards.gather { pause = loop.turn(multi) }
             let polls = state.withLock { state in
                 state.handle = UInt(bitPattern: multi)
                 state.isPolling = state.commands.isEmpty

@@ -113,15 +113,17 @@ final class BlockingPool: Sendable {
     /// How much work there has been.
     var submittedCount: Int { state.withLock { $0.submitted } }
 
-    /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call.
+    /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one
+    /// is woken, by a thread that gathers (``Afterwards``) at the end of that.
     func submit(_ job: @escaping @Sendable () -> Void) {
-        meet(
-            state.withLock { state in
-                state.jobs.append(job)
-                state.submitted += 1
-                return state.call()
-            })
+        state.withLock { state in
+            state.jobs.append(job)
+            state.submitted += 1
+        }
+        if !Afterwards.put(off: { [self] in callOut() }, for: self) { callOut() }
     }
+
+    private func callOut() { meet(state.withLock { $0.call() }) }
 
     private func meet(_ call: PoolCrew.Call) {
         switch call {
