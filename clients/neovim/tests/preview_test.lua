@@ -96,19 +96,13 @@ end)
 
 test("progress is shown while the image comes", function(t)
   t:halcyon()
-  local body = suite.fixture("jpeg-large.jpg")
-  local more
-  local server = t:http({
-    ["/large.jpg"] = function(reply)
-      reply(("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"):format(#body) .. body:sub(1, 2000))
-      more = function() reply(body:sub(2001)) end
-    end,
-  })
+  local gate = http.halves(suite.fixture("jpeg-large.jpg"))
+  local server = t:http({ ["/large.jpg"] = gate.route })
   t:buffer({ server.url("/large.jpg") }, 1, 1, "text")
   require("halcyon").preview()
-  eventually(function() return more and float_lines() ~= nil end, "progress was shown")
+  eventually(function() return gate.begun and float_lines() ~= nil end, "progress was shown")
   matches(float_lines()[2], "^loading: ")
-  more()
+  gate.open()
   eventually(function() return float_lines()[3] == "loaded now" end, "the image was described")
 end)
 

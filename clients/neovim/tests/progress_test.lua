@@ -31,13 +31,8 @@ end)
 
 test("progress grows until the result, and none comes after it", function(t)
   local body = suite.fixture("jpeg-large.jpg")
-  local more
-  local server = t:http({
-    ["/large.jpg"] = function(reply)
-      reply(("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"):format(#body) .. body:sub(1, 2000))
-      more = function() reply(body:sub(2001)) end
-    end,
-  })
+  local gate = http.halves(body)
+  local server = t:http({ ["/large.jpg"] = gate.route })
   local client = t:client()
   local values, ended = {}, false
   local handle = client:retrieve(server.url("/large.jpg"), {
@@ -46,8 +41,8 @@ test("progress grows until the result, and none comes after it", function(t)
       table.insert(values, value)
     end,
   }, function() ended = true end)
-  eventually(function() return #values > 0 and more ~= nil end, "progress was told")
-  more()
+  eventually(function() return #values > 0 and gate.begun end, "progress was told")
+  gate.open()
   assert(handle:wait())
   eventually(function() return ended end, "the callback was called")
   equal(values[1].kind, "begin")

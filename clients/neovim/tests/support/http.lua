@@ -121,4 +121,17 @@ function M.held(body)
   return self
 end
 
+--- A route that sends the beginning of a JPEG, and the rest when it is told to: `route`, whether it has `begun`, `open()`.
+function M.halves(body)
+  local self = { begun = false }
+  local rest
+  function self.route(reply)
+    reply(("HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"):format(#body) .. body:sub(1, 2000))
+    rest = function() reply(body:sub(2001)) end
+    self.begun = true
+  end
+  function self.open() rest() end
+  return self
+end
+
 return M
