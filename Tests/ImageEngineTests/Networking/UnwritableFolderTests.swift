@@ -4,8 +4,9 @@ import Testing
 
 @testable import ImageEngine
 
-/// Large bodies without a cache folder that takes them (protocol 10, reliability A6, A8; C-24).
-@Suite struct UnwritableFolderTests {
+/// Large bodies without a cache folder that takes them (protocol 10, reliability A6, A8; C-24). One after the
+/// other, for they share the room that such bodies may take together.
+@Suite(.serialized) struct UnwritableFolderTests {
     private let engine: TestEngine
     private let web: LocalServer
     private static let large = hollowPNG(width: 8, count: 1 << 20)
