@@ -132,53 +132,42 @@ extension DiskStorage {
         }
     }
 
-    /// Names the draft and enters it; as a link, if there is a file with the same bytes.
+    /// Names the draft and enters it.
+    ///
+    /// - Parameter seeksTwin: Whether it is entered as a link, if there is a file with the same bytes.
     private func finish(
-        _ draft: Draft, in queue: WorkQueue, then: @escaping @Sendable (Result<Stored, any Error>) -> Void
+        _ draft: Draft, in queue: WorkQueue, seeksTwin: Bool = true,
+        then: @escaping @Sendable (Result<Stored, any Error>) -> Void
     ) {
-        enter(draft, in: queue, seeksTwin: true) { [self] result in
+        enter(draft, in: queue, seeksTwin: seeksTwin) { [self] result in
             switch result {
             case .failure(let error): then(.failure(error))
             case .success(.entered(let commit)): conclude(draft, commit, in: queue, then: then)
             case .success(.twin(let twin)):
                 // Hashing and linking happen outside the transaction, for nobody should wait for that.
-                queue.submit { [self] in enter(draft, as: twin, in: queue, then: then) }
+                queue.submit { [self] in finish(draft, as: twin, in: queue, then: then) }
             }
         }
     }
 
     /// Enters the draft with the file of another entry that has the same bytes; with its own where there can be no link.
-    private func enter(
+    private func finish(
         _ draft: Draft, as twin: CacheIndex.Row, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Stored, any Error>) -> Void
     ) {
         var shared = draft
         do {
             guard let file = try sharedDraft(with: twin, for: draft.file, draft.fileName) else {
-                return enter(draft, in: queue, then: then)
+                return finish(draft, in: queue, seeksTwin: false, then: then)
             }
             shared.file = file
         } catch {
             return then(.failure(error))
         }
         if draft.isPersonal { StorageFolder.markPersonal(shared.file.path) }
-        enter(shared, in: queue) { [path = shared.file.path] result in
+        finish(shared, in: queue, seeksTwin: false) { [path = shared.file.path] result in
             unlink(path)
             then(result)
-        }
-    }
-
-    /// Enters the draft whether there is another with its bytes or not.
-    private func enter(
-        _ draft: Draft, in queue: WorkQueue, then: @escaping @Sendable (Result<Stored, any Error>) -> Void
-    ) {
-        enter(draft, in: queue, seeksTwin: false) { [self] result in
-            switch result {
-            case .failure(let error): then(.failure(error))
-            case .success(.entered(let commit)): conclude(draft, commit, in: queue, then: then)
-            case .success(.twin):
-                then(.failure(ImageError.storageFailed(reason: "the index took nothing.", hint: "Try again.")))
-            }
         }
     }
 
