@@ -63,6 +63,7 @@ final class SQLiteDatabase {
         if Self.lacksLocks(beside: path) {
             throw Failure(code: SQLITE_BUSY, message: String(cString: strerror(ENOLCK)), lacksLocks: true)
         }
+        Self.prepareLibrary
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -82,6 +83,9 @@ final class SQLiteDatabase {
     }
 
     private init(_ handle: OpaquePointer) { self.handle = handle }
+
+    /// Counting its memory is of use to nobody here, and takes a lock that all connections share with every piece.
+    private static let prepareLibrary: Void = { _ = hl_sqlite_leaves_memory_uncounted() }()
 
     /// Whether the system says that there are no locks where a file is. Another file is asked: closing one gives up all
     /// locks that the process has on it.
