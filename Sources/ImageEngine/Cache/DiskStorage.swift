@@ -25,7 +25,7 @@ public final class DiskStorage: Sendable {
         var isInMemory: Bool {
             switch self {
             case .bytes: true
-            case .body(let body): if case .memory = body.storage { true } else { false }
+            case .body(let body): body.isInMemory
             case .file: false
             }
         }
@@ -80,6 +80,7 @@ public final class DiskStorage: Sendable {
     let logger = Logger(label: "halcyon.cache")
     private let usesMD5 = Atomic(false)
     private let hasReadOnlyPaths = Atomic(false)
+    private let syncs = Atomic(false)
     /// Runs work that nobody waits for.
     let background: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onClean: @Sendable ([Cleaned], CleaningReport.Reason) -> Void
@@ -146,7 +147,11 @@ public final class DiskStorage: Sendable {
     private func noteConfiguration(_ configuration: Configuration) {
         usesMD5.store(configuration.fileNames == .md5, ordering: .relaxed)
         hasReadOnlyPaths.store(!configuration.readOnlyPaths.isEmpty, ordering: .relaxed)
+        syncs.store(configuration.syncsToDisk, ordering: .relaxed)
     }
+
+    /// Whether storing waits for nothing but the system's memory, as a rule.
+    var isBrief: Bool { !syncs.load(ordering: .relaxed) }
 
     /// The name of the file for a key.
     func name(of key: CacheKey) -> Digest {

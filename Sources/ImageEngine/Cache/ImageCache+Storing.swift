@@ -2,6 +2,9 @@ internal import Platform
 
 /// How images come into the tiers.
 extension ImageCache {
+    /// This cache, if small images are stored in it without waiting for the disk; see ``BlockingPool/submit(briefFor:_:)``.
+    var ifBrief: ImageCache? { disk.isBrief ? self : nil }
+
     /// Stores an image in both tiers, or in memory only.
     ///
     /// - Returns: What memory made of it, once the file is at its place.

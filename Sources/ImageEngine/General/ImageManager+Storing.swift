@@ -9,7 +9,8 @@ extension ImageManager {
         _ given: Given, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
-        pool.submit { [self] in
+        // Reading a file of the user's may take as long as it likes.
+        pool.submit(briefFor: given.isSmall && overwrites ? cache.ifBrief : nil) { [self] in
             let store: Storing
             do throws(ImageError) {
                 store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)

@@ -7,6 +7,9 @@ extension ImageManager {
         case bytes([UInt8])
         /// A file of the user's, by path.
         case file(String)
+
+        /// Whether it is in hand and no longer than what is held in memory anyway.
+        var isSmall: Bool { if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false } }
     }
 
     /// Stores what the recipe of the options makes of an image, and the image itself if the options want originals kept;

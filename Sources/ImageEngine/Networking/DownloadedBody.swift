@@ -30,6 +30,9 @@ final class DownloadedBody: Sendable {
         }
     }
 
+    /// Whether its bytes are in memory.
+    var isInMemory: Bool { if case .memory = storage { true } else { false } }
+
     /// The SHA-256 of its file, if that was calculated while it came and the file with this stamp is still what it was;
     /// nil if it has to be read. May wait for the disk.
     func checksum(of stamp: FileStamp?) -> Digest? { digest?.digest(of: stamp) }

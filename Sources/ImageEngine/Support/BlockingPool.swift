@@ -8,7 +8,11 @@ internal import Synchronization
 /// The threads of the concurrency runtime are as many as the processor has cores and must never wait for a disk.
 /// Threads are started when work waits, up to the limit, and stay; see ``PoolCrew`` for how many work at once.
 final class BlockingPool: Sendable {
-    private typealias Job = @Sendable () -> Void
+    private struct Job {
+        let work: @Sendable () -> Void
+        /// What it is brief for.
+        let owner: ObjectIdentifier?
+    }
 
     private struct State {
         /// Those that have been taken are nil, so that they are let go of when they are done.
@@ -21,8 +25,9 @@ final class BlockingPool: Sendable {
 
         mutating func call() -> PoolCrew.Call { crew.call(isWaiting: isWaiting) }
 
-        mutating func takeJob() -> Job? {
-            guard next < jobs.count else { return nil }
+        /// The next job; only one that is brief for an owner, if one is given.
+        mutating func takeJob(briefFor owner: ObjectIdentifier? = nil) -> Job? {
+            guard next < jobs.count, owner == nil || jobs[next]?.owner == owner else { return nil }
             let job = jobs[next]
             jobs[next] = nil
             next += 1
@@ -40,6 +45,10 @@ final class BlockingPool: Sendable {
 
     /// How long the one that keeps watch waits between two looks, in milliseconds. A file is stored in a tenth of it.
     private static let patience: Int32 = 1
+    /// How many brief jobs a thread does in a row at most, before it does what they put off.
+    private static let bundle = 16
+    /// For how many nanoseconds it begins another.
+    private static let bundleTime = 1_000_000
 
     private let state: Mutex<State>
     private let wake = Semaphore()
@@ -115,9 +124,12 @@ final class BlockingPool: Sendable {
 
     /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one
     /// is woken, by a thread that gathers (``Afterwards``) at the end of that.
-    func submit(_ job: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter owner: Whose others can wait for it, if it takes no longer than that: such jobs of one owner are done in
+    ///   a row, and what they put off (``Afterwards``) is done for all of them at once.
+    func submit(briefFor owner: AnyObject? = nil, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            state.jobs.append(job)
+            state.jobs.append(Job(work: work, owner: owner.map(ObjectIdentifier.init)))
             state.submitted += 1
         }
         if !Afterwards.put(off: { [self] in callOut() }, for: self) { callOut() }
@@ -149,15 +161,38 @@ final class BlockingPool: Sendable {
 
     /// Works as long as there is something to do.
     private func work() {
-        begin()
-        while let job = nextJob() { job() }
+        var job = firstJob()
+        while job != nil {
+            run(&job)
+            job = nextJob()
+        }
     }
 
-    /// Sees to the next thread, and does a job. What the job holds is let go of before the next one.
-    private func begin() {
+    /// Does a job, and if it is brief, others that are. Each is let go of before the next one.
+    private func run(_ job: inout Job?) {
+        guard let owner = job?.owner else {
+            job?.work()
+            job = nil
+            return
+        }
+        let end = monotonicNanoseconds() + Self.bundleTime
+        Afterwards.gather {
+            var count = 0
+            while job != nil {
+                job?.work()
+                job = nil
+                count += 1
+                guard count < Self.bundle, monotonicNanoseconds() < end else { return }
+                job = state.withLock { $0.takeJob(briefFor: owner) }
+            }
+        }
+    }
+
+    /// Sees to the next thread, and takes a job.
+    private func firstJob() -> Job? {
         let (job, call) = state.withLock { ($0.takeJob(), $0.call()) }
         meet(call)
-        job?()
+        return job ?? nextJob()
     }
 
     /// The next job; when there is none, this thread counts as one that sleeps.

@@ -9,6 +9,12 @@ final class Convoy<Job: Sendable>: Sendable {
     private struct State: Sendable {
         var waiting: [Job] = []
         var isLed = false
+
+        mutating func take(_ limit: Int) -> [Job] {
+            let jobs = Array(waiting.prefix(limit))
+            waiting.removeFirst(jobs.count)
+            return jobs
+        }
     }
 
     private let state = Mutex(State())
@@ -29,17 +35,28 @@ final class Convoy<Job: Sendable>: Sendable {
     ///   - work: Does jobs, in the order they came in, and tells those who wait for them. It is the same for all, and is
     ///     called by one thread at a time, with no lock held: it may let further jobs join, which are done next.
     func join(_ job: Job, staysLeader: Bool = true, _ work: @escaping @Sendable (_ jobs: [Job]) -> Void) {
-        let leads = state.withLock { state in
-            state.waiting.append(job)
-            defer { state.isLed = true }
-            return !state.isLed
+        state.withLock { $0.waiting.append(job) }
+        if !staysLeader {
+            guard let jobs = first() else { return }
+            // Nothing waits long where nobody leads, so the job is among the first.
+            work(jobs)
+            let rest = next()
+            if !rest.isEmpty { startThread { [self] in lead(rest, work) } }
+            return
         }
-        guard leads else { return }
-        if staysLeader { return lead(next(), work) }
-        // Nothing waits where nobody leads, so the job is among the first.
-        work(next())
-        let rest = next()
-        if !rest.isEmpty { startThread { [self] in lead(rest, work) } }
+        let begin = { [self] in if let jobs = first() { lead(jobs, work) } }
+        // Last of what is put off: others come while it leads.
+        if !Afterwards.put(off: begin, for: self, isLong: true) { begin() }
+    }
+
+    /// The jobs that are done first, unless somebody leads already or has done them.
+    private func first() -> [Job]? {
+        state.withLock { state in
+            if state.isLed { return nil }
+            let jobs = state.take(limit)
+            state.isLed = !jobs.isEmpty
+            return jobs.isEmpty ? nil : jobs
+        }
     }
 
     private func lead(_ first: [Job], _ work: (_ jobs: [Job]) -> Void) {
@@ -53,8 +70,7 @@ final class Convoy<Job: Sendable>: Sendable {
     /// The jobs that are done next; when there are none, nobody leads any more.
     private func next() -> [Job] {
         state.withLock { state in
-            let jobs = Array(state.waiting.prefix(limit))
-            state.waiting.removeFirst(jobs.count)
+            let jobs = state.take(limit)
             if jobs.isEmpty { state.isLed = false }
             return jobs
         }

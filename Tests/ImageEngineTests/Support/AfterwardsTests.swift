@@ -21,6 +21,17 @@ import Testing
         #expect(done == ["turn 1", "turn 2", "turn 3", "one", "other"])
     }
 
+    @Test func whatTakesLongIsDoneLast() {
+        let (long, short) = (Owner(), Owner())
+        var done: [String] = []
+        Afterwards.gather {
+            #expect(Afterwards.put(off: { done.append("long") }, for: long, isLong: true))
+            #expect(Afterwards.put(off: { done.append("short") }, for: short))
+            #expect(Afterwards.put(off: { done.append("again") }, for: long))
+        }
+        #expect(done == ["short", "long"])
+    }
+
     @Test func whatGathersWithinDoesNotEndIt() {
         let owner = Owner()
         var done: [String] = []
@@ -50,6 +61,21 @@ import Testing
         }
         try await eventually("the other thread has tried") { done.value == 1 }
         #expect(gathered.value == 0, "each thread gathers for itself")
+    }
+
+    @Test func whatIsSeenCountsAsLongAsItIsGathered() {
+        let (one, other) = (Owner(), Owner())
+        var isSeenAfterwards: Bool?
+        Afterwards.noteSeen(one)
+        #expect(!Afterwards.hasSeen(one), "nothing is gathered")
+        Afterwards.gather {
+            #expect(!Afterwards.hasSeen(one))
+            Afterwards.noteSeen(one)
+            Afterwards.gather { #expect(Afterwards.hasSeen(one) && !Afterwards.hasSeen(other)) }
+            _ = Afterwards.put(off: { isSeenAfterwards = Afterwards.hasSeen(one) }, for: other)
+        }
+        #expect(isSeenAfterwards == false)
+        Afterwards.gather { #expect(!Afterwards.hasSeen(one)) }
     }
 
     @Test func jobsOfAThreadThatGathersAreAllDone() async throws {

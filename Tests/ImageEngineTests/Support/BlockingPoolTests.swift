@@ -49,6 +49,46 @@ import Testing
         #expect(order.withLock { $0 } == Array(0..<3000))
     }
 
+    @Test func briefJobsInARowDoTogetherWhatTheyPutOff() async throws {
+        let pool = BlockingPool(threads: 1)
+        let (gate, owner) = (Semaphore(), Counter())
+        let order = Mutex<[String]>([])
+        let note: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
+        pool.submit { gate.wait() }
+        for number in 1...3 {
+            pool.submit(briefFor: owner) {
+                note("\(number)")
+                if !Afterwards.put(off: { note("rest") }, for: owner) { note("alone") }
+            }
+        }
+        pool.submit { note(Afterwards.put(off: {}, for: owner) ? "gathers" : "long") }
+        for _ in 0..<20 { pool.submit(briefFor: owner) { _ = Afterwards.put(off: { note("rest") }, for: owner) } }
+        pool.submit { note("end") }
+        gate.signal()
+        try await eventually("all are done") { order.withLock { $0.last } == "end" }
+        #expect(order.withLock { $0 } == ["1", "2", "3", "rest", "long", "rest", "rest", "end"])
+    }
+
+    @Test func briefJobsDoNotWaitForOthersOwnersOrForOneThatIsNotBrief() async throws {
+        let pool = BlockingPool(threads: 1)
+        let (gate, one, other) = (Semaphore(), Counter(), Counter())
+        let order = Mutex<[String]>([])
+        let note: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
+        pool.submit { gate.wait() }
+        for (owner, name) in [(one, "one"), (one, "one"), (other, "other")] {
+            pool.submit(briefFor: owner) { if !Afterwards.put(off: { note(name) }, for: owner) { note("alone") } }
+        }
+        pool.submit(briefFor: one) {
+            _ = Afterwards.put(off: { note("slow") }, for: one)
+            let end = monotonicNanoseconds() + 2_000_000
+            while monotonicNanoseconds() < end {}
+        }
+        pool.submit(briefFor: one) { _ = Afterwards.put(off: { note("end") }, for: one) }
+        gate.signal()
+        try await eventually("all are done") { order.withLock { $0.last } == "end" }
+        #expect(order.withLock { $0 } == ["one", "other", "slow", "end"])
+    }
+
     /// Files may go with it.
     @Test func whatAJobHeldIsLetGoOfWhenItIsDone() async throws {
         final class Held: Sendable {}
@@ -69,18 +109,19 @@ import Testing
         }
     }
 
-    @Test func whatAJobHeldIsLetGoOfThoughOthersWait() async throws {
+    @Test(arguments: [true, false]) func whatAJobHeldIsLetGoOfThoughOthersWait(_ isBrief: Bool) async throws {
         final class Held: Sendable {}
         let pool = BlockingPool(threads: 1)
+        let owner = isBrief ? pool : nil
         let (gate, done) = (Semaphore(), Counter())
         weak var held: Held?
         pool.submit { gate.wait() }
         do {
             let value = Held()
             held = value
-            pool.submit { withExtendedLifetime(value) {} }
+            pool.submit(briefFor: owner) { withExtendedLifetime(value) {} }
         }
-        pool.submit { gate.wait() }
+        pool.submit(briefFor: owner) { gate.wait() }
         pool.submit { done.add() }
         gate.signal()
         try await eventually("nobody holds it") { [weak held] in held == nil }

@@ -53,6 +53,26 @@ import Testing
         second.signal()
     }
 
+    @Test func whatAThreadBringsInARowIsDoneTogetherWhenItIsThrough() {
+        let (convoy, rounds) = (convoy, Rounds())
+        Afterwards.gather {
+            for number in 1...6 { convoy.join(number) { rounds.add($0) } }
+            #expect(rounds.all.isEmpty && convoy.waitingCount == 6)
+        }
+        #expect(rounds.all == [[1, 2, 3, 4], [5, 6]])
+    }
+
+    @Test func whoHasNoTimeTakesAlongWhatOthersPutOff() {
+        let (convoy, rounds) = (convoy, Rounds())
+        Afterwards.gather {
+            convoy.join(1) { rounds.add($0) }
+            convoy.join(2, staysLeader: false) { rounds.add($0) }
+            #expect(rounds.all == [[1, 2]], "it may be waited for")
+            convoy.join(3) { rounds.add($0) }
+        }
+        #expect(rounds.all == [[1, 2], [3]])
+    }
+
     @Test func workMayLetFurtherJobsJoin() {
         let (convoy, rounds) = (convoy, Rounds())
         let inner: @Sendable ([Int]) -> Void = { rounds.add($0) }
