@@ -14,7 +14,12 @@ from .context import BenchError, progress
 FOLDER = Path(__file__).resolve().parent.parent
 ROOT = FOLDER.parent.parent
 
-_LIBRARIES = {"bench-driver": ["jansson"], "bench-echo": ["jansson", "sqlite3"], "bench-store": ["sqlite3"]}
+_LIBRARIES = {
+    "bench-driver": ["jansson"],
+    "bench-echo": ["jansson", "sqlite3"],
+    "bench-fetch": ["curl", "crypto", "sqlite3", "pthread"],
+    "bench-store": ["sqlite3"],
+}
 
 
 def find_binary() -> Path:
@@ -81,7 +86,7 @@ def build_tools() -> Path:
             [_compiler(), *flags, "-o", str(program), *sources, *links], capture_output=True, text=True, check=False
         )
         if done.returncode != 0:
-            raise BenchError(f"Cannot compile {name} (it needs libjansson-dev and libsqlite3-dev):\n{done.stderr}")
+            raise BenchError(f"Cannot compile {name} (they need what the server is built with):\n{done.stderr}")
     return out
 
 

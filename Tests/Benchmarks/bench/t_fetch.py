@@ -15,6 +15,7 @@ from .table import Limit, Row, absolute, compare, missing
 _FETCHERS = Path(__file__).resolve().parent / "fetchers"
 _FLAG = "--max-downloads-per-host"
 _CURL = "curl --parallel"
+_FLOOR = "the libraries alone"
 
 
 @dataclass
@@ -64,7 +65,7 @@ def small(context: Context) -> list[Row]:
     with nginx.serving(context, folder) as base:
         urls = [f"{base}/{number:05d}.jpg" for number in range(count)]
         work = Work("T10", f"fetch {count:,} × 20 KB", urls, pictures.SIZE, "/s", limits)
-        return _run(context, work, ["aria2", "aiohttp", "httpx", "requests", "Node fetch"])
+        return _run(context, work, [_FLOOR, "aria2", "aiohttp", "httpx", "requests", "Node fetch"])
 
 
 def large(context: Context) -> list[Row]:
@@ -159,6 +160,15 @@ def _programs(context: Context, work: Work, others: Sequence[str]) -> dict[str, 
         flags = ["-q", "--no-conf", "--file-allocation=none", "--summary-interval=0", "-x1", "-j", str(connections)]
         return _command(context, work, folder, ["aria2c", *flags, "-d", str(folder), "-i", str(listing)])
 
+    def floor(connections: int) -> Figures:
+        folder = context.path("floor")
+        figures = _figures(
+            batch(context, Side("bench-fetch", [context.tool("bench-fetch"), str(folder), str(listing), str(connections)]), 1)
+        )
+        _check("bench-fetch", folder / "blobs", work)
+        context.discard(folder)
+        return figures
+
     def reader(name: str, argv: list[str]) -> Fetch:
         def fetch(connections: int) -> Figures:
             result = batch(context, Side(name, [*argv, str(listing), str(connections)], log=context.log), 1)
@@ -169,6 +179,8 @@ def _programs(context: Context, work: Work, others: Sequence[str]) -> dict[str, 
         return fetch
 
     def found(name: str) -> Fetch | str:
+        if name == _FLOOR:
+            return floor
         if name == "aria2":
             return aria2 if context.program("aria2c") else "aria2 is not installed"
         if name == "Node fetch":
@@ -186,11 +198,15 @@ def _programs(context: Context, work: Work, others: Sequence[str]) -> dict[str, 
 def _command(context: Context, work: Work, folder: Path, argv: list[str]) -> Figures:
     """Runs a program that writes the pictures into ``folder``, and removes them."""
     figures = _figures(batch(context, Side(argv[0], argv, log=context.log), 1))
-    sizes = [path.stat().st_size for path in folder.iterdir()]
-    if sizes != [work.bytes] * len(work.urls):
-        raise BenchError(f"{argv[0]} left {len(sizes)} files of {sum(sizes):,} bytes in all.")
+    _check(argv[0], folder, work)
     context.discard(folder)
     return figures
+
+
+def _check(name: str, folder: Path, work: Work) -> None:
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    if sizes != [work.bytes] * len(work.urls):
+        raise BenchError(f"{name} left {len(sizes)} files of {sum(sizes):,} bytes in all.")
 
 
 def _figures(result: dict[str, object]) -> Figures:
