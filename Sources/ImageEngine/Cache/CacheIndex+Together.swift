@@ -51,7 +51,9 @@ extension CacheIndex {
                 then(outcome.result.withLock { $0 } ?? Result { try self.write(syncs: syncs, body) })
             })
         convoy.join(write, staysLeader: servesOthers) { [self] writes in
-            if writes.count == 1 || (try? share(writes)) != true { for write in writes { write.doAlone() } }
+            var isDone = false
+            if writes.count > 1 { Afterwards.gather { isDone = (try? share(writes)) == true } }
+            if !isDone { for write in writes { write.doAlone() } }
             Afterwards.gather { for write in writes { write.finish() } }
         }
     }

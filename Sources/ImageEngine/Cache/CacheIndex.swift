@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The index of one cache folder, shared by all processes on it: what is there, how large, how long, when last used.
@@ -142,7 +143,12 @@ final class CacheIndex: Sendable {
                 inode = open.inode
                 let value = try body(open)
                 // A miss may mean that the folder was replaced under us; whoever replaced it wrote a new file.
-                if value != nil || open.inode == Self.inode(path) { return value ?? missing }
+                // Of those that are asked for together one tells that.
+                if value != nil || Afterwards.hasSeen(open) { return value ?? missing }
+                if open.inode == Self.inode(path) {
+                    Afterwards.noteSeen(open)
+                    return missing
+                }
                 slot = nil
             }
             readable.store(false, ordering: .relaxed)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 extension DiskStorage {
@@ -394,13 +395,18 @@ extension DiskStorage {
         return eviction.removed
     }
 
+    /// So many bytes more than what must stay free are room for all that is written together.
+    private static let ampleSpace = 64 << 20
+
     /// Sees to it that the disk does not run full: takes images out first, if that is enough.
     ///
     /// - Throws: ``StorageFailure`` when there would be less space left than configured.
     private func keepSpaceFree(for content: Content, _ configuration: Configuration) throws {
-        guard configuration.freeSpaceFloor != 0, let space = freeSpace() else { return }
+        // Files that are written together are small, and one of them tells that there is room for all.
+        guard configuration.freeSpaceFloor != 0, !Afterwards.hasSeen(self), let space = freeSpace() else { return }
         let floor = configuration.freeSpaceFloor ?? min(space.total / 100, 256 << 20)
         let missing = StorageFolder.size(of: content) + floor - space.available
+        guard missing > -Self.ampleSpace else { return Afterwards.noteSeen(self) }
         guard missing > 0 else { return }
         let totals = try index.totals()
         if totals.bytes >= missing {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// The folder of one cache: names, whole-file writes, and the leftovers of writers that died.
@@ -53,14 +54,21 @@ final class StorageFolder: Sendable {
 
     /// A new path for a file that is being written.
     ///
-    /// - Parameter fileName: The name the file will get, which the path begins with.
-    func partialPath(_ fileName: String = "body") throws -> String {
+    /// - Parameters:
+    ///   - fileName: The name the file will get, which the path begins with.
+    ///   - looks: Whether the folder is looked at, though it may just have been for another file.
+    func partialPath(_ fileName: String = "body", looks: Bool = true) throws -> String {
         let number = serial.add(1, ordering: .relaxed).newValue
-        return "\(path)/partial/\(fileName)~\(try sessionName())~\(number)"
+        return "\(path)/partial/\(fileName)~\(try sessionName(looks: looks))~\(number)"
     }
 
-    private func sessionName() throws -> String {
-        if let name = try session.name(begins: false), Self.isFolder(path + "/partial") { return name }
+    private func sessionName(looks: Bool) throws -> String {
+        // Of files that are written together one tells whether the folder and the mark are at their places.
+        if !looks, Afterwards.hasSeen(session), let name = session.knownName { return name }
+        if let name = try session.name(begins: false), Self.isFolder(path + "/partial") {
+            Afterwards.noteSeen(session)
+            return name
+        }
         try prepare()
         guard let name = try session.name(begins: true) else { throw StorageFailure(ENOENT, "use the folder", path) }
         return name
@@ -88,8 +96,7 @@ final class StorageFolder: Sendable {
 
     private func write(_ bytes: [UInt8], _ fileName: String, syncs: Bool) throws -> Draft {
         let checksum = bytes.withUnsafeBytes { Digest(of: $0) }
-        let path = try partialPath(fileName)
-        let descriptor = try Self.create(path)
+        let (path, descriptor) = try createPartial(fileName)
         defer { close(descriptor) }
         do {
             try bytes.withUnsafeBytes { try Self.writeAll($0, to: descriptor, path) }
@@ -105,8 +112,7 @@ final class StorageFolder: Sendable {
         let input = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard input >= 0 else { throw StorageFailure(errno, "open", source) }
         defer { close(input) }
-        let path = try partialPath(fileName)
-        let descriptor = try Self.create(path)
+        let (path, descriptor) = try createPartial(fileName)
         defer { close(descriptor) }
         do {
             let checksum = try Self.digest(of: input, source) { try Self.writeAll($0, to: descriptor, path) }
@@ -139,6 +145,18 @@ final class StorageFolder: Sendable {
         }
         guard let stamp = FileStamp(descriptor: descriptor) else { throw StorageFailure(errno, "look at", path) }
         return Draft(path: path, stamp: stamp, checksum: checksum)
+    }
+
+    /// A new file that is to become the one of that name.
+    private func createPartial(_ fileName: String) throws -> (path: String, descriptor: Int32) {
+        do {
+            let path = try partialPath(fileName, looks: false)
+            return (path, try Self.create(path))
+        } catch let failure as StorageFailure where [ENOENT, ENOTDIR].contains(failure.code) {
+            // The folder has gone since it was looked at.
+            let path = try partialPath(fileName)
+            return (path, try Self.create(path))
+        }
     }
 
     /// A new file that nobody else has, readable by nobody else.
@@ -175,8 +193,17 @@ final class StorageFolder: Sendable {
     ///
     /// - Parameter replaces: Whether a file is expected to be there.
     func place(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
-        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
+        // Of files that are named together one tells whether the folder is at its place.
+        if Afterwards.hasSeen(self), let placement = try? placeInShard(draft, at: target, replaces: replaces) {
+            return placement
+        }
         try clearWay(for: path + "/blobs", kind: S_IFDIR)
+        Afterwards.noteSeen(self)
+        return try placeInShard(draft, at: target, replaces: replaces)
+    }
+
+    private func placeInShard(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
+        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
         try clearWay(for: shard, kind: S_IFDIR)
         // Most are new, and then nothing is in the way.
         if !replaces, link(draft, target) == 0 { return .linked }

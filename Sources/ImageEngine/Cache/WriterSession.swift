@@ -20,6 +20,9 @@ final class WriterSession: Sendable {
 
     deinit { end() }
 
+    /// The name of a session that has begun, whatever has become of its file.
+    var knownName: String? { mark.withLock { $0?.name } }
+
     /// The session's name, begun if need be; nil when its file is gone or cannot be made.
     func name(begins: Bool) throws -> String? {
         // With no lock held: every write asks, and threads that wait for one another here cost more than the look.

@@ -5,6 +5,10 @@ extension ImageManager {
     /// with what it has not begun.
     final class Departure: Sendable {
         fileprivate let identity: Digest?
+        /// When the request began, on a clock that never goes back.
+        fileprivate let started: Int
+        /// Nanoseconds from one note of progress to the next: fewer where others wait less long.
+        fileprivate let interval: Int
         private let state: Mutex<State>
 
         fileprivate struct State: Sendable {
@@ -16,8 +20,9 @@ extension ImageManager {
             var hit: ImageCache.Hit?
         }
 
-        fileprivate init(identity: Digest?, _ patience: FlightPatience) {
-            self.identity = identity
+        fileprivate init(identity: Digest?, from start: Int, span: Int) {
+            (self.identity, started, interval) = (identity, start, min(1_000_000_000, span / 4))
+            let patience = FlightPatience(from: start, span: span)
             state = Mutex(State(patience: patience, isSettled: identity == nil))
         }
 
@@ -88,7 +93,7 @@ extension ImageManager {
         let isAlone = options.forceRefresh || options.cacheMemoryOnly || options.fromMemoryCacheOrRefresh
         return Departure(
             identity: isAlone ? nil : flying.request.flight(to: flying.key),
-            FlightPatience(from: flying.started, span: Int(flying.request.timeout * 1e9)))
+            from: flying.started, span: Int(flying.request.timeout * 1e9))
     }
 
     /// Loads an image and stores it.
@@ -151,7 +156,8 @@ extension ImageManager {
         _ report: @escaping @Sendable (DownloadProgress) -> Void, _ departure: Departure
     ) -> @Sendable (DownloadProgress) -> Void {
         { [monotonic = configuration.clock.monotonic] progress in
-            departure.flight?.noteProgress(at: monotonic())
+            departure.flight?.noteProgress(
+                at: monotonic(), since: departure.started, every: departure.interval)
             report(progress)
         }
     }

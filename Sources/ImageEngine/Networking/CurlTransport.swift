@@ -120,8 +120,12 @@ final class CurlTransport: Sendable {
     private func run() {
         let loop = Loop(settings)
         while true {
-            obey(loop)
-            guard let multi = loop.multi else {
+            var pause: Int?
+            Afterwards.gather {
+                obey(loop)
+                pause = loop.turn()
+            }
+            guard let multi = loop.multi, let pause else {
                 // Nothing was begun, so there is nothing to wait for: the next command starts another thread.
                 let goesOn = state.withLock { state in
                     state.hasThread = !state.commands.isEmpty
@@ -130,8 +134,6 @@ final class CurlTransport: Sendable {
                 guard goesOn else { return }
                 continue
             }
-            var pause = 0
-            Afterwards.gather { pause = loop.turn(multi) }
             let polls = state.withLock { state in
                 state.handle = UInt(bitPattern: multi)
                 state.isPolling = state.commands.isEmpty
@@ -176,6 +178,8 @@ private final class Loop {
     /// Nil as long as there is no transfer, or no memory for one.
     private(set) var multi: UnsafeMutableRawPointer?
     private var transfers: [UInt64: Transfer] = [:]
+    /// The same, by what libcurl knows them by.
+    private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
     private let book = TransferBook()
     private let settings: TransportSettings
     private var nextCheck = 0
@@ -191,8 +195,9 @@ private final class Loop {
         }
         let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
         transfers[id] = transfer
+        byHandle[easy] = transfer
         hc_multi_add(multi, easy)
-        nextCheck = 0
+        check(transfer, monotonicNanoseconds())
     }
 
     private func makeMulti() -> UnsafeMutableRawPointer? {
@@ -219,13 +224,14 @@ private final class Loop {
         release(transfer)
     }
 
-    /// Moves everything on; returns for how many milliseconds the thread may sleep.
-    func turn(_ multi: UnsafeMutableRawPointer) -> Int {
+    /// Moves everything on; returns for how many milliseconds the thread may sleep, or nil when there is nothing to wait for.
+    func turn() -> Int? {
+        guard let multi else { return nil }
         var running: Int32 = 0
         hc_multi_perform(multi, &running)
         var code = CURLE_OK
         while let easy = hc_multi_next_done(multi, &code) {
-            guard let transfer = transfers.values.first(where: { $0.easy == easy }) else { continue }
+            guard let transfer = byHandle[easy] else { continue }
             // Its numbers are read before the handle is used again.
             if transfer.complete(code) { release(transfer) }
         }
@@ -241,19 +247,18 @@ private final class Loop {
 
     private func checkTimes(_ now: Int) {
         nextCheck = .max
-        for transfer in transfers.values.map(\.self) {
-            if let due = transfer.check(now: now) {
-                nextCheck = min(nextCheck, due)
-            } else {
-                release(transfer)
-            }
-        }
+        for transfer in transfers.values.map(\.self) { check(transfer, now) }
+    }
+
+    private func check(_ transfer: Transfer, _ now: Int) {
+        if let due = transfer.check(now: now) { nextCheck = min(nextCheck, due) } else { release(transfer) }
     }
 
     /// Lets go of a transfer that has ended. libcurl does not wait here for a name that is still being looked up: its
     /// thread ends by itself (see `CURLOPT_QUICK_EXIT` in ``Transfer``).
     private func release(_ transfer: Transfer) {
         transfers[transfer.id] = nil
+        byHandle[transfer.easy] = nil
         if let multi { hc_multi_remove(multi, transfer.easy) }
         // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
         // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.

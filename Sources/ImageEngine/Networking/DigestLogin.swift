@@ -97,21 +97,21 @@ extension ChallengeList {
 
 extension Hop {
     /// The `Authorization` that answers the digest challenge of its server; nil when there is nothing to answer.
-    func digestAnswer(use: Int, own: String) -> String? {
+    func digestAnswer(use: Int, own: @autoclosure () -> String) -> String? {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
         return digest.answer(
             user: user, password: password, method: method.rawValue,
-            target: String(decoding: url.target, as: UTF8.self), use: use, own: own)
+            target: String(decoding: url.target, as: UTF8.self), use: use, own: own())
     }
 
     /// The `Proxy-Authorization` that answers the digest challenge of a proxy; nil when there is nothing to answer.
-    func digestAnswer(to proxy: String?, use: Int, own: String) -> String? {
+    func digestAnswer(to proxy: String?, use: Int, own: @autoclosure () -> String) -> String? {
         guard let digest = proxyLogin?.digest, case .basic(let user, let password) = proxyLogin?.credentials(for: proxy)
         else { return nil }
         // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
         return digest.answer(
             user: user, password: password, method: url.isSecure ? "CONNECT" : method.rawValue,
-            target: url.proxyTarget, use: use, own: own)
+            target: url.proxyTarget, use: use, own: own())
     }
 
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.

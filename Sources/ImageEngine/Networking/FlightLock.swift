@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Lets one of all the processes on a cache folder download what several want at the same time.
@@ -32,7 +33,14 @@ final class FlightLock: Sendable {
 
     /// The same, unless the file has to be opened or made first: then it is nil. Takes microseconds.
     func takeAtOnce(_ identity: Digest) -> Attempt? {
-        file.withLock { $0.flatMap { $0.isAt(folder.path + "/flights") ? $0 : nil } }?.take(identity)
+        let known = file.withLock { file -> FlightFile? in
+            guard let open = file else { return nil }
+            if Afterwards.hasSeen(open) { return open }
+            guard open.isAt(folder.path + "/flights") else { return nil }
+            Afterwards.noteSeen(open)
+            return open
+        }
+        return known?.take(identity)
     }
 
     /// A number that changes as long as the flight of a request gets on, whoever has it.
@@ -67,9 +75,6 @@ final class FlightLock: Sendable {
 
 /// The right to download one thing, given back with the last reference.
 final class Flight: Sendable {
-    /// Nanoseconds from one note of progress to the next.
-    private static let interval = 1_000_000_000
-
     private let file: FlightFile
     private let offset: Int
     private let noted = Atomic(0)
@@ -83,10 +88,13 @@ final class Flight: Sendable {
 
     /// Lets those that wait know that it gets on; now and then at most.
     ///
-    /// - Parameter now: Nanoseconds of a clock that never goes back.
-    func noteProgress(at now: Int) {
+    /// - Parameters:
+    ///   - now: Nanoseconds of a clock that never goes back.
+    ///   - start: When it began, by the same clock: most are over before anything is worth a note.
+    ///   - interval: Nanoseconds from there to the first note, and from one to the next.
+    func noteProgress(at now: Int, since start: Int, every interval: Int = 1_000_000_000) {
         let last = noted.load(ordering: .relaxed)
-        guard last == 0 || now - last >= Self.interval else { return }
+        guard now - (last == 0 ? start : last) >= interval else { return }
         noted.store(now, ordering: .relaxed)
         file.noteProgress(offset)
     }

@@ -19,8 +19,14 @@ final class ResumeFolder: Sendable {
     init(_ folder: StorageFolder) { self.folder = folder }
 
     /// The body that was begun for a request, if there is one and nobody else goes on with it.
-    func take(_ identity: Digest) -> ResumePart? {
-        let place = "\(path)/\(identity.hex)"
+    func take(_ identity: @autoclosure () -> Digest) -> ResumePart? {
+        // Most caches have never had any: of those who ask together one looks.
+        if Afterwards.hasSeen(self) { return nil }
+        guard StorageFolder.isFolder(path) else {
+            Afterwards.noteSeen(self)
+            return nil
+        }
+        let place = "\(path)/\(identity().hex)"
         let descriptor = open(place, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         guard Self.lock(descriptor, at: place), let stamp = FileStamp(descriptor: descriptor),

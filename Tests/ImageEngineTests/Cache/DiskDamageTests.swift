@@ -179,6 +179,23 @@ import Testing
         #expect(disk.blobs.isEmpty)
     }
 
+    @Test(arguments: ["", "/blobs", "/partial"], [true, false])
+    func folderThatGoesWhileSeveralAreStoredInARowIsMadeAnew(_ part: String, _ isReplaced: Bool) throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "first")
+        try together {
+            try disk.store(picture, "a")
+            try FileManager.default.removeItem(atPath: disk.root + part)
+            if isReplaced, !part.isEmpty {
+                try "no folder".write(toFile: disk.root + part, atomically: false, encoding: .utf8)
+            }
+            try disk.store(picture, "b")
+        }
+        #expect(try disk.bytes("b") == picture)
+        #expect(try disk.reopened().bytes("b") == picture)
+        #expect(disk.partials.isEmpty)
+    }
+
     /// Reliability B3: a link leads nowhere outside.
     @Test func shardThatIsALinkIsNotFollowed() throws {
         let disk = try TestDisk()

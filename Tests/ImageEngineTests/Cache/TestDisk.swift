@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import Synchronization
 import TestSupport
 
@@ -172,4 +173,11 @@ extension DiskStorage {
         lend(record, for: lease)
         touch(record)
     }
+}
+
+/// Does something as a thread does what it does in a row.
+func together(_ body: () throws -> Void) throws {
+    var outcome: Result<Void, any Error> = .success(())
+    Afterwards.gather { outcome = Result(catching: body) }
+    try outcome.get()
 }
