@@ -235,8 +235,10 @@ struct Exchange: Sendable {
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.
     private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferOrder.Head) -> Void)? {
         guard let delegate = delegate(for: .validateStatus) else { return nil }
-        return { [transport] head in
+        return { [transport, stall] head in
             question.ask {
+                stall(true)
+                defer { stall(false) }
                 do {
                     let verdict = try await delegate.accepts(
                         status: head.status, contentType: head.contentType, url: head.url)
@@ -261,8 +263,17 @@ struct Exchange: Sendable {
         ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
         // What a proxy reaches for us is taken for public.
-        guard let reached = timing.isProxied ? .public : timing.reached else { return }
+        // Where a proxy dials for us, an address that is written out is what was reached; a name may be anybody's.
+        let named = IPAddress(hop.url.host).map(transport.settings.classify)
+        guard let reached = timing.isProxied ? named ?? .public : timing.reached else { return }
         origin = origin.map { min($0, reached) } ?? reached
+    }
+
+    /// Asks somebody, and lets others run beside the download meanwhile as beside one whose server says nothing.
+    private func aside<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
+        stall(true)
+        defer { stall(false) }
+        return try await ask()
     }
 
     // MARK: Redirects
@@ -270,7 +281,9 @@ struct Exchange: Sendable {
     private mutating func redirected(_ hop: Hop, _ status: Int, _ location: String) async throws -> Hop {
         var next = try policy.next(after: hop, status: status, location: location)
         if let delegate = delegate(for: .redirect) {
-            guard let draft = try await delegate.redirect(next.draft, from: hop.url.text, status: status) else {
+            let draft = next.draft
+            let answer = try await aside { try await delegate.redirect(draft, from: hop.url.text, status: status) }
+            guard let draft = answer else {
                 throw ImageError.invalidStatusCode(status, url: request.url)
             }
             let changed = try next.changed(to: draft)
@@ -333,10 +346,10 @@ struct Exchange: Sendable {
         else {
             throw refusal
         }
-        let answer = try await delegate.answer(
-            AuthenticationChallenge(
-                url: hop.url.text, host: isProxy ? proxy ?? "" : hop.url.host, realm: best.realm, scheme: best.scheme,
-                isProxy: isProxy, failures: failures))
+        let challenge = AuthenticationChallenge(
+            url: hop.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : hop.url.host, realm: best.realm,
+            scheme: best.scheme, isProxy: isProxy, failures: failures)
+        let answer = try await aside { try await delegate.answer(challenge) }
         failures += 1
         switch answer {
         case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)
@@ -363,8 +376,11 @@ struct Exchange: Sendable {
     /// An answer without a body, when a delegate says what it is worth.
     private func judged(_ download: Download) async throws -> Download {
         let response = download.response
-        let verdict = try await delegate(for: .validateStatus)?.accepts(
-            status: response.status, contentType: response.contentType, url: response.url)
+        let delegate = delegate(for: .validateStatus)
+        let verdict = try await aside {
+            try await delegate?.accepts(
+                status: response.status, contentType: response.contentType, url: response.url)
+        }
         if let error = request.refusal(of: response, accepted: verdict ?? nil) { throw error }
         return download
     }

@@ -9,6 +9,16 @@ public enum ProxyChoice: Sendable, Hashable {
 
     /// The choice that a setting writes: `none` or a URL.
     public init(_ text: String) { self = text == "none" ? .none : .url(text) }
+
+    /// What a setting says, for people: with `…` in the place of a password.
+    public static func shown(_ text: String) -> String {
+        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+            return text
+        }
+        return text[...colon] + "…" + text[at...]
+    }
 }
 
 /// Which proxy each URL goes through: a plain value.
@@ -50,6 +60,24 @@ struct ProxyTable: Sendable, Hashable {
             return other + proxy.dropFirst(scheme.count)
         }
         return proxy
+    }
+
+    /// The same proxy without the user and password that stand in it.
+    static func withoutCredentials(_ proxy: String) -> String {
+        let start = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
+        let authority = proxy[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return proxy }
+        return String(proxy[..<start] + proxy[proxy.index(after: at)...])
+    }
+
+    /// The host of a proxy: without scheme, user, password and port.
+    static func host(of proxy: String) -> String {
+        var rest = withoutCredentials(proxy)[...]
+        if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
+        rest = rest.prefix { !"/?#".contains($0) }
+        let port = rest.lastIndex(of: ":").map { rest[$0...] }
+        if let port, !port.contains("]") { rest = rest.dropLast(port.count) }
+        return rest.lowercased()
     }
 
     /// The proxy for a URL; nil for none.

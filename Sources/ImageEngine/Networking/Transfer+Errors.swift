@@ -6,6 +6,7 @@ extension Transfer {
     func error(_ code: CURLcode) -> ImageError {
         let text = String(cString: hc_easy_strerror(code))
         let reason = "\(text)."
+        if let refusal = proxyRefusal(code) { return refusal }
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
@@ -30,6 +31,11 @@ extension Transfer {
                 url: request.url,
                 reason:
                     "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
+        // TLS 1.3 tells it after the handshake (RFC 8446, 6.2: certificate_required).
+        case CURLE_SSL_CONNECT_ERROR where wantsCertificate, CURLE_RECV_ERROR where wantsCertificate,
+            CURLE_SEND_ERROR where wantsCertificate:
+            return .tlsFailed(
+                url: request.url, reason: "the server wants a client certificate (name one in clientCertificate).")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return .tlsFailed(url: request.url, reason: reason)
@@ -41,5 +47,25 @@ extension Transfer {
             return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
         default: return .connectionFailed(url: request.url, reason: reason)
         }
+    }
+
+    /// What the answer of a proxy means that did not connect us.
+    private func proxyRefusal(_ code: CURLcode) -> ImageError? {
+        // CURLE_PROXY, for what it says by SOCKS too.
+        guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
+        switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {
+        case 407: return .invalidStatusCode(407, url: request.url)
+        case let status where status >= 300:
+            return .connectionFailed(
+                url: request.url,
+                reason: "the proxy does not connect to the host; it answers with the status \(status).")
+        default: return nil
+        }
+    }
+
+    /// Whether libcurl heard from the server that it wants a certificate of ours.
+    private var wantsCertificate: Bool {
+        let text = String(cString: failureText).lowercased()
+        return text.contains("certificate") && text.contains("required")
     }
 }

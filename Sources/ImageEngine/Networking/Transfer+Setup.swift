@@ -106,12 +106,15 @@ extension Transfer {
 
     private func configureProxy() {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
-        hc_set_string(easy, CURLOPT_PROXY, proxy ?? "")
+        let login = order.hop.proxyLogin?.credentials(for: proxy)
+        // libcurl prefers what stands in the URL to what was given when that was refused.
+        let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
+        hc_set_string(easy, CURLOPT_PROXY, place ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
         if let answer = order.hop.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
-        } else if case .basic(let user, let password) = order.hop.proxyLogin?.credentials(for: proxy) {
+        } else if case .basic(let user, let password) = login {
             hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.

@@ -36,6 +36,49 @@ import Testing
         #expect(delegate.asked == ["accepts \(status) image/png /a"], "once")
     }
 
+    /// Protocol §6: the download waits meanwhile, and nothing else does.
+    @Test(arguments: [DownloadDelegates.Question.redirect, .validateStatus, .challenge])
+    func downloadsFromElsewhereGoOnWhileTheDelegateIsAsked(_ question: DownloadDelegates.Question) async throws {
+        let engine = try TestEngine { $0.downloader.maxConcurrentDownloads = 1 }
+        let server = try LocalServer { [picture] request in
+            switch request.path {
+            case "/redirect": .redirect(to: "/a")
+            case "/challenge" where request.headers["authorization"] == nil:
+                .reply(401, ["WWW-Authenticate": "Basic realm=r"], [])
+            default: .reply(200, [:], picture)
+            }
+        }
+        defer { server.stop() }
+        let other = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { other.stop() }
+        let gate = Gate()
+        delegate.onRedirect { draft, _, _ in
+            await gate.wait()
+            return draft
+        }
+        delegate.onAccepts { _, _ in
+            await gate.wait()
+            return true
+        }
+        delegate.onAnswer { _ in
+            await gate.wait()
+            return .credential(.basic(user: "u", password: "p"))
+        }
+        let path =
+            switch question {
+            case .redirect: "/redirect"
+            case .challenge: "/challenge"
+            default: "/a"
+            }
+        let options = ImageOptions { $0.delegates = DownloadDelegates(delegate, questions: [question]) }
+        let task = Task { try await engine.image(server.url(path), { $0 = options }) }
+        try await eventually("the delegate is asked") { gate.waiterCount == 1 }
+        #expect(try await engine.image(other.url("/a")).cacheType == .none)
+        gate.open()
+        #expect(try await task.value.cacheType == .none)
+        #expect(engine.manager.statistics.stalledDownloads == 0 && engine.manager.downloader.load.running == 0)
+    }
+
     @Test func noMoreOfTheBodyIsReadUntilTheDelegateHasAnswered() async throws {
         let server = try LocalServer { [large] _ in .reply(200, [:], large) }
         defer { server.stop() }

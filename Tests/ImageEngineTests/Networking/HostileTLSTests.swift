@@ -186,6 +186,10 @@ import Testing
         #expect(server.requests.count == (error == nil ? 1 : 0))
         #expect(server.requests.allSatisfy { $0.headers["proxy-authorization"] == nil })
         #expect(error?.description.contains("wrong") != true, "no error shows them")
+        if kind == "http", let error {
+            #expect(error == .invalidStatusCode(407, url: relay.url("/a", host: "pictures.test")))
+            #expect(!error.isRetryable)
+        }
     }
 
     /// C6: also where the proxy's URL says that we are to find it, for then nobody would judge it.

@@ -64,7 +64,8 @@ import Testing
             $0.tls.clientKey = client.key
         }
         #expect(try await engine.failure(relay.url("/a")) == nil)
-        #expect(try await self.engine { $0.tls.caFile = certificate.certificate }.failure(relay.url("/b")) != nil)
+        let stranger = try await self.engine { $0.tls.caFile = certificate.certificate }.failure(relay.url("/b"))
+        #expect(stranger?.name == "tlsFailed" && "\(stranger ?? .notCached(key: ""))".contains("clientCertificate"))
         let away = try LocalServer { _ in .redirect(to: relay.url("/c")) }
         defer { away.stop() }
         let fresh = try self.engine {
@@ -162,6 +163,43 @@ import Testing
         }
     }
 
+    /// What a proxy dials cannot be judged, but for addresses that are written out.
+    @Test(arguments: [
+        ("http://10.1.2.3/a", "http://10.1.2.3/b", true), ("http://10.1.2.3/a", "http://10.9.9.9/b", true),
+        ("http://127.0.0.1/a", "http://127.0.0.1/b", true), ("http://127.0.0.1/a", "http://10.1.2.3/b", true),
+        ("http://10.1.2.3/a", "http://127.0.0.1/b", false), ("http://pictures.invalid/a", "http://10.1.2.3/b", false),
+        ("http://11.1.2.3/a", "http://10.1.2.3/b", false),
+    ])
+    func throughAProxyNoRedirectLeadsToAMorePrivateAddress(
+        _ first: String, _ second: String, _ may: Bool
+    ) async throws {
+        let proxy = try LocalServer { [picture] request in
+            request.path == first ? .redirect(to: second) : .reply(200, [:], picture)
+        }
+        defer { proxy.stop() }
+        let engine = try engine { $0.proxy = .url("http://127.0.0.1:\(proxy.port)") }
+        let error = try await engine.failure(first)
+        #expect(error?.name == (may ? nil : "forbiddenAddress"), "\(String(describing: error))")
+        #expect(proxy.requests.map(\.path) == (may ? [first, second] : [first]))
+    }
+
+    /// The delegate hears which host asks, and not what we say to it.
+    @Test(arguments: [
+        ("http://ann:secret@Proxy.example:3128", "proxy.example"), ("https://proxy.example/", "proxy.example"),
+        ("socks5h://u:p@ss@[2001:db8::1]:1080", "[2001:db8::1]"), ("http://[::1]", "[::1]"), ("p:8080", "p"),
+    ])
+    func hostOfAProxyIsItsNameAlone(_ proxy: String, _ host: String) {
+        #expect(ProxyTable.host(of: proxy) == host)
+    }
+
+    @Test(arguments: [
+        ("http://ann:secret@p:3128", "http://ann:…@p:3128"), ("http://ann@p:3128", "http://ann@p:3128"),
+        ("ann:se@cret@p", "ann:…@p"), ("http://p:3128/a:b@c", "http://p:3128/a:b@c"), ("none", "none"),
+    ])
+    func passwordOfAProxyIsNotShown(_ setting: String, _ shown: String) {
+        #expect(ProxyChoice.shown(setting) == shown)
+    }
+
     @Test func delegateAnswersTheChallengeOfAProxy() async throws {
         let proxy = try LocalServer { [picture] request in
             request.headers["proxy-authorization"] == "Basic dTpw"
@@ -169,13 +207,17 @@ import Testing
         }
         defer { proxy.stop() }
         let delegate = TestDelegate()
-        delegate.onAnswer { $0.isProxy ? .credential(.basic(user: "u", password: "p")) : .cancel }
-        let engine = try engine { $0.proxy = .url("http://127.0.0.1:\(proxy.port)") }
-        let error = try await engine.failure("http://pictures.invalid/a.png") {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+        delegate.onAnswer {
+            $0.isProxy && $0.host == "127.0.0.1" ? .credential(.basic(user: "u", password: "p")) : .cancel
         }
-        #expect(error == nil)
-        #expect(delegate.asked == ["basic p 0"])
+        let engine = try engine { $0.proxy = .url("http://old:wrong@127.0.0.1:\(proxy.port)") }
+        for url in ["http://pictures.invalid/a.png", "http://10.1.2.3/a.png"] {
+            let error = try await engine.failure(url) {
+                $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            }
+            #expect(error == nil)
+        }
+        #expect(delegate.asked == ["basic p 0", "basic p 0"])
     }
 
     @Test func credentialsForAProxyStayWithIt() async throws {
@@ -219,10 +261,11 @@ import Testing
             $0.proxy = .url("http://127.0.0.1:\(proxy.port)")
             $0.tls.caFile = certificate.certificate
         }
-        guard case .connectionFailed = try await engine.failure(relay.url("/a")) else {
+        guard case .connectionFailed(_, let reason) = try await engine.failure(relay.url("/a")) else {
             Issue.record("the proxy's refusal was taken for the server's")
             return
         }
+        #expect(reason.contains("403"), "\(reason)")
     }
 
     @Test(

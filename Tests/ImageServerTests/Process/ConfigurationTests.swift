@@ -153,6 +153,7 @@ struct ConfigurationTests {
         try write(#"{"durability":"disk","maxDownloadsPerHost":2,"caches":{"a":{"memory":{"countLimit":5}}}}"#)
         let environment = [
             "XDG_CONFIG_HOME": scratch.path + "/xdg", "HALCYON_CACHE_DIR": cache, "HALCYON_MEMORY_LIMIT": "1000",
+            "HALCYON_PROXY": "http://ann:secret@proxy.example:3128",
         ]
         let run = try Command.shell("\"$HALCYON\" config --json --disk-limit 7", environment: environment)
         let listing = try JSON(run.output)
@@ -164,6 +165,7 @@ struct ConfigurationTests {
         expect(["cacheDir"], .string(cache), "environment")
         expect(["framing"], .string("auto"), "default")
         expect(["maxDownloadsPerHost"], .integer(2), "file")
+        expect(["proxy"], .string("http://ann:…@proxy.example:3128"), "environment")
         expect(["memory", "totalBytesLimit"], .integer(1000), "environment")
         expect(["memory", "preferredBytesAfterPurge"], .integer(600), "environment")
         expect(["disk", "bytesLimit"], .integer(7), "flag")
