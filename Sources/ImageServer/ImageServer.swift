@@ -20,6 +20,8 @@ public final class ImageServer: RequestHandler {
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
         /// Sends a notification of a method with params, unless the client does not read; never waits.
         public var notify: @Sendable (StaticString, (inout JSONWriter) -> Void) -> Void = { _, _ in }
+        /// Decides without the client whatever it was asked.
+        public var endRequestsToClient: @Sendable () -> Void = {}
         /// Whom the server may ask; nil when there is nobody.
         public var client: @Sendable () -> (any RequestSender)? = { nil }
 
@@ -227,6 +229,7 @@ public final class ImageServer: RequestHandler {
     func shutDown() {
         end.come()
         subscriptions.removeAll()
+        hooks.hooks.withLock { $0 }.endRequestsToClient()
     }
 
     /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).

@@ -52,6 +52,9 @@ extension Connection: RequestSender {
         try await inquiries.request(method, timeout: timeout, params: params, decode: decode)
     }
 
+    /// Asks the client nothing any more; what was asked fails with ``ClientRequestError/ended``.
+    public func endRequestsToClient() { inquiries.end() }
+
     /// How many requests to the client have no answer yet.
     public var requestsToClient: Int { inquiries.count }
 }

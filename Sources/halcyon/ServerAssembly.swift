@@ -43,6 +43,7 @@ struct ServerAssembly {
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
         hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
         hooks.client = { [weak connection] in connection }
+        hooks.endRequestsToClient = { [weak connection] in connection?.endRequestsToClient() }
         hooks.watchProcess = watchProcess
         server.use(hooks)
         return connection

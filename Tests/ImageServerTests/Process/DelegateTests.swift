@@ -145,6 +145,18 @@ struct DelegateTests {
         #expect(web.requests.count == 1)
     }
 
+    @Test func shutdownWhileTheClientIsAskedGoesOnWithoutIt() throws {
+        let web = try site()
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder, ["--delegate-timeout", "86400"])
+        try server.request(1, "retrieve", retrieve(web.url("/a.png")))
+        _ = try question(server)
+        #expect(try server.call(2, "shutdown")["result"] == .null)
+        #expect(try server.next()?["result"]?["width"]?.integer == 61)
+        #expect(web.requests.count == 1)
+        #expect(server.finish() == 0)
+    }
+
     @Test func nothingIsAskedAfterShutdown() throws {
         let gate = Gate()
         let bytes = try picture
