@@ -59,7 +59,7 @@ extension ImageCache {
         }
         memory.removeAll()
         failures.withLock { $0.removeAll() }
-        var removal = try disk.removeAll()
+        var removal = try emptyDisk()
         removal.count += count
         removal.bytes += bytes.load(ordering: .relaxed)
         return removal
@@ -83,6 +83,11 @@ extension ImageCache {
             detach(key)
         }
         memory.removeAll { _, entry in entry.record.path != nil && !entry.record.isLocalFile }
+        return try emptyDisk()
+    }
+
+    /// Removes every entry, and bodies that broke off.
+    private func emptyDisk() throws(ImageError) -> DiskStorage.Removal {
         ResumeFolder(disk.folder).clear()
         return try disk.removeAll()
     }

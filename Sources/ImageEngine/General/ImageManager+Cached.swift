@@ -31,6 +31,8 @@ extension ImageManager {
         let key = isMade ? options.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = cache.revalidation(options)
         if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
+        // Memory would take note of it here, and it would be answered from there when its server has been asked.
+        if mode == .http, !isMade, resource.isOnNetwork, cache.memory.peek(key) == nil { return .unknown }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         guard let seen = try cache.look(for: key, options: options, burst: burst, mayWait: false) else {

@@ -33,6 +33,8 @@ final class Transfer {
     private var verdict: ImageError?
     /// Why an address was not dialled. Another of the host's may have been.
     private(set) var refusedAddress: ImageError?
+    /// Whether there is a connection to ask over.
+    private var isConnected = false
     /// Whether the connection held bytes before anything was asked over it.
     private var isStale = false
     private var reached: AddressClass?
@@ -106,6 +108,7 @@ final class Transfer {
     /// Whether a connection may be used. In the clear, bytes that came unasked would be taken for the answer to our
     /// request: libcurl 7.88 to 8.0 does not look.
     func mayUse(localPort: Int32) -> Bool {
+        isConnected = true
         guard !order.hop.url.isSecure else { return true }
         isStale = book.sockets.hasUnaskedInput(at: localPort)
         return !isStale
@@ -407,7 +410,7 @@ final class Transfer {
         func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
         var timing = HopTiming()
         let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))
-        timing.isReused = hasHead && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
+        timing.isReused = (hasHead || isConnected) && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
         if !timing.isReused {
             timing.dns = dns
             timing.connect = max(connect - dns, 0)

@@ -29,6 +29,24 @@ import Testing
         #expect(web.conditions == [nil, "\"1\"", "\"1\"", "\"1\""])
     }
 
+    /// The `cacheType` is where it was before, however that was found out.
+    @Test(arguments: [Revalidation.http, .always, .ifExpired])
+    func confirmedImageOfAnotherProcessWasOnDisk(_ mode: Revalidation) async throws {
+        set("max-age=0")
+        _ = try await image(mode)
+        let other = try restarted()
+        #expect(try other.cache.cacheType(for: CacheKey(web.url), burst: 0, mayWait: true) == .disk)
+        // As the server does before anything else.
+        let glance = try other.manager.cachedImage(
+            other.cache.resource(web.url), in: other.cache, options: ImageOptions { $0.revalidate = mode },
+            needsBytes: false, burst: 1)
+        #expect(glance?.cacheType == (mode == .ifExpired ? .disk : nil))
+        guard glance == nil else { return }
+        let first = try await image(mode, on: other)
+        #expect(first.cacheType == .disk && first.isRevalidated == (mode != .ifExpired))
+        #expect(try await image(mode, on: other).cacheType == .memory)
+    }
+
     @Test func whatDoesNotChangeIsNotAskedAboutWhileItIsFresh() async throws {
         set("max-age=60, immutable")
         _ = try await image(.always)

@@ -57,17 +57,31 @@ import Testing
         #expect(reports.all.count == 1)
     }
 
-    @Test func cancelledTransferIsToldOf() async throws {
+    @Test(arguments: [false, true]) func cancelledTransferIsToldOf(_ isReused: Bool) async throws {
         let gate = Gate()
         defer { gate.open() }
-        let server = try LocalServer { _ in Script.empty.waiting(for: gate) }
+        let server = try LocalServer { [picture] request in
+            request.path == "/before" ? .reply(200, [:], picture) : Script.empty.waiting(for: gate)
+        }
         defer { server.stop() }
+        let count = isReused ? 2 : 1
+        if isReused { _ = try await engine.image(server.url("/before")) }
         let task = Task { [engine] in try await engine.image(server.url("/a")) }
-        try await eventually { server.requests.count == 1 }
+        try await eventually { server.requests.count == count }
         task.cancel()
         _ = await task.result
-        try await eventually { [reports] in reports.all.count == 1 }
-        #expect(reports.all[0].isCancelled && reports.all[0].errorName == "requestCancelled")
-        #expect(reports.all[0].status == nil && reports.all[0].firstByte == nil)
+        try await eventually { [reports] in reports.all.count == count }
+        let report = reports.all[count - 1]
+        #expect(report.isCancelled && report.errorName == "requestCancelled")
+        #expect(report.status == nil && report.firstByte == nil)
+        #expect(report.isReused == isReused, "whether or not an answer came")
+    }
+
+    @Test func whatIsNeverConnectedUsesNoConnectionAgain() async throws {
+        let server = try LocalServer { _ in .empty }
+        let url = server.url("/a")
+        server.stop()
+        #expect(try await engine.failure(url)?.name == "connectionFailed")
+        #expect(reports.all.count == 1 && !reports.all[0].isReused)
     }
 }

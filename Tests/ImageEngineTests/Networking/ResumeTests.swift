@@ -70,6 +70,22 @@ import Testing
         #expect(parts.isEmpty, "nothing is left of it")
     }
 
+    @Test(arguments: [true, false]) func clearingTheCacheForgetsIt(_ onDiskOnly: Bool) async throws {
+        let server = try LocalServer { request in
+            request.headers["range"] == nil
+                ? Script.head(200, Self.strong, length: Self.small.count).raw(Array(Self.small[..<100_000])).closing()
+                : .reply(500, [:], [])
+        }
+        defer { server.stop() }
+        let engine = try engine()
+        _ = try await engine.failure(server.url("/a"))
+        #expect(!parts.isEmpty)
+        _ = try onDiskOnly ? engine.cache.clearDisk() : engine.cache.clear()
+        #expect(parts.isEmpty)
+        _ = try await engine.failure(server.url("/a"))
+        #expect(server.requests.count == 2 && server.requests.allSatisfy { $0.headers["range"] == nil })
+    }
+
     @Test func dateOfTheLastChangeWillDoWhenItIsStrong() async throws {
         let headers = [
             "Accept-Ranges": "bytes", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
