@@ -29,15 +29,18 @@ extension Transfer {
         case CURLE_PEER_FAILED_VERIFICATION:
             return .tlsFailed(
                 url: request.url,
-                reason:
-                    "its certificate cannot be verified (name the authority in caFile, or the host in trustedHosts).")
+                reason: "its certificate cannot be verified\(certificateProblem) "
+                    + "(name the authority in caFile, or the host in trustedHosts).")
+        case CURLE_SSL_CACERT_BADFILE:
+            return .tlsFailed(
+                url: request.url, reason: "the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
         // TLS 1.3 tells it after the handshake (RFC 8446, 6.2: certificate_required).
         case CURLE_SSL_CONNECT_ERROR where wantsCertificate, CURLE_RECV_ERROR where wantsCertificate,
             CURLE_SEND_ERROR where wantsCertificate:
             return .tlsFailed(
                 url: request.url, reason: "the server wants a client certificate (name one in clientCertificate).")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return .tlsFailed(url: request.url, reason: reason)
         case CURLE_COULDNT_RESOLVE_HOST:
             return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
@@ -61,6 +64,13 @@ extension Transfer {
                 reason: "the proxy does not connect to the host; it answers with the status \(status).")
         default: return nil
         }
+    }
+
+    /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.
+    private var certificateProblem: String {
+        let text = String(cString: failureText)
+        guard let start = text.firstRange(of: ": ")?.upperBound, text.hasPrefix("SSL") else { return "" }
+        return ": " + String(text[start...]).excerpt
     }
 
     /// Whether libcurl heard from the server that it wants a certificate of ours.

@@ -25,7 +25,7 @@ import Testing
     private func plain() throws -> LocalServer { try LocalServer { [picture] _ in .reply(200, [:], picture) } }
 
     private func expectTLSFailure(
-        _ relay: TLSRelay, _ server: LocalServer, trusting certificate: TestCertificate?,
+        _ relay: TLSRelay, _ server: LocalServer, trusting certificate: TestCertificate?, saying words: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let engine = try engine(trusting: certificate)
@@ -34,6 +34,7 @@ import Testing
             Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
             return
         }
+        #expect(words.isEmpty || error?.description.contains(words) == true, "\(String(describing: error))")
         #expect(server.requests.isEmpty, "nothing was asked for", sourceLocation: sourceLocation)
         #expect(engine.blobs.isEmpty && engine.partials.isEmpty, sourceLocation: sourceLocation)
     }
@@ -45,7 +46,8 @@ import Testing
         let certificate = try TestCertificate("DNS:localhost", from: start, to: end, in: folder, called: "old")
         let relay = try await TLSRelay(to: server, certificate)
         defer { relay.stop() }
-        try await expectTLSFailure(relay, server, trusting: certificate)
+        try await expectTLSFailure(
+            relay, server, trusting: certificate, saying: start < "2026" ? "expired" : "not yet valid")
     }
 
     @Test(arguments: ["DNS:example.org", "DNS:*.localhost", "DNS:localhost.example.org", "IP:127.0.0.1", "DNS:*"])
@@ -55,7 +57,7 @@ import Testing
         let certificate = try certificate(names)
         let relay = try await TLSRelay(to: server, certificate)
         defer { relay.stop() }
-        try await expectTLSFailure(relay, server, trusting: certificate)
+        try await expectTLSFailure(relay, server, trusting: certificate, saying: "localhost")
     }
 
     @Test func certificateThatItsOwnerSignedIsRefused() async throws {
