@@ -31,6 +31,9 @@ extension Transfer {
                 url: request.url,
                 reason: "its certificate cannot be verified\(certificateProblem) "
                     + "(name the authority in caFile, or the host in trustedHosts).")
+        case CURLE_SSL_CERTPROBLEM:
+            let file = settings.certificate(for: order.hop)?.file ?? "clientCertificate"
+            return .tlsFailed(url: request.url, reason: "the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
             return .tlsFailed(
                 url: request.url, reason: "the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
@@ -39,7 +42,7 @@ extension Transfer {
             CURLE_SEND_ERROR where wantsCertificate:
             return .tlsFailed(
                 url: request.url, reason: "the server wants a client certificate (name one in clientCertificate).")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return .tlsFailed(url: request.url, reason: reason)
         case CURLE_COULDNT_RESOLVE_HOST:

@@ -52,6 +52,24 @@ import Testing
         #expect(isTLSFailed(try await engine.failure(relay.url("/a"))), "no other host is believed")
     }
 
+    @Test func fileThatCannotBeReadIsNamed() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let relay = try await TLSRelay(to: server, certificate)
+        defer { relay.stop() }
+        for name in ["authorities", "certificate"] {
+            let place = folder.path + "/no-" + name
+            let engine = try engine {
+                $0.tls.caFile = name == "authorities" ? place : certificate.certificate
+                $0.tls.clientCertificate = name == "certificate" ? place : nil
+            }
+            let error = try await engine.failure(relay.url("/a"))
+            #expect(error?.name == "tlsFailed", "\(String(describing: error))")
+            #expect(error?.description.contains(place) == true, "\(String(describing: error))")
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test func clientCertificateIsShownToItsOriginOnly() async throws {
         let client = try TestCertificate("DNS:client", in: folder, called: "client")
         let server = try plain()
