@@ -227,7 +227,8 @@ final class CacheIndex: Sendable {
         _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (Writer) throws -> Value
     ) throws -> Value {
         try writer.withLock { slot in
-            if let open = slot, open.inode == found {
+            // Another thread may have made it while this one waited.
+            if let open = slot, open.inode == found || open.inode == Self.inode(path) {
                 do {
                     return try open.transaction(syncs: syncs, body)
                 } catch let failure as SQLiteDatabase.Failure where failure.isStuck {

@@ -44,8 +44,8 @@ final class StorageFolder: Sendable {
         fileExtension.isEmpty ? hex : "\(hex).\(fileExtension)"
     }
 
-    /// Whether any image was ever stored here.
-    var hasBlobs: Bool { access(path + "/blobs", F_OK) == 0 }
+    /// Whether there are images, or were: the folder for them alone is made with the first thing that is written.
+    var hasBlobs: Bool { access(path + "/blobs", F_OK) == 0 && !shards.isEmpty }
 
     /// Whether `text` can be the extension of a blob: nothing that leads elsewhere.
     static func isExtension(_ text: String) -> Bool {

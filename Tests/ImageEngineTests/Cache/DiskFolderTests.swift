@@ -55,6 +55,20 @@ import Testing
         #expect(disk.blobs.isEmpty)
     }
 
+    /// Thousands of requests may come before the first image is there.
+    @Test func whatIsAskedOfAFolderWithoutImagesIsMissingAtOnce() throws {
+        let disk = try TestDisk()
+        func isMissing() throws -> Bool {
+            if case .missing = try disk.disk.lookUp(CacheKey("a")) { true } else { false }
+        }
+        #expect(try isMissing())
+        try disk.disk.folder.prepare()
+        #expect(try isMissing())
+        try disk.store(picture, "b")
+        #expect(try isMissing())
+        #expect(try disk.record("b") != nil)
+    }
+
     @Test func pathTellsWhereAnImageIsOrWouldBe() throws {
         let disk = try TestDisk()
         let key = CacheKey("http://h/a.png")

@@ -37,6 +37,22 @@ import Testing
         return frames.filter { number($0 + 4) > 0 && number($0 + 8) == number(16) }.count
     }
 
+    @Test func writersThatComeWhileTheIndexIsMadeUseTheSameConnection() async throws {
+        for _ in 0..<20 {
+            let disk = try TestDisk()
+            try disk.disk.folder.prepare()
+            let done = Counter()
+            for _ in 0..<8 {
+                startDetached {
+                    try? disk.disk.index.write { _ in }
+                    done.add()
+                }
+            }
+            try await eventually("all have written") { done.value == 8 }
+            #expect(disk.disk.index.generation == 1)
+        }
+    }
+
     @Test func storesThatComeAtTheSameTimeShareOneTransaction() async throws {
         let disk = try TestDisk()
         let gate = try await hold(disk)
