@@ -12,12 +12,8 @@ public enum ProxyChoice: Sendable, Hashable {
 
     /// What a setting says, for people: with `…` in the place of a password.
     public static func shown(_ text: String) -> String {
-        let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
-        let authority = text[start...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
-            return text
-        }
-        return text[...colon] + "…" + text[at...]
+        guard let login = ProxyTable.login(in: text), let colon = text[login].firstIndex(of: ":") else { return text }
+        return text[...colon] + "…@" + text[login.upperBound...]
     }
 }
 
@@ -64,10 +60,15 @@ struct ProxyTable: Sendable, Hashable {
 
     /// The same proxy without the user and password that stand in it.
     static func withoutCredentials(_ proxy: String) -> String {
+        guard let login = login(in: proxy) else { return proxy }
+        return String(proxy[..<login.lowerBound] + proxy[login.upperBound...])
+    }
+
+    /// Where the user and password stand in the URL of a proxy, with the sign behind them.
+    fileprivate static func login(in proxy: String) -> Range<String.Index>? {
         let start = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
         let authority = proxy[start...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return proxy }
-        return String(proxy[..<start] + proxy[proxy.index(after: at)...])
+        return authority.lastIndex(of: "@").map { start..<proxy.index(after: $0) }
     }
 
     /// The host of a proxy: without scheme, user, password and port.
