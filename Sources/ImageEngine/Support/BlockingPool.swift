@@ -149,7 +149,7 @@ final class BlockingPool: Sendable {
 
     private func loop() {
         while true {
-            var duty = state.withLock { $0.crew.arrive(isWaiting: $0.isWaiting) }
+            var duty = state.withLock { $0.crew.arrive() }
             while duty == .watch {
                 poll(nil, 0, Self.patience)
                 duty = state.withLock { $0.crew.look(isWaiting: $0.isWaiting) }

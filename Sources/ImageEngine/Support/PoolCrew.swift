@@ -1,10 +1,11 @@
 /// What each of a pool's threads does: a plain value, for those who decide under a lock.
 ///
 /// As many threads work as there are processors; more would only take turns with them. They need not be enough, for work
-/// may wait for the disk: so as long as some waits for a thread, one more keeps watch. When nothing has been begun between
-/// two of its looks, it works too until there is nothing to do, and the next one keeps watch. So however many threads are
-/// stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others are left
-/// alone.
+/// may wait for the disk: so when some waits for a thread, one more comes to keep watch, as long as work is begun between
+/// two of its looks, for calling it anew each time that a job has to wait a moment costs more than its looks. When none
+/// was begun and some waits, it works too until there is nothing to do, and the next one keeps watch. So however many
+/// threads are stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others
+/// are left alone.
 struct PoolCrew: Sendable {
     /// Who is to be called.
     enum Call: Sendable {
@@ -65,10 +66,10 @@ struct PoolCrew: Sendable {
     }
 
     /// What a thread does that was called and is here.
-    mutating func arrive(isWaiting: Bool) -> Duty {
+    mutating func arrive() -> Duty {
         isComing = false
         guard watch == .called else { return .work }
-        guard isWaiting, working > workers else {
+        guard working > workers else {
             watch = .nobody
             return .work
         }
@@ -79,7 +80,7 @@ struct PoolCrew: Sendable {
 
     /// What the thread does that keeps watch, after a while.
     mutating func look(isWaiting: Bool) -> Duty {
-        if isWaiting, begun != seen {
+        if begun != seen {
             seen = begun
             return .watch
         }

@@ -11,33 +11,43 @@ import Testing
         for _ in 1...2 {
             #expect(crew.call(isWaiting: true) == .recruit)
             #expect(crew.call(isWaiting: true) == .nobody, "one comes after the other")
-            #expect(crew.arrive(isWaiting: true) == .work)
+            #expect(crew.arrive() == .work)
             crew.begin()
         }
         #expect(crew.call(isWaiting: true) == .recruit)
-        #expect(crew.arrive(isWaiting: true) == .watch)
+        #expect(crew.arrive() == .watch)
         #expect(crew.call(isWaiting: true) == .nobody)
         crew.begin()
         #expect(crew.look(isWaiting: true) == .watch, "they get on")
+        crew.begin()
+        #expect(crew.look(isWaiting: false) == .watch, "there may be more in a moment")
         #expect(crew.look(isWaiting: false) == .sleep)
         #expect(crew.call(isWaiting: true) == .sleeper, "the next watch")
-        #expect(crew.arrive(isWaiting: false) == .work, "it has all been done")
+        #expect(crew.arrive() == .watch, "though it may all have been done by now")
+    }
+
+    @Test func theOneThatIsCalledToKeepWatchWorksInsteadWhenAnotherHasGoneToSleep() {
+        var crew = PoolCrew(limit: 8, workers: 1)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
+        crew.begin()
+        #expect(crew.call(isWaiting: true) == .recruit)
         crew.rest()
+        #expect(crew.arrive() == .work)
     }
 
     @Test func whenNothingIsBegunOneAfterTheOtherWorksUpToTheLimit() {
         var crew = PoolCrew(limit: 4, workers: 1)
-        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .work)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
         crew.begin()
         for _ in 2...4 {
-            #expect(crew.call(isWaiting: true) == .recruit && crew.arrive(isWaiting: true) == .watch)
+            #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .watch)
             #expect(crew.look(isWaiting: true) == .work)
             crew.begin()
         }
         #expect(crew.call(isWaiting: true) == .nobody)
         crew.rest()
         #expect(crew.call(isWaiting: true) == .sleeper, "it keeps watch again")
-        #expect(crew.arrive(isWaiting: true) == .watch)
+        #expect(crew.arrive() == .watch)
     }
 
     /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
@@ -82,7 +92,7 @@ import Testing
             case nil:
                 waiting += 1
                 meet(crew.call(isWaiting: true))
-            case .coming: obey(crew.arrive(isWaiting: waiting > 0), one)
+            case .coming: obey(crew.arrive(), one)
             case .watching: obey(crew.look(isWaiting: waiting > 0), one)
             case .sleeping: break
             case .working where stuck > 0: stuck -= 1
