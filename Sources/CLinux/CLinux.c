@@ -42,6 +42,11 @@ void **hl_thread_slot(void) {
     return &slot;
 }
 
+void **hl_pool_slot(void) {
+    static _Thread_local void *slot;
+    return &slot;
+}
+
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
 void hl_post(uint32_t *place, uint32_t value) {

@@ -20,6 +20,8 @@ int hl_eventfd(void);
 int hl_processors(void);
 /// A place of this thread's own for one pointer, which is null at first.
 void **hl_thread_slot(void);
+/// Another one: for the pool that this thread works in.
+void **hl_pool_slot(void);
 /// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
 int hl_semaphore(void);
 /// Puts `value`, which is not 0, at `place` and wakes the thread that waits there.

@@ -71,7 +71,8 @@ extension CacheIndex {
                     try setState(Folder.known)
                 }
                 let value = try body(self)
-                try statement(.commit).run()
+                let commit = try statement(.commit)
+                if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
                 if hasDeparture { departure() }
                 return value
             } catch {

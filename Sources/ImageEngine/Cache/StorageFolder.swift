@@ -138,7 +138,8 @@ final class StorageFolder: Sendable {
 
     private func finish(_ descriptor: Int32, _ path: String, _ checksum: Digest, syncs: Bool) throws -> Draft {
         if syncs {
-            guard fdatasync(descriptor) == 0 else { throw StorageFailure(errno, "sync", path) }
+            let code = BlockingPool.waiting { fdatasync(descriptor) == 0 ? 0 : errno }
+            guard code == 0 else { throw StorageFailure(code, "sync", path) }
         } else {
             // Begun before the rename, this keeps a power cut from leaving an empty file under the final name.
             _ = hl_start_writeback(descriptor)
@@ -301,7 +302,8 @@ final class StorageFolder: Sendable {
         let descriptor = open(shard, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", shard) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw StorageFailure(errno, "sync", shard) }
+        let code = BlockingPool.waiting { fsync(descriptor) == 0 ? 0 : errno }
+        guard code == 0 else { throw StorageFailure(code, "sync", shard) }
     }
 
     /// Gives the file back its name that a killed store had taken from it: the one of that size and time of change.

@@ -135,6 +135,17 @@ final class BlockingPool: Sendable {
         if !Afterwards.put(off: { [self] in callOut() }, for: self) { callOut() }
     }
 
+    /// Runs `body`, which waits for the disk or for something else that needs no processor: if this is a thread of a pool,
+    /// another one works in its stead meanwhile. As many may wait at once as there may be threads, and what they wait for
+    /// is often done together, as writing a file system's journal.
+    static func waiting<Value>(_ body: () throws -> Value) rethrows -> Value {
+        guard let place = hl_pool_slot()?.pointee else { return try body() }
+        let pool = Unmanaged<BlockingPool>.fromOpaque(place).takeUnretainedValue()
+        pool.meet(pool.state.withLock { $0.crew.beginWait(isWaiting: $0.isWaiting) })
+        defer { pool.state.withLock { $0.crew.endWait() } }
+        return try body()
+    }
+
     private func callOut() { meet(state.withLock { $0.call() }) }
 
     private func meet(_ call: PoolCrew.Call) {
@@ -148,6 +159,7 @@ final class BlockingPool: Sendable {
     // MARK: The threads
 
     private func loop() {
+        hl_pool_slot()?.pointee = Unmanaged.passUnretained(self).toOpaque()
         while true {
             var duty = state.withLock { $0.crew.arrive() }
             while duty == .watch {

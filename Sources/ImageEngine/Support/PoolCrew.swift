@@ -5,7 +5,8 @@
 /// two of its looks, for calling it anew each time that a job has to wait a moment costs more than its looks. When none
 /// was begun and some waits, it works too until there is nothing to do, and the next one keeps watch. So however many
 /// threads are stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others
-/// are left alone.
+/// are left alone. One that says that it will wait for the disk (``beginWait(isWaiting:)``) counts for nothing as long as
+/// it does, and another works in its stead at once.
 struct PoolCrew: Sendable {
     /// Who is to be called.
     enum Call: Sendable {
@@ -32,6 +33,8 @@ struct PoolCrew: Sendable {
     let workers: Int
     private var threads = 0
     private var sleeping = 0
+    /// How many wait for the disk and have said so.
+    private var stuck = 0
     /// Whether one has been called and is not here yet; one comes after the other, and each sees to the next.
     private var isComing = false
     private var watch = Watch.nobody
@@ -45,7 +48,7 @@ struct PoolCrew: Sendable {
         self.workers = min(workers, limit)
     }
 
-    private var working: Int { threads - sleeping - (watch == .onDuty ? 1 : 0) }
+    private var working: Int { threads - sleeping - stuck - (watch == .onDuty ? 1 : 0) }
 
     /// Who is to be called, when work waits that nobody is about to begin.
     mutating func call(isWaiting: Bool) -> Call {
@@ -89,6 +92,15 @@ struct PoolCrew: Sendable {
         sleeping += 1
         return .sleep
     }
+
+    /// A thread that works is about to wait for the disk.
+    mutating func beginWait(isWaiting: Bool) -> Call {
+        stuck += 1
+        return call(isWaiting: isWaiting)
+    }
+
+    /// It has waited and works again.
+    mutating func endWait() { stuck -= 1 }
 
     /// A thread begins some work.
     mutating func begin() { begun &+= 1 }

@@ -27,6 +27,28 @@ import Testing
         }
     }
 
+    @Test func jobsThatSayThatTheyWaitDoSoTogether() async throws {
+        let pool = BlockingPool(threads: 5, workers: 1)
+        for round in 1...20 {
+            let (gate, waiting, done) = (Semaphore(), Counter(), Counter())
+            for _ in 0..<12 {
+                pool.submit {
+                    BlockingPool.waiting {
+                        waiting.add()
+                        gate.wait()
+                    }
+                    done.add()
+                }
+            }
+            try await eventually("as many wait as there may be threads") { waiting.value == 5 }
+            #expect(done.value == 0)
+            for _ in 0..<12 { gate.signal() }
+            try await eventually("all are done") { done.value == 12 }
+            #expect(pool.submittedCount == 12 * round)
+        }
+        #expect(BlockingPool.waiting { 7 } == 7, "elsewhere it does nothing else")
+    }
+
     @Test(arguments: [1, 2, 8]) func everyJobOfManyThreadsIsDoneOnce(_ threads: Int) async throws {
         let pool = BlockingPool(threads: threads)
         let done = Mutex<[Int: Int]>([:])

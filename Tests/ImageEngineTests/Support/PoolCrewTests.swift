@@ -50,6 +50,22 @@ import Testing
         #expect(crew.arrive() == .watch)
     }
 
+    @Test func anotherWorksAtOnceInTheSteadOfOneThatSaysItWaitsForTheDisk() {
+        var crew = PoolCrew(limit: 3, workers: 1)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
+        crew.begin()
+        for _ in 2...3 {
+            #expect(crew.beginWait(isWaiting: true) == .recruit && crew.arrive() == .work)
+            crew.begin()
+        }
+        #expect(crew.beginWait(isWaiting: true) == .nobody, "all that may be are there")
+        for _ in 1...3 { crew.endWait() }
+        crew.rest()
+        crew.rest()
+        #expect(crew.call(isWaiting: true) == .sleeper && crew.arrive() == .watch, "one works again, which is enough")
+        #expect(crew.beginWait(isWaiting: false) == .nobody)
+    }
+
     /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
     @Test func workThatWaitsIsNeverForgotten() {
         for seed in 1...60 as ClosedRange<UInt64> {
@@ -57,7 +73,7 @@ import Testing
         }
     }
 
-    private enum Thread { case coming, working, watching, sleeping }
+    private enum Thread { case coming, working, waiting, watching, sleeping }
 
     private func walk(_ crew: PoolCrew, _ seed: UInt64) {
         var (crew, random) = (crew, SeededGenerator(seed: seed))
@@ -96,6 +112,12 @@ import Testing
             case .watching: obey(crew.look(isWaiting: waiting > 0), one)
             case .sleeping: break
             case .working where stuck > 0: stuck -= 1
+            case .working where Int.random(in: 0..<4, using: &random) == 0:
+                threads[one] = .waiting
+                meet(crew.beginWait(isWaiting: waiting > 0))
+            case .waiting:
+                crew.endWait()
+                threads[one] = .working
             case .working:
                 stuck = Int.random(in: 0..<20, using: &random) == 0 ? 50 : 0
                 if waiting > 0 {
