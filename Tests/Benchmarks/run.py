@@ -68,6 +68,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     work = Path(tempfile.mkdtemp(prefix="bench-", dir=_scratch(options.dir)))
+    disk = _disk_scratch(options.disk_dir, work)
     context = Context(
         build.ROOT,
         binary,
@@ -79,6 +80,7 @@ def main() -> int:
         options.self_check,
         not options.no_pin,
         Path(options.work).resolve() if options.work else None,
+        disk,
     )
     if context.kept:
         context.kept.mkdir(parents=True, exist_ok=True)
@@ -99,6 +101,8 @@ def main() -> int:
                 rows.append(missing(name, "could not be run", f"{kind}{error}"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
+        if disk:
+            shutil.rmtree(disk, ignore_errors=True)
     if options.self_check:
         faults = self_check.faults(names, rows)
         for sentence in faults:
@@ -145,6 +149,11 @@ def _options() -> argparse.Namespace:
         "--dir", metavar="DIR", help="where caches are made (default: /dev/shm when it has room, else TMPDIR)"
     )
     parser.add_argument(
+        "--disk-dir",
+        metavar="DIR",
+        help="where caches are made that must reach a disk (default: that of --dir unless it is a tmpfs, else TMPDIR)",
+    )
+    parser.add_argument(
         "--work",
         metavar="DIR",
         help="keep the caches of up to a million entries in DIR for the next run (default: made anew)",
@@ -172,6 +181,16 @@ def _scratch(asked: str | None) -> str:
     if file_system(memory) == "tmpfs" and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 << 30:
         return str(memory)
     return tempfile.gettempdir()
+
+
+def _disk_scratch(asked: str | None, work: Path) -> Path | None:
+    """Where files reach a disk; ``None`` where there is no disk, or the other scratch folder is on one."""
+    place = Path(asked or tempfile.gettempdir())
+    if asked:
+        place.mkdir(parents=True, exist_ok=True)
+    elif file_system(work) != "tmpfs" or file_system(place) == "tmpfs":
+        return None
+    return Path(tempfile.mkdtemp(prefix="bench-", dir=place.resolve()))
 
 
 def _machine(context: Context) -> dict[str, str]:

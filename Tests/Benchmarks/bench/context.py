@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import itertools
 import os
@@ -23,8 +24,9 @@ class Context:
 
     ``rounds`` is how often each side is measured (at least five for a result that counts); ``divisor`` is what the work is
     divided by, 1 for a result that counts. ``work`` is a scratch folder, on a tmpfs when there is room for one, removed at the
-    end; ``kept``, if there is one, stays and holds what takes long to make. A self-check measures nothing that counts: it
-    shows that the benchmarks can be run, and does so with one of each and without anything that a machine may not have.
+    end; ``kept``, if there is one, stays and holds what takes long to make; ``disk`` is a scratch folder on a disk, if ``work``
+    is on none. A self-check measures nothing that counts: it shows that the benchmarks can be run, and does so with one of each and
+    without anything that a machine may not have.
     """
 
     root: Path
@@ -37,7 +39,13 @@ class Context:
     is_self_check: bool = False
     pin: bool = True
     kept: Path | None = None
+    disk: Path | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def on_disk(self) -> Context:
+        """The same with its scratch folder on a disk, where there is one: a tmpfs has nothing to wait for."""
+        return dataclasses.replace(self, work=self.disk) if self.disk else self
 
     def scaled(self, count: int) -> int:
         """``count``, or a part of it when the work is divided."""

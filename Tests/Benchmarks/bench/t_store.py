@@ -35,15 +35,16 @@ def run(context: Context) -> list[Row]:
             rows.append(missing("T7", "store, durability disk", "the server has no --durability flag", target))
             continue
         flags = ["--durability", "disk"] if durability == "disk" else []
+        place = context.on_disk if durability == "disk" else context
         figures: dict[str, list[float]] = {"path": [], "data": [], "path alone": [], "equal": [], "yardstick": []}
         for _ in range(context.rounds):
-            figures["path"].append(_store(context, by_path, WINDOW, count, flags))
-            figures["yardstick"].append(_yardstick(context, files[0], count, durability))
-            figures["data"].append(_store(context, by_data, WINDOW, count, flags))
-            figures["path alone"].append(_store(context, by_path, 1, count, flags))
-            figures["equal"].append(_store(context, equal, WINDOW, count, flags))
+            figures["path"].append(_store(place, by_path, WINDOW, count, flags))
+            figures["yardstick"].append(_yardstick(place, files[0], count, durability))
+            figures["data"].append(_store(place, by_data, WINDOW, count, flags))
+            figures["path alone"].append(_store(place, by_path, 1, count, flags))
+            figures["equal"].append(_store(place, equal, WINDOW, count, flags))
         name = "write + rename + upsert" if durability == "process" else "write + fdatasync + rename + upsert"
-        where = f"on {file_system(context.work)}"
+        where = f"on {file_system(place.work)}"
         for kind, work in (
             ("path", "from a path"),
             ("data", "from base64"),
