@@ -47,6 +47,13 @@ void **hl_pool_slot(void) {
     return &slot;
 }
 
+void hl_widen_pipe(int descriptor, int bytes) {
+    int held = hl_pipe_capacity(descriptor);
+    if (held >= 0 && held < bytes) fcntl(descriptor, F_SETPIPE_SZ, bytes);
+}
+
+int hl_pipe_capacity(int descriptor) { return fcntl(descriptor, F_GETPIPE_SZ); }
+
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
 void hl_post(uint32_t *place, uint32_t value) {

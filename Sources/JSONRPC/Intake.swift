@@ -10,6 +10,9 @@ struct Intake {
     private var scratch = JSONWriter()
     private var burst: UInt64 = 0
     private var exitCode: Int32?
+    private var isWide = false
+    /// So many bytes at once are half of what a pipe holds at first: the client may be waiting to write more.
+    private static let much = 1 << 15
 
     init(connection: Connection, handler: any RequestHandler, reader: MessageReader) {
         self.connection = connection
@@ -60,6 +63,10 @@ struct Intake {
             }
         }
         burst += 1
+        if count >= Self.much, !isWide {
+            isWide = true
+            WidePipe.widen(input)
+        }
         return count > 0
     }
 

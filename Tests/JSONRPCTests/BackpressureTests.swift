@@ -39,9 +39,23 @@ import Testing
         func add(_ count: Int) { sent.add(count, ordering: .relaxed) }
     }
 
+    @Test func aPipeThatCarriesMuchIsMadeWider() async throws {
+        let peer = try peer()
+        for id in 0..<3 { peer.send(request("\(id)", "echo", "[\(id)]")) }
+        for id in 0..<3 { #expect(try peer.next()?["id"] == .integer(id)) }
+        #expect(peer.inputCapacity == 1 << 16, "not for a few short requests")
+        let long = String(repeating: "x", count: 200_000)
+        #expect(peer.send(request("3", "echo", "[\"\(long)\"]")))
+        #expect(try peer.next()?["id"] == .integer(3))
+        #expect(peer.inputCapacity == WidePipe.capacity)
+        peer.closeInput()
+        #expect(try await peer.exitCode() == 0)
+    }
+
     @Test func aClientThatDoesNotReadIsNotReadAndMissesNothing() async throws {
         let peer = try peer()
-        let total = 10_000
+        // More than a wide pipe holds.
+        let total = 30_000
         let sender = Sender()
         startThread {
             for id in 0..<total {

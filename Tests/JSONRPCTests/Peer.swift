@@ -81,6 +81,9 @@ final class Peer: Sendable {
     @discardableResult
     func send(_ message: String) -> Bool { send(raw: message + "\n") }
 
+    /// How many bytes the pipe to the connection holds.
+    var inputCapacity: Int? { WidePipe.capacity(of: input.withLock { $0 }) }
+
     /// The end of what we say.
     func closeInput() {
         input.withLock { input in

@@ -34,6 +34,11 @@ int hl_signalfd(const sigset_t *signals);
 int hl_signal_read(int descriptor);
 /// A descriptor that becomes readable when the process ends, or −1 when there is no such process.
 int hl_pidfd_open(pid_t process);
+/// Lets a pipe hold that many bytes before its writer must wait; does nothing with what is no pipe, holds more already or may
+/// not grow.
+void hl_widen_pipe(int descriptor, int bytes);
+/// How many bytes a pipe holds; −1 when it is no pipe.
+int hl_pipe_capacity(int descriptor);
 /// Starts writing the file's dirty pages to disk without waiting for them.
 int hl_start_writeback(int descriptor);
 /// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
