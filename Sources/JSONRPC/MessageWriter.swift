@@ -26,6 +26,9 @@ final class MessageWriter: Sendable {
         var unsent: Int { current.count - offset + inHand + pending.count }
     }
 
+    /// So often a client must have made room before it is given more: it reads, and still there is more than fits.
+    private static let manyReliefs = 8
+
     private let output: OutputDescriptor
     private let wake = WakeEvent()
     private let state = Mutex(State())
@@ -123,6 +126,7 @@ final class MessageWriter: Sendable {
     private func run(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
         var places = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
         places.append(pollfd(fd: output.descriptor, events: 0, revents: 0))
+        var reliefs = 0
         places += watched.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while true {
             let isBehind = state.withLock { $0.unsent > 0 && !$0.isWriting }
@@ -135,6 +139,8 @@ final class MessageWriter: Sendable {
                 markGone()
                 announceIfGone(&places[1])
             } else if places[1].revents != 0 {
+                reliefs += 1
+                if reliefs == Self.manyReliefs { output.widen() }
                 flush()
             }
             for (index, watch) in watched.enumerated() where places[2 + index].revents != 0 {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// The descriptor that messages are written to, written without ever waiting where the system allows it.
 ///
@@ -43,6 +44,11 @@ struct OutputDescriptor: Sendable {
         }
         self.descriptor = descriptor
         kind = .other
+    }
+
+    /// Lets more fit, if it is a pipe.
+    func widen() {
+        if kind == .pipe { WidePipe.widen(descriptor) }
     }
 
     /// Writes as much of `bytes` as fits now.

@@ -39,15 +39,20 @@ import Testing
         func add(_ count: Int) { sent.add(count, ordering: .relaxed) }
     }
 
-    @Test func aPipeThatCarriesMuchIsMadeWider() async throws {
+    @Test func pipesThatCarryMuchAreMadeWider() async throws {
         let peer = try peer()
         for id in 0..<3 { peer.send(request("\(id)", "echo", "[\(id)]")) }
         for id in 0..<3 { #expect(try peer.next()?["id"] == .integer(id)) }
-        #expect(peer.inputCapacity == 1 << 16, "not for a few short requests")
+        #expect(peer.capacities == [1 << 16, 1 << 16], "not for a few short requests")
         let long = String(repeating: "x", count: 200_000)
         #expect(peer.send(request("3", "echo", "[\"\(long)\"]")))
         #expect(try peer.next()?["id"] == .integer(3))
-        #expect(peer.inputCapacity == WidePipe.capacity)
+        #expect(peer.capacities == [WidePipe.capacity, 1 << 16])
+        for id in 4..<24 {
+            #expect(peer.send(request("\(id)", "big", "[200000]")))
+            #expect(try peer.next()?["id"] == .integer(id))
+        }
+        #expect(peer.capacities == [WidePipe.capacity, WidePipe.capacity])
         peer.closeInput()
         #expect(try await peer.exitCode() == 0)
     }

@@ -81,8 +81,8 @@ final class Peer: Sendable {
     @discardableResult
     func send(_ message: String) -> Bool { send(raw: message + "\n") }
 
-    /// How many bytes the pipe to the connection holds.
-    var inputCapacity: Int? { WidePipe.capacity(of: input.withLock { $0 }) }
+    /// How many bytes the pipes to the connection and back hold.
+    var capacities: [Int?] { [input.withLock { $0 }, output.withLock { $0 }].map(WidePipe.capacity(of:)) }
 
     /// The end of what we say.
     func closeInput() {
