@@ -9,16 +9,25 @@ extension ImageManager {
         _ given: Given, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
-        // Reading a file of the user's may take as long as it likes.
-        pool.submit(briefFor: given.isSmall && overwrites ? cache.ifBrief : nil) { [self] in
+        let briefly = overwrites ? cache.ifBrief : nil
+        pool.submit(briefFor: given.isSmall ? briefly : nil) { [self] in
             let store: Storing
             do throws(ImageError) {
                 store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
             } catch {
                 return then(.failure(error))
             }
-            store.run { result in
-                then(result.tryMap { (image) throws(ImageError) in try Self.checked(image).stored })
+            let run = { @Sendable in
+                store.run { result in
+                    then(result.tryMap { (image) throws(ImageError) in try Self.checked(image).stored })
+                }
+            }
+            // Reading a file of the user's may take as long as it likes; what it held is stored together with others'.
+            let count = StorageFolder.count(of: store.content)
+            guard let briefly, !given.isSmall, store.content.isInMemory, readAhead.take(count) else { return run() }
+            pool.submit(briefFor: briefly) { [self] in
+                run()
+                readAhead.giveBack(count)
             }
         }
     }

@@ -62,6 +62,8 @@ public final class ImageManager: Sendable {
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
+    /// What has been read of users' files and waits to be stored together with others.
+    let readAhead = Allowance(bytes: 4 << 20)
     private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
     let spool: StorageFolder

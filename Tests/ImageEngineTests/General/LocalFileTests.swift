@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -104,5 +105,30 @@ import Testing
                 contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
         }
         #expect(engine.blobs.count == 1, "a failed store leaves what was there")
+    }
+
+    /// More than may be held at once; each third cannot be stored.
+    @Test func filesThatAreStoredAtTheSameTimeAreEachStoredAndHoldNothingAfterwards() async throws {
+        let pictures = (1...40).map { hollowPNG(width: $0, count: 200_000) }
+        let results = Mutex<[Int: Result<ImageResult, ImageError>]>([:])
+        for (number, picture) in pictures.enumerated() {
+            let path = "\(engine.folder.path)/\(number).png"
+            overwrite(path, number % 3 == 0 ? Array(ascii("no picture")) : picture)
+            engine.manager.store(
+                .file(path), for: CacheKey("\(number)"), in: engine.cache, options: ImageOptions()
+            ) { result in results.withLock { $0[number] = result } }
+        }
+        try await eventually("all are done") { results.withLock { $0.count } == pictures.count }
+        for (number, picture) in pictures.enumerated() {
+            let isStored = (try? results.withLock { $0[number] }?.get()) != nil
+            #expect(isStored == (number % 3 != 0))
+            guard isStored else { continue }
+            #expect(try await engine.image("nonsense", key: "\(number)", bytes: true).bytes == picture)
+        }
+        try await eventually("all is given back") {
+            let isFree = engine.manager.readAhead.take(4 << 20)
+            if isFree { engine.manager.readAhead.giveBack(4 << 20) }
+            return isFree
+        }
     }
 }
