@@ -165,6 +165,16 @@ public final class ImageServer: RequestHandler {
                     }
                 }
             }
+        case .shared(let access, let begin):
+            return .deferred { [order] call in
+                order.enter(access) { place in
+                    guard call.isOpen else { return order.leave(place) }
+                    begin { result in
+                        Self.end(call, result)
+                        order.leave(place)
+                    }
+                }
+            }
         case .ordered(let access, let atOnce, let later):
             if order.isFree(access), !hasProgress {
                 if let value = try atOnce() {

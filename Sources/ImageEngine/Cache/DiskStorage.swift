@@ -290,44 +290,6 @@ public final class DiskStorage: Sendable {
 
     // MARK: Removing
 
-    /// Removes an image, lent out or not.
-    ///
-    /// - Returns: What was there.
-    func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
-        let digest = name(of: key)
-        guard folder.exists else { return Removal() }
-        do {
-            return try index.write { writer in
-                // While an index is begun anew the image may be there without an entry.
-                if writer.isAdopting, try writer.row(digest.rowNumber) == nil {
-                    _ = try self.adopt(key, digest, writer)
-                }
-                // Under either name, for the way of naming may have been changed.
-                let names = [Digest(of: key.computed), Digest(md5Of: key.computed)]
-                var rows = try names.compactMap { try writer.row($0.rowNumber) }.filter { names.contains($0.name) }
-                if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
-                var removal = Removal()
-                for row in rows {
-                    if self.lending.isLent(row.number) { removal.leased += 1 }
-                    if try self.folder.remove(blob: row.fileName) {
-                        removal.count += 1
-                        removal.bytes += row.byteCount
-                    }
-                    try writer.remove(row.number)
-                }
-                for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
-                    for file in try writer.left(of: name.hex) {
-                        if try self.folder.remove(blob: file) { removal.leased += 1 }
-                        try writer.settle(file)
-                    }
-                }
-                return removal
-            }
-        } catch {
-            throw StorageFailure.error(error, folder: folder.path)
-        }
-    }
-
     /// Removes everything, lent out or not.
     ///
     /// - Returns: What was there, by the index.

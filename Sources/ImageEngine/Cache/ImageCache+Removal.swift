@@ -15,10 +15,24 @@ extension ImageCache {
 
     /// Removes an image from the tiers chosen; from memory first.
     ///
-    /// When only the file goes, memory takes over the bytes, so that it still has the image.
+    /// When only the file goes, memory takes over the bytes, so that it still has the image. Waits for the disk.
     public func remove(
         _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false
     ) throws(ImageError) -> Removed {
+        try Attendance.wait { queue, then in
+            remove(key, fromMemory, fromDisk, allVariants, in: queue, then: then)
+        }.get()
+    }
+
+    /// The same, and does not wait for the index.
+    ///
+    /// - Parameters:
+    ///   - queue: Where it goes on when there is more to do than others should wait for.
+    ///   - then: Is told what went, once; it must not wait, for others do.
+    func remove(
+        _ key: CacheKey, _ fromMemory: Bool, _ fromDisk: Bool, _ allVariants: Bool, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Removed, ImageError>) -> Void
+    ) {
         var removed = Removed()
         failures.withLock { if $0.isEmpty == false { _ = $0.remove(key.key, now: 0) } }
         if fromMemory {
@@ -29,12 +43,16 @@ extension ImageCache {
         } else if fromDisk {
             detach(key)
         }
-        if fromDisk {
-            let removal = try disk.remove(key, allVariants: allVariants)
-            removed.disk = removal.count > 0
-            removed.leased = removal.leased > 0
+        guard fromDisk else { return then(.success(removed)) }
+        disk.remove(key, allVariants: allVariants, in: queue) { [removed] result in
+            then(
+                result.map { removal in
+                    var removed = removed
+                    removed.disk = removal.count > 0
+                    removed.leased = removal.leased > 0
+                    return removed
+                })
         }
-        return removed
     }
 
     /// Makes a memory entry independent of its file.

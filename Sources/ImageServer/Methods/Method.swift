@@ -77,6 +77,10 @@ enum Outcome<Value: WireResult>: Sendable {
         RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) -> Deferred<Value>)
     /// The same for work that only waits for the disk: a thread for such work does all of it.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
+    /// The same for work that is done together with that of other requests: `begin` begins it without waiting, and has its
+    /// end told to `end`, once and from any thread.
+    case shared(
+        RequestOrder.Access, begin: @Sendable (_ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void)
     /// The process ends.
     case exit(Int32)
 }

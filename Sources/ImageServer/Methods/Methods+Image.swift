@@ -90,12 +90,11 @@ extension Method {
         // Variants have lanes of their own, so all of them waits for the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
-        return .onDisk(access) {
-            nil
-        } later: {
-            RemoveReply(
-                removed: try cache.remove(
-                    entry, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants))
+        let manager = invocation.server.manager
+        return .shared(access) { end in
+            manager.remove(
+                entry, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants
+            ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
         }
     }
 

@@ -133,6 +133,34 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
+    /// A file that went in a transaction that failed is not found when it is done again.
+    @Test(arguments: [false, true]) func removalsShareOneTransactionAndTellWhatWasThere(_ fails: Bool) async throws {
+        let disk = try TestDisk()
+        for number in 0..<4 { try disk.store(hollowPNG(width: 10 + number), "\(number)") }
+        let gate = try await hold(disk)
+        let (done, refused) = (Counter(), Counter())
+        for number in 0..<5 {
+            startDetached {
+                let removal = try? disk.disk.remove(CacheKey("\(number)"))
+                let size = hollowPNG(width: 10 + number).count
+                if removal == (number < 4 ? .init(count: 1, bytes: size) : .init()) { done.add() }
+            }
+        }
+        try await waiting(5, disk)
+        if fails {
+            startDetached {
+                do { try disk.disk.index.writeTogether { _ in throw Refused() } } catch { refused.add() }
+            }
+            try await waiting(6, disk)
+        }
+        let before = commits(disk)
+        gate.signal()
+        try await eventually("all are answered") { done.value == 5 && refused.value == (fails ? 1 : 0) }
+        if !fails { #expect(commits(disk) == before + 1) }
+        #expect(try disk.disk.totals().count == 1)
+        #expect(try disk.check().isClean)
+    }
+
     @Test(arguments: [SQLITE_FULL, SQLITE_BUSY, SQLITE_IOERR, SQLITE_READONLY])
     func aFaultOfTheIndexIsOnlyThatOfTheOneThatMetIt(_ code: Int32) async throws {
         let disk = try TestDisk()
