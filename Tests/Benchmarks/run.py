@@ -67,8 +67,17 @@ def main() -> int:
     except (BenchError, OSError, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
         return 1
-    work = Path(tempfile.mkdtemp(prefix="bench-", dir=_scratch(options.dir)))
-    disk = _disk_scratch(options.disk_dir, work)
+    try:
+        work = Path(tempfile.mkdtemp(prefix="bench-", dir=_scratch(options.dir)))
+    except OSError as error:
+        print(f"There is no place for caches: {error}", file=sys.stderr)
+        return 1
+    try:
+        disk = _disk_scratch(options.disk_dir, work)
+    except OSError as error:
+        work.rmdir()
+        print(f"There is no place for caches on a disk: {error}", file=sys.stderr)
+        return 1
     context = Context(
         build.ROOT,
         binary,

@@ -119,6 +119,9 @@ final class BlockingPool: Sendable {
         }
     }
 
+    /// How many of its threads wait for the disk and have said so.
+    var waitingCount: Int { state.withLock { $0.crew.stuck } }
+
     /// How much work there has been.
     var submittedCount: Int { state.withLock { $0.submitted } }
 

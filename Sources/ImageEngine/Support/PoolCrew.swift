@@ -34,7 +34,7 @@ struct PoolCrew: Sendable {
     private var threads = 0
     private var sleeping = 0
     /// How many wait for the disk and have said so.
-    private var stuck = 0
+    private(set) var stuck = 0
     /// Whether one has been called and is not here yet; one comes after the other, and each sees to the next.
     private var isComing = false
     private var watch = Watch.nobody
@@ -83,7 +83,7 @@ struct PoolCrew: Sendable {
 
     /// What the thread does that keeps watch, after a while.
     mutating func look(isWaiting: Bool) -> Duty {
-        if begun != seen {
+        if begun != seen, !isWaiting || working >= workers {
             seen = begun
             return .watch
         }

@@ -41,10 +41,10 @@ import Testing
                 }
             }
             try await eventually("as many wait as there may be threads") { waiting.value == 5 }
-            #expect(done.value == 0)
+            #expect(done.value == 0 && pool.waitingCount == 5)
             for _ in 0..<12 { gate.signal() }
             try await eventually("all are done") { done.value == 12 }
-            #expect(pool.submittedCount == 12 * round)
+            #expect(pool.submittedCount == 12 * round && pool.waitingCount == 0)
         }
         #expect(BlockingPool.waiting { 7 } == 7, "elsewhere it does nothing else")
     }

@@ -66,6 +66,18 @@ import Testing
         #expect(crew.beginWait(isWaiting: false) == .nobody)
     }
 
+    @Test func theOneThatKeepsWatchWorksWhenAnotherThatWaitsForTheDiskLeavesNobodyElse() {
+        var crew = PoolCrew(limit: 2, workers: 1)
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
+        crew.begin()
+        #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .watch)
+        crew.begin()
+        #expect(crew.look(isWaiting: true) == .watch)
+        #expect(crew.beginWait(isWaiting: true) == .nobody)
+        crew.begin()
+        #expect(crew.look(isWaiting: true) == .work, "though work is begun")
+    }
+
     /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
     @Test func workThatWaitsIsNeverForgotten() {
         for seed in 1...60 as ClosedRange<UInt64> {

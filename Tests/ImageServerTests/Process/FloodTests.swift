@@ -59,10 +59,10 @@ struct FloodTests {
         #expect(server.finish() == 0)
     }
 
-    /// The client sends 100,000 requests and reads nothing. The server may stop reading, but it takes no more memory,
+    /// The client sends 130,000 requests and reads nothing. The server may stop reading, but it takes no more memory,
     /// and when the client reads at last every answer comes once.
     @Test func clientThatDoesNotReadCostsNoMemoryAndLosesNoAnswer() throws {
-        let count = 100_000
+        let count = 130_000
         let server = try ServerProcess(cache: folder)
         let stored = try server.call(-1, "store", #"{"key":"k","path":\#(quoted(Fixtures.folder + "/png-rgb.png"))}"#)
         #expect(stored["result"] != nil)

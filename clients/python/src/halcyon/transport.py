@@ -31,7 +31,7 @@ from .turns import ReadingTurn, Woken
 
 T = TypeVar("T")
 
-_CHUNK = 65_536  # what a pipe holds
+_CHUNK = 65_536  # what a pipe holds at first
 
 
 class Transport:
