@@ -52,12 +52,18 @@ final class BlockingPool: Sendable {
 
     private let state: Mutex<State>
     private let wake = Semaphore()
+    private let now: @Sendable () -> Int
 
     /// - Parameters:
     ///   - limit: How many threads there may be.
     ///   - workers: How many of them work even if none waits for the disk; as many as there are processors by default.
-    init(threads limit: Int, workers: Int = Int(hl_processors())) {
+    ///   - now: Nanoseconds of a clock that never goes back.
+    init(
+        threads limit: Int, workers: Int = Int(hl_processors()),
+        now: @escaping @Sendable () -> Int = monotonicNanoseconds
+    ) {
         state = Mutex(State(crew: PoolCrew(limit: limit, workers: workers)))
+        self.now = now
     }
 
     /// Runs `work` on a thread of the pool and returns what it returns.
@@ -190,14 +196,14 @@ final class BlockingPool: Sendable {
             job = nil
             return
         }
-        let end = monotonicNanoseconds() + Self.bundleTime
+        let end = now() + Self.bundleTime
         Afterwards.gather {
             var count = 0
             while job != nil {
                 job?.work()
                 job = nil
                 count += 1
-                guard count < Self.bundle, monotonicNanoseconds() < end else { return }
+                guard count < Self.bundle, now() < end else { return }
                 job = state.withLock { $0.takeJob(briefFor: owner) }
             }
         }

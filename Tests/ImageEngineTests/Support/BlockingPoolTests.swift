@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func briefJobsInARowDoTogetherWhatTheyPutOff() async throws {
-        let pool = BlockingPool(threads: 1)
+        let pool = BlockingPool(threads: 1, now: { 0 })
         let (gate, owner) = (Semaphore(), Counter())
         let order = Mutex<[String]>([])
         let note: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test func briefJobsDoNotWaitForOthersOwnersOrForOneThatIsNotBrief() async throws {
-        let pool = BlockingPool(threads: 1)
+        let clock = ManualClock()
+        let pool = BlockingPool(threads: 1, now: { clock.now })
         let (gate, one, other) = (Semaphore(), Counter(), Counter())
         let order = Mutex<[String]>([])
         let note: @Sendable (String) -> Void = { line in order.withLock { $0.append(line) } }
@@ -102,8 +103,7 @@ import Testing
         }
         pool.submit(briefFor: one) {
             _ = Afterwards.put(off: { note("slow") }, for: one)
-            let end = monotonicNanoseconds() + 2_000_000
-            while monotonicNanoseconds() < end {}
+            clock.advance(seconds: 0.002)
         }
         pool.submit(briefFor: one) { _ = Afterwards.put(off: { note("end") }, for: one) }
         gate.signal()
