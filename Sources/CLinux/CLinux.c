@@ -110,7 +110,7 @@ void *hl_map(int descriptor, size_t count) {
 
 void hl_unmap(void *base, size_t count) { munmap(base, count); }
 
-uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
 
 void hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
     uint32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);

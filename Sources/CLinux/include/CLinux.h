@@ -64,8 +64,9 @@ int hl_has_network(void);
 void *hl_map(int descriptor, size_t count);
 /// Ends a mapping.
 void hl_unmap(void *base, size_t count);
-/// The number at `place`, which other processes may be changing.
+/// Adds one to the number at `place`, which other processes may be changing; what was done before is seen by those that see it.
 void hl_increment(uint32_t *place);
+/// The number at `place`; what is done afterwards is seen as it was then, or later.
 uint32_t hl_load(const uint32_t *place);
 /// Raises the number at `place` to `value` unless it is as high already; one above `most` is written over.
 void hl_raise(uint32_t *place, uint32_t value, uint32_t most);

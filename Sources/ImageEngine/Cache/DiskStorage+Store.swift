@@ -177,6 +177,7 @@ extension DiskStorage {
         _ draft: Draft, _ commit: Commit, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Stored, any Error>) -> Void
     ) {
+        if commit.stored.isNew { lending.noteLanding(draft.digest.rowNumber) }
         let end = { @Sendable [self] in
             if !commit.evicted.isEmpty { onClean(commit.evicted, .sizeLimit) }
             let purges =

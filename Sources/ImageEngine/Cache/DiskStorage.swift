@@ -71,6 +71,7 @@ public final class DiskStorage: Sendable {
     let clock: CacheClock
     let touches: TouchLog
     let lending: Lending
+    private let misses = KnownMisses()
     let isPurging = Atomic(false)
     let wantsPurge = Atomic(false)
     let evictions = Atomic(0)
@@ -172,6 +173,15 @@ public final class DiskStorage: Sendable {
         return found
     }
 
+    /// Whether nobody, in any process, has stored the image since the index was last asked for it, and did not have it.
+    ///
+    /// - Complexity: No system call.
+    func isStillMissing(_ key: CacheKey) -> Bool {
+        let number = name(of: key).rowNumber
+        guard let mark = lending.landings(at: number) else { return false }
+        return misses.isKnown(number, mark)
+    }
+
     /// What the index says, without other folders.
     ///
     /// - Parameter evenExpired: Whether an entry whose time is over, but which has not been cleaned away, is found too.
@@ -179,11 +189,14 @@ public final class DiskStorage: Sendable {
         let digest = name(of: key)
         // Before the index is looked at: what changes from here on is noticed at the next hit.
         let departures = lending.departures
+        let mark = lending.landings(at: digest.rowNumber)
         do {
             guard var row = try index.row(digest.rowNumber), row.name == digest else {
                 // What has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = index.isUnready || !index.isOpen && !index.exists
-                return index.isAdopting || isUnknown && folder.hasBlobs ? .unsettled : .missing
+                if index.isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
+                if let mark, !isUnknown { misses.note(digest.rowNumber, mark) }
+                return .missing
             }
             // A use that has not been written down yet may have given it more time.
             if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }

@@ -32,6 +32,9 @@ extension ImageCache {
         return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }
 
+    /// Whether neither tier has got the image since it was last looked for in vain.
+    func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
+
     /// Whether what memory knows of an image is still so.
     func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
         record.isIntact(burst: burst) && disk.isCurrent(record)

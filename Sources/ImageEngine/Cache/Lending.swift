@@ -73,11 +73,29 @@ final class Lending: Sendable {
     /// now although its file is there.
     var departures: UInt32 { table?.departures ?? 0 }
 
+    /// Changes whenever, in any process, the image `number` is entered, and sometimes when another one is; nil when that
+    /// cannot be told.
+    func landings(at number: Int64) -> LandingMark? {
+        guard let table, let inode = table.inode, let count = table.landings(at: number) else { return nil }
+        return LandingMark(table: inode, count: count)
+    }
+
+    /// Tells all processes that the image `number` has been entered. After it has been, and before its download is over for
+    /// others.
+    func noteLanding(_ number: Int64) { table?.noteLanding(number) }
+
     /// Tells all processes that a file stays only for its lease.
     func noteDeparture() { table?.noteDeparture() }
 
     /// Whether any entry may be lent out.
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
+}
+
+/// What ``Lending/landings(at:)`` was at some time.
+struct LandingMark: Equatable, Sendable {
+    /// The table's file.
+    let table: UInt64
+    let count: UInt32
 }
 
 /// Runs work on a thread of its own.

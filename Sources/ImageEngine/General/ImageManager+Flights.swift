@@ -235,6 +235,8 @@ extension ImageManager {
     private func landed(_ flying: Flying, mayWait: Bool) throws -> ImageCache.Hit? {
         let (cache, outgoing, options) = (flying.cache, flying.outgoing, flying.outgoing.options)
         guard !options.forceRefresh else { return nil }
+        // Nobody has brought it since the look that sent it on its way.
+        if !mayWait, cache.isStillMissing(flying.key) { return nil }
         var found = try cache.hit(for: flying.key, options: options, burst: 0, mayWait: mayWait)
         if mayWait, let hit = found { found = try cache.renewed(hit, options: options) }
         guard let hit = found, hit.record.path != nil || options.cacheMemoryOnly,

@@ -57,10 +57,15 @@ import Testing
     }
 
     /// Between a look that finds nothing and the download another request, or another process, may bring the image.
-    @Test(arguments: [false, true]) func aLookThatIsOutOfDateCausesNoDownload(_ byAnother: Bool) async throws {
+    @Test(arguments: [false, true], [false, true])
+    func aLookThatIsOutOfDateCausesNoDownload(_ byAnother: Bool, _ isUsed: Bool) async throws {
         let server = try server()
         defer { server.stop() }
         let resource = Resource(url: server.url("/a.png"), cacheKey: "a")
+        if isUsed {
+            let options = ImageOptions()
+            _ = try one.manager.store(hollowPNG(width: 9), for: CacheKey("b"), in: one.cache, options: options)
+        }
         let glance = try one.manager.glance(
             at: resource, in: one.cache, options: ImageOptions(), needsBytes: false, burst: 0)
         guard case .missing = glance else {
