@@ -8,7 +8,16 @@ public final class Call: Sendable {
     private struct State {
         var isOpen = true
         var cancel: (@Sendable () -> Void)?
+        var lastWord: (@Sendable (Ending) -> Void)?
         var afterwards: [@Sendable () -> Void] = []
+    }
+
+    /// How a call ends.
+    public enum Ending: Sendable {
+        /// Its work is done, or has failed.
+        case answered
+        /// It is cancelled, or another one takes its place; an answer may still follow.
+        case cancelled
     }
 
     /// The id to answer; nil for a notification, which is never answered.
@@ -62,6 +71,16 @@ public final class Call: Sendable {
         if !isOpen { cancel() }
     }
 
+    /// Sets what is said last, just before the call is answered or cancelled, whoever does it; nothing if that has happened.
+    ///
+    /// - Parameter word: May ``notify(_:_:)``. Two who end the call at the same moment may both call it: it must say what
+    ///   it has to say once, and return only when that has been said.
+    public func beforeEnd(_ word: @escaping @Sendable (Ending) -> Void) {
+        state.withLock { state in
+            if state.isOpen { state.lastWord = word }
+        }
+    }
+
     /// Runs `work` once the call has been answered, whoever answers it; at once if that has happened.
     public func afterwards(_ work: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
@@ -77,7 +96,7 @@ public final class Call: Sendable {
     @discardableResult
     func cancel(_ error: RPCError?) -> Bool {
         let response = error.flatMap { error in id.map { Response.error(id: $0, error) } }
-        return close(with: response, stopsWork: true)
+        return close(with: response, as: .cancelled, stopsWork: true)
     }
 
     /// Answers with `error` and lets the work go on.
@@ -86,7 +105,7 @@ public final class Call: Sendable {
     public func supersede(_ error: RPCError) -> (@Sendable () -> Void)? {
         let response = id.map { Response.error(id: $0, error) }
         var stop: (@Sendable () -> Void)?
-        close(with: response) { stop = $0 }
+        close(with: response, as: .cancelled) { stop = $0 }
         return stop
     }
 
@@ -96,25 +115,41 @@ public final class Call: Sendable {
     @discardableResult
     public func end(_ error: RPCError) -> Bool { cancel(error) }
 
+    private enum Step {
+        case late
+        case speak(@Sendable (Ending) -> Void)
+        case closed(cancel: (@Sendable () -> Void)?, afterwards: [@Sendable () -> Void])
+    }
+
     @discardableResult
     private func close(
-        with response: [UInt8]?, stopsWork: Bool = false, _ take: ((@Sendable () -> Void)?) -> Void = { _ in }
+        with response: [UInt8]?, as ending: Ending = .answered, stopsWork: Bool = false,
+        _ take: ((@Sendable () -> Void)?) -> Void = { _ in }
     ) -> Bool {
-        let ending: (cancel: (@Sendable () -> Void)?, afterwards: [@Sendable () -> Void])? = state.withLock { state in
-            guard state.isOpen else { return nil }
-            state.isOpen = false
-            defer {
-                state.cancel = nil
-                state.afterwards = []
+        var hasSpoken = false
+        while true {
+            switch state.withLock({ state in step(&state, hasSpoken: hasSpoken, response) }) {
+            case .late: return false
+            case .speak(let word):
+                // Not under the lock: it notifies.
+                word(ending)
+                hasSpoken = true
+            case .closed(let cancel, let afterwards):
+                take(cancel)
+                if stopsWork { cancel?() }
+                for work in afterwards { work() }
+                return true
             }
-            deliver(self, response)
-            return (state.cancel, state.afterwards)
         }
-        guard let ending else { return false }
-        take(ending.cancel)
-        if stopsWork { ending.cancel?() }
-        for work in ending.afterwards { work() }
-        return true
+    }
+
+    private func step(_ state: inout State, hasSpoken: Bool, _ response: [UInt8]?) -> Step {
+        guard state.isOpen else { return .late }
+        if !hasSpoken, let word = state.lastWord { return .speak(word) }
+        state.isOpen = false
+        deliver(self, response)
+        defer { (state.cancel, state.lastWord, state.afterwards) = (nil, nil, []) }
+        return .closed(cancel: state.cancel, afterwards: state.afterwards)
     }
 }
 

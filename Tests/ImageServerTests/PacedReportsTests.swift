@@ -42,8 +42,8 @@ import Testing
         reports.note(1)
         reports.note(2)
         try await eventually("somebody waits") { timer.count == 1 }
-        let (last, hasGrown) = reports.end()
-        #expect(last == 2 && hasGrown)
+        reports.begin {}
+        try reports.expectEnd(2, hasGrown: true)
         clock.advance(seconds: 0.1)
         timer.elapse()
         reports.note(3)
@@ -51,7 +51,7 @@ import Testing
         #expect(seen.all == [1])
     }
 
-    @Test func whatSaysLessThanBeforeIsLeftOut() {
+    @Test func whatSaysLessThanBeforeIsLeftOut() throws {
         let reports = reports()
         reports.note(5)
         clock.advance(seconds: 0.2)
@@ -60,6 +60,30 @@ import Testing
         #expect(seen.all == [5])
         clock.advance(seconds: 0.2)
         reports.note(6)
-        #expect(seen.all == [5, 6] && reports.end().hasGrown == false)
+        #expect(seen.all == [5, 6])
+        reports.begin {}
+        try reports.expectEnd(6, hasGrown: false)
+    }
+
+    @Test func theEndIsAnnouncedOnceAndOnlyOfWhatHasBegun() {
+        let reports = reports()
+        var ends = 0
+        reports.end { _, _ in ends += 1 }
+        reports.begin { Issue.record("it has ended") }
+        reports.end { _, _ in ends += 1 }
+        #expect(ends == 0)
+        let others = self.reports()
+        others.begin {}
+        for _ in 0..<2 { others.end { _, _ in ends += 1 } }
+        #expect(ends == 1)
+    }
+}
+
+extension PacedReports where Value == Int {
+    fileprivate func expectEnd(_ value: Int, hasGrown: Bool) throws {
+        var told: (Int?, Bool)?
+        end { told = ($0, $1) }
+        let end = try #require(told)
+        #expect(end.0 == value && end.1 == hasGrown)
     }
 }

@@ -32,7 +32,6 @@ extension Method {
         } later: { [options] call in
             let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
             reporter?.begin(title: "download", message: String(url.text.prefix(200)))
-            defer { reporter?.end() }
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
             do {
@@ -73,7 +72,6 @@ extension Method {
             let reporter = tokens.map { PrefetchReporter(call: call, tokens: $0) }
             reporter?.begin(total: Set(urls.texts.map { ExactText($0) }).count)
             let report = try await prefetcher.run { reporter?.report($0) }
-            reporter?.end()
             return PrefetchReply(report: report)
         }
     }

@@ -219,7 +219,6 @@ extension Invocation {
                 turn.come()
                 let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
                 reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
-                defer { reporter?.end() }
                 var report: (@Sendable (DownloadProgress) -> Void)?
                 if let reporter { report = { reporter.report($0) } }
                 let caller = ImageCaller(

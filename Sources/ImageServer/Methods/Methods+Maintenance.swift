@@ -111,7 +111,6 @@ extension Method {
             Deferred { call in
                 let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
                 reporter?.begin(title: "verify", message: cache.name)
-                defer { reporter?.end() }
                 return try await manager.surveying {
                     VerifyReply(
                         found: try cache.verify(

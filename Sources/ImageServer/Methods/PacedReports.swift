@@ -10,6 +10,7 @@ final class PacedReports<Value: Sendable>: Sendable {
         var lastSent = 0
         /// Whether somebody waits for the time of the newest.
         var hasWaiter = false
+        var hasBegun = false
         var hasEnded = false
     }
 
@@ -64,13 +65,26 @@ final class PacedReports<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Nothing is passed on from here on.
+    /// Announces the work, unless it has ended.
     ///
-    /// - Returns: The last report, and whether it says more than was passed on.
-    func end() -> (last: Value?, hasGrown: Bool) {
+    /// - Parameter announce: Under a lock, as what takes the reports.
+    func begin(_ announce: () -> Void) {
         state.withLock { state in
-            state.hasEnded = true
-            return (state.last, (state.last.map(amount) ?? 0) > state.lastSent)
+            guard !state.hasEnded else { return }
+            state.hasBegun = true
+            announce()
+        }
+    }
+
+    /// Announces the end of work that has begun, once; nothing is passed on from here on.
+    ///
+    /// - Parameter announce: Takes the last report, and whether it says more than was passed on; under a lock, as what
+    ///   takes the reports. Whoever calls later waits for it.
+    func end(_ announce: (_ last: Value?, _ hasGrown: Bool) -> Void) {
+        state.withLock { state in
+            defer { state.hasEnded = true }
+            guard state.hasBegun, !state.hasEnded else { return }
+            announce(state.last, (state.last.map(amount) ?? 0) > state.lastSent)
         }
     }
 }

@@ -13,24 +13,31 @@ final class PrefetchReporter: Sendable {
         reports = PacedReports(amount: \.settled) { Self.send($0, kind: "report", hasGrown: true, to: call, tokens) }
     }
 
-    /// Announces the work.
+    /// Announces the work; its end is announced when the call ends, however that comes.
     func begin(total: Int) {
+        call.beforeEnd { [self] in end($0) }
         let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
+        reports.begin { Self.send(start, kind: "begin", hasGrown: false, to: call, tokens) }
         reports.note(start)
-        Self.send(start, kind: "begin", hasGrown: false, to: call, tokens)
     }
 
     /// Reports progress, as soon as that would not be too much of it.
     func report(_ progress: ImagePrefetcher.Progress) { reports.note(progress) }
 
-    /// Announces the end; must be called before the response is sent.
-    func end() {
-        let (last, hasGrown) = reports.end()
-        if let last { Self.send(last, kind: "end", hasGrown: hasGrown, to: call, tokens) }
+    private func end(_ ending: Call.Ending) {
+        reports.end { last, hasGrown in
+            guard let last else { return }
+            // Who has cancelled in the manner of MCP listens to that token no more.
+            Self.send(
+                last, kind: "end", hasGrown: hasGrown && ending == .answered, isCancelled: ending == .cancelled,
+                to: call,
+                tokens)
+        }
     }
 
     private static func send(
-        _ progress: ImagePrefetcher.Progress, kind: String, hasGrown: Bool, to call: Call, _ tokens: ProgressTokens
+        _ progress: ImagePrefetcher.Progress, kind: String, hasGrown: Bool, isCancelled: Bool = false, to call: Call,
+        _ tokens: ProgressTokens
     ) {
         if let token = tokens.workDone {
             call.notify("$/progress") { writer in
@@ -41,7 +48,8 @@ final class PrefetchReporter: Sendable {
                     params.object { value in
                         value.field("kind", kind)
                         if kind == "begin" { value.field("title", "prefetch") }
-                        value.field("message", "\(progress.settled) of \(progress.total) images")
+                        let words = "\(progress.settled) of \(progress.total) images"
+                        value.field("message", isCancelled ? "cancelled after " + words : words)
                         if kind != "end" { value.field("percentage", progress.percentage) }
                         value.field("completed", progress.completed)
                         value.field("skipped", progress.skipped)

@@ -13,17 +13,20 @@ final class ProgressReporter: Sendable {
         reports = PacedReports(amount: \.received) { Self.send($0, kind: "report", to: call, tokens) }
     }
 
-    /// Announces the work.
+    /// Announces the work; its end is announced when the call ends, however that comes.
     func begin(title: String, message: String) {
-        guard let token = tokens.workDone else { return }
-        call.notify("$/progress") { writer in
-            Self.write(&writer, token) { value in
-                value.field("kind", "begin")
-                value.field("title", title)
-                value.field("message", message)
-                value.field("percentage", 0)
-                value.field("receivedBytes", 0)
-                value.field("totalBytes", Int?.none)
+        call.beforeEnd { [self] in end($0) }
+        reports.begin {
+            guard let token = tokens.workDone else { return }
+            call.notify("$/progress") { writer in
+                Self.write(&writer, token) { value in
+                    value.field("kind", "begin")
+                    value.field("title", title)
+                    value.field("message", message)
+                    value.field("percentage", 0)
+                    value.field("receivedBytes", 0)
+                    value.field("totalBytes", Int?.none)
+                }
             }
         }
     }
@@ -31,21 +34,25 @@ final class ProgressReporter: Sendable {
     /// Reports progress, as soon as that would not be too much of it.
     func report(_ progress: DownloadProgress) { reports.note(progress) }
 
-    /// Announces the end; must be called before the response is sent.
-    func end() {
-        let (last, hasGrown) = reports.end()
-        Self.send(
-            last ?? DownloadProgress(received: 0, total: nil), kind: "end", isGrown: hasGrown, to: call, tokens)
+    private func end(_ ending: Call.Ending) {
+        reports.end { last, hasGrown in
+            // Who has cancelled in the manner of MCP listens to that token no more.
+            Self.send(
+                last ?? DownloadProgress(received: 0, total: nil), kind: "end",
+                isGrown: hasGrown && ending == .answered,
+                isCancelled: ending == .cancelled, to: call, tokens)
+        }
     }
 
     private static func send(
-        _ progress: DownloadProgress, kind: String, isGrown: Bool = true, to call: Call, _ tokens: ProgressTokens
+        _ progress: DownloadProgress, kind: String, isGrown: Bool = true, isCancelled: Bool = false, to call: Call,
+        _ tokens: ProgressTokens
     ) {
         if let token = tokens.workDone {
             call.notify("$/progress") { writer in
                 Self.write(&writer, token) { value in
                     value.field("kind", kind)
-                    value.field("message", Self.words(progress))
+                    value.field("message", isCancelled ? "cancelled" : Self.words(progress))
                     if let percentage = progress.percentage, kind == "report" { value.field("percentage", percentage) }
                     value.field("receivedBytes", progress.received)
                     value.field("totalBytes", progress.total)

@@ -122,6 +122,60 @@ struct ProgressTests {
         #expect(server.finish() == 0)
     }
 
+    /// A client shows what has begun until it hears of the end.
+    @Test(arguments: ["cancel", "tool", "slot", "all", "signal"])
+    func progressThatHasBegunEndsBeforeTheAnswerAlsoOfACancelledRequest(way: String) throws {
+        let pieces = try Pieces(hasLength: true)
+        defer { pieces.web.stop() }
+        defer { for gate in pieces.gates { gate.open() } }
+        let server = try ServerProcess(cache: folder)
+        let params = #"{"url":\#(quoted(pieces.web.url("/large.jpg"))),"options":{"slot":"s"}"#
+        try server.request(1, "retrieve", params + #","workDoneToken":1,"_meta":{"progressToken":2}}"#)
+        pieces.gates[0].open()
+        while let message = try server.next(), message["params"]?["value"]?["kind"]?.string != "report" {}
+        switch way {
+        case "cancel": try server.notify("$/cancelRequest", #"{"id":1}"#)
+        case "tool": try server.notify("notifications/cancelled", #"{"requestId":1}"#)
+        case "slot": try server.request(2, "retrieve", #"{"url":"data:,x","options":{"slot":"s"}}"#)
+        case "all": try server.request(2, "cancelAll")
+        default: server.signal(SIGTERM)
+        }
+        if way == "tool" { try server.request(2, "ping") }
+        var messages: [JSON] = []
+        while let message = try server.next() {
+            messages.append(message)
+            // The answer to what was cancelled; or, where there is none, to what came after.
+            if message["id"]?.integer == (way == "tool" ? 2 : 1) { break }
+        }
+        let tokens = messages.compactMap { $0["params"]?["progressToken"] }
+        // A report of before may still have been on its way, but nobody is told anew of what is cancelled.
+        #expect(tokens.count <= 1, "\(messages)")
+        let values = messages.compactMap { $0["params"]?["value"] }.filter { $0["kind"]?.string != "report" }
+        #expect(values.count == 1, "\(messages)")
+        #expect(values.first?["kind"]?.string == "end" && values.first?["message"]?.string == "cancelled")
+        #expect((values.first?["receivedBytes"]?.integer ?? 0) > 0)
+        #expect(messages.last?["error"]?["code"]?.integer == (way == "tool" ? nil : way == "signal" ? -32802 : -32800))
+        for gate in pieces.gates { gate.open() }
+        server.closeInput()
+        #expect(try server.rest().allSatisfy { $0["method"] == nil })
+    }
+
+    @Test func aCancelledPrefetchEndsItsProgress() throws {
+        let pieces = try Pieces(hasLength: true)
+        defer { pieces.web.stop() }
+        defer { for gate in pieces.gates { gate.open() } }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(pieces.web.url("/large.jpg"))
+        try server.request(1, "prefetch", #"{"urls":[\#(url)],"workDoneToken":1}"#)
+        #expect(try server.next()?["params"]?["value"]?["kind"]?.string == "begin")
+        try server.notify("$/cancelRequest", #"{"id":1}"#)
+        let end = try server.next()?["params"]?["value"]
+        #expect(end?["kind"]?.string == "end" && end?["message"]?.string == "cancelled after 0 of 1 images")
+        #expect(try server.next()?["error"]?["code"]?.integer == -32800)
+        server.closeInput()
+        #expect(try server.rest().isEmpty)
+    }
+
     @Test func nothingIsSentThatNobodyAskedFor() throws {
         let pieces = try Pieces(hasLength: true)
         defer { pieces.web.stop() }
