@@ -158,21 +158,23 @@ public final class ImageServer: RequestHandler {
             }
             return .deferred { [order, manager] call in
                 order.enter(access) { place in
-                    guard call.isOpen else { return order.leave(place) }
+                    guard call.isOpen else { return false }
                     manager.perform {
                         Self.end(call, Result { try later() })
                         order.leave(place)
                     }
+                    return true
                 }
             }
         case .shared(let access, let begin):
             return .deferred { [order] call in
                 order.enter(access) { place in
-                    guard call.isOpen else { return order.leave(place) }
+                    guard call.isOpen else { return false }
                     begin { result in
                         Self.end(call, result)
                         order.leave(place)
                     }
+                    return true
                 }
             }
         case .ordered(let access, let atOnce, let later):
@@ -186,12 +188,13 @@ public final class ImageServer: RequestHandler {
                 let deferred = later(call)
                 order.enter(access, wait: deferred.wait) { place in
                     // Cancelled while it waited: its turn passes at once.
-                    guard call.isOpen else { return order.leave(place) }
+                    guard call.isOpen else { return false }
                     let isBegun = deferred.begin?(call) { result in
                         Self.end(call, result)
                         order.leave(place)
                     }
                     if isBegun != true { Self.start(call, deferred.work) { order.leave(place) } }
+                    return true
                 }
             }
         }

@@ -175,14 +175,28 @@ import Testing
         let seen = Seen()
         let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: .change)
         let other = RequestOrder.Access(cache: "two", scope: key("a"), kind: .change)
-        order.enter(access) { seen.add("first", $0) }
-        order.enter(access) { seen.add("second", $0) }
+        order.enter(access) { seen.keep("first", $0) }
+        order.enter(access) { seen.keep("second", $0) }
         #expect(!order.isFree(access) && order.isFree(other))
-        order.enter(other) { seen.add("other cache", $0) }
+        order.enter(other) { seen.keep("other cache", $0) }
         #expect(seen.names == ["first", "other cache"])
         seen.places.first.map(order.leave)
         #expect(seen.names == ["first", "other cache", "second"])
         for place in seen.places.dropFirst() { order.leave(place) }
         #expect(order.isFree(access) && order.isFree(other))
+    }
+
+    /// As after a cancel of all that waits for one slow download: each gives its place up at once.
+    @Test func thousandsThatPassTheirTurnOnDoSoOneAfterTheOther() {
+        let order = RequestOrder()
+        let seen = Seen()
+        let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: .change)
+        order.enter(access) { seen.keep("first", $0) }
+        for _ in 0..<100_000 { order.enter(access) { _ in false } }
+        order.enter(access) { seen.keep("last", $0) }
+        seen.places.first.map(order.leave)
+        #expect(seen.names == ["first", "last"])
+        seen.places.last.map(order.leave)
+        #expect(order.isFree(access))
     }
 }

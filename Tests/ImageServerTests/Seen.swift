@@ -8,5 +8,9 @@ final class Seen: Sendable {
     var names: [String] { state.withLock { $0.map(\.name) } }
     var places: [RequestOrder.Place] { state.withLock { $0.map(\.place) } }
 
-    func add(_ name: String, _ place: RequestOrder.Place) { state.withLock { $0.append((name, place)) } }
+    /// Notes a request that keeps its place.
+    func keep(_ name: String, _ place: RequestOrder.Place) -> Bool {
+        state.withLock { $0.append((name, place)) }
+        return true
+    }
 }

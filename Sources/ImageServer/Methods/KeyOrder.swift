@@ -38,6 +38,38 @@ struct KeyOrder: Sendable {
         let isLocal: Bool
     }
 
+    /// The groups of one key in order; the first is running. A slice, whose first goes without moving the others.
+    private struct Lane: Sendable {
+        var groups: ArraySlice<Group> = []
+        /// How many of them wait for the network.
+        var farCount = 0
+
+        /// Adds a request at the end; returns whether it may run now.
+        mutating func join(_ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
+            if kind != .change, groups.last?.kind == kind {
+                groups[groups.endIndex - 1].members.insert(ticket)
+            } else {
+                groups.append(Group(kind: kind, members: [ticket], isLocal: isLocal))
+                if !isLocal { farCount += 1 }
+            }
+            return groups.count == 1
+        }
+
+        /// Ends a request; returns those that may run now.
+        mutating func leave(_ ticket: Ticket) -> [Ticket] {
+            guard let index = groups.firstIndex(where: { $0.members.contains(ticket) }) else { return [] }
+            groups[index].members.remove(ticket)
+            guard groups[index].members.isEmpty else { return [] }
+            if !groups[index].isLocal { farCount -= 1 }
+            guard index == groups.startIndex else {
+                groups.remove(at: index)
+                return []
+            }
+            groups.removeFirst()
+            return groups.first?.members.sorted() ?? []
+        }
+    }
+
     private struct Entry: Sendable {
         let ticket: Ticket
         let scope: Scope
@@ -50,8 +82,7 @@ struct KeyOrder: Sendable {
         var missing: Int
     }
 
-    /// Per key the groups in order; the first is running.
-    private var lanes: [ExactText: [Group]] = [:]
+    private var lanes: [ExactText: Lane] = [:]
     /// Unfinished tickets in the lanes.
     private var keys: [Ticket: ExactText] = [:]
     /// Those of them that are over soon: local, and behind nothing that is not.
@@ -59,7 +90,9 @@ struct KeyOrder: Sendable {
     /// The whole-cache request that is running.
     private var whole: Ticket?
     /// What came after a whole-cache request that has not ended, in order, that request first if it still waits.
-    private var later: [Entry] = []
+    private var later: ArraySlice<Entry> = []
+    /// How many of those are local.
+    private var laterLocals = 0
     /// Surveys with the number of earlier tickets they still wait for.
     private var surveys: [Survey] = []
 
@@ -73,7 +106,7 @@ struct KeyOrder: Sendable {
         case .key(let key):
             guard whole == nil, later.isEmpty else { return false }
             guard let lane = lanes[key] else { return true }
-            return lane.count == 1 && kind != .change && lane[0].kind == kind
+            return lane.groups.count == 1 && kind != .change && lane.groups.first?.kind == kind
         }
     }
 
@@ -85,7 +118,7 @@ struct KeyOrder: Sendable {
         let isQueued = whole != nil || !later.isEmpty
         switch scope {
         case .survey:
-            let missing = soon.count + (whole == nil ? 0 : 1) + later.count { $0.isLocal }
+            let missing = soon.count + (whole == nil ? 0 : 1) + laterLocals
             if missing > 0 { surveys.append(Survey(ticket: ticket, missing: missing)) }
             return missing == 0
         case .wholeCache:
@@ -97,6 +130,7 @@ struct KeyOrder: Sendable {
             if !isQueued { return join(key, ticket, kind, isLocal: isLocal) }
         }
         later.append(Entry(ticket: ticket, scope: scope, kind: kind, isLocal: isLocal))
+        if isLocal { laterLocals += 1 }
         return false
     }
 
@@ -116,44 +150,35 @@ struct KeyOrder: Sendable {
 
     private mutating func join(_ key: ExactText, _ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
         keys[ticket] = key
-        var lane = lanes[key] ?? []
-        let isSoon = isLocal && lane.allSatisfy(\.isLocal)
+        // In its place: a copy for each request would cost as much as all that wait for the key.
+        let isSoon = isLocal && lanes[key, default: Lane()].farCount == 0
         if isSoon { soon.insert(ticket) }
-        if kind != .change, let last = lane.last, last.kind == kind {
-            lane[lane.count - 1].members.insert(ticket)
-        } else {
-            lane.append(Group(kind: kind, members: [ticket], isLocal: isLocal))
-        }
-        lanes[key] = lane
-        return lane.count == 1
+        return lanes[key, default: Lane()].join(ticket, kind, isLocal: isLocal)
     }
 
     private mutating func advance(_ key: ExactText, past ticket: Ticket) -> [Ticket] {
-        guard var lane = lanes.removeValue(forKey: key),
-            let index = lane.firstIndex(where: { $0.members.contains(ticket) })
-        else { return [] }
-        lane[index].members.remove(ticket)
-        var next: [Ticket] = []
-        if lane[index].members.isEmpty {
-            lane.remove(at: index)
-            if index == 0, let first = lane.first { next = first.members.sorted() }
-        }
-        if !lane.isEmpty { lanes[key] = lane }
+        guard let index = lanes.index(forKey: key) else { return [] }
+        let next = lanes.values[index].leave(ticket)
+        if lanes.values[index].groups.isEmpty { lanes.remove(at: index) }
         return next
+    }
+
+    private mutating func takeLater() {
+        if later.removeFirst().isLocal { laterLocals -= 1 }
     }
 
     private mutating func admitLater() -> [Ticket] {
         var started: [Ticket] = []
         while whole == nil, let next = later.first {
             if case .key(let key) = next.scope {
-                later.removeFirst()
+                takeLater()
                 let wasSoon = soon.count
                 if join(key, next.ticket, next.kind, isLocal: next.isLocal) { started.append(next.ticket) }
                 // Behind a download it is no longer over soon, and no survey waits for it.
                 if next.isLocal, soon.count == wasSoon { started += settleSurveys(past: next.ticket) }
             } else {
                 guard soon.isEmpty else { break }
-                later.removeFirst()
+                takeLater()
                 whole = next.ticket
                 started.append(next.ticket)
             }

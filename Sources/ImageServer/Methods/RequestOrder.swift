@@ -18,7 +18,7 @@ final class RequestOrder: Sendable {
 
     private struct State {
         var orders: [String: KeyOrder] = [:]
-        var starters: [KeyOrder.Ticket: @Sendable (Place) -> Void] = [:]
+        var starters: [KeyOrder.Ticket: @Sendable (Place) -> Bool] = [:]
         var lastTicket: KeyOrder.Ticket = 0
     }
 
@@ -33,9 +33,11 @@ final class RequestOrder: Sendable {
 
     /// Takes a place and calls `start` when its turn has come: now, or later from another thread.
     ///
-    /// - Parameter wait: Called when that is not now.
+    /// - Parameters:
+    ///   - wait: Called when that is not now.
+    ///   - start: Returns whether it keeps the place, and will ``leave(_:)`` it; otherwise that is given up at once.
     func enter(
-        _ access: Access, wait: () -> Void = {}, start: @escaping @Sendable (Place) -> Void
+        _ access: Access, wait: () -> Void = {}, start: @escaping @Sendable (Place) -> Bool
     ) {
         let (place, runs) = state.withLock { state in
             state.lastTicket += 1
@@ -45,18 +47,27 @@ final class RequestOrder: Sendable {
             if !runs { state.starters[ticket] = start }
             return (Place(cache: access.cache, ticket: ticket), runs)
         }
-        if runs { start(place) } else { wait() }
+        guard runs else { return wait() }
+        if !start(place) { leave(place) }
     }
 
     /// Gives up a place; what waited for it starts.
     func leave(_ place: Place) {
-        let started = state.withLock { state in
+        // One after the other: thousands may have been cancelled while they waited.
+        var left = [place]
+        while let place = left.popLast() {
+            for (place, start) in take(after: place) where !start(place) { left.append(place) }
+        }
+    }
+
+    /// What starts when a place is given up.
+    private func take(after place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
+        state.withLock { state in
             let tickets = state.orders[place.cache]?.leave(place.ticket) ?? []
             if state.orders[place.cache]?.isEmpty == true { state.orders[place.cache] = nil }
             return tickets.compactMap { ticket in
                 state.starters.removeValue(forKey: ticket).map { (Place(cache: place.cache, ticket: ticket), $0) }
             }
         }
-        for (place, start) in started { start(place) }
     }
 }
