@@ -22,6 +22,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let priority: CallPriority
         let lingers: Bool
         var token: UInt64 = 0
+        /// How urgent it counts as.
+        var weight = 0.0
     }
 
     /// One caller's place among those who wait for the same.
@@ -56,10 +58,40 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private struct Flight: Sendable {
         let number: UInt64
-        var waiters: [UInt64: Waiter] = [:]
+        private(set) var waiters: [UInt64: Waiter] = [:]
+        private var tally = PriorityTally()
         let landing: Landing<Value>
         let progress = ProgressBoard()
         let priority: CallPriority
+
+        init(_ number: UInt64, _ landing: Landing<Value>, _ priority: CallPriority) {
+            self.number = number
+            self.landing = landing
+            self.priority = priority
+        }
+
+        mutating func add(_ waiter: Waiter, as id: UInt64) {
+            var waiter = waiter
+            waiter.weight = waiter.priority.value
+            tally.add(waiter.weight)
+            waiters[id] = waiter
+        }
+
+        mutating func remove(_ id: UInt64) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            tally.remove(waiter.weight)
+            return waiter
+        }
+
+        /// Counts a waiter as urgent as it is now.
+        mutating func weigh(_ id: UInt64) {
+            guard let waiter = waiters[id], waiter.weight != waiter.priority.value else { return }
+            _ = remove(id)
+            add(waiter, as: id)
+        }
+
+        /// Makes the work as urgent as the most urgent of its callers; returns whether that changed it.
+        func settle() -> Bool { priority.store(tally.most ?? CallPriority.background) }
     }
 
     private struct State: Sendable {
@@ -142,22 +174,22 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
         let (key, id) = (ticket.name, ticket.id)
         var waiter = waiter
-        waiter.token = waiter.priority.observe { [weak self] in self?.weigh(key) }
+        waiter.token = waiter.priority.observe { [weak self] in self?.weigh(ticket) }
         let (flight, progress) = state.withLock { [waiter] state -> (Flight?, DownloadProgress?) in
             if state.flights[key] != nil {
-                state.flights[key]?.waiters[id] = waiter
+                state.flights[key]?.add(waiter, as: id)
                 state.merged += 1
                 return (nil, report.flatMap { state.flights[key]?.progress.add($0, as: id) })
             }
             let landing = Landing<Value> { [self] in land(key, id, $0) }
-            let flight = Flight(
-                number: id, waiters: [id: waiter], landing: landing, priority: CallPriority(waiter.priority))
+            var flight = Flight(id, landing, CallPriority(waiter.priority))
+            flight.add(waiter, as: id)
             if let report { _ = flight.progress.add(report, as: id) }
             state.flights[key] = flight
             return (flight, nil)
         }
         if let progress { report?(progress) }
-        guard let flight else { return weigh(key) }
+        guard let flight else { return weigh(ticket) }
         let board = flight.progress
         work(Effort(report: { board.post($0) }, priority: flight.priority), flight.landing)
     }
@@ -176,12 +208,12 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes the work as urgent as the most urgent of its callers.
-    private func weigh(_ key: Name) {
+    /// Makes the work as urgent as the most urgent of its callers, one of whom has come, gone or changed.
+    private func weigh(_ ticket: Ticket) {
         let changed = state.withLock { state -> CallPriority? in
-            guard let flight = state.flights[key] else { return nil }
-            let most = flight.waiters.values.map({ $0.priority.value }).max() ?? CallPriority.background
-            return flight.priority.store(most) ? flight.priority : nil
+            state.flights[ticket.name]?.weigh(ticket.id)
+            guard let flight = state.flights[ticket.name] else { return nil }
+            return flight.settle() ? flight.priority : nil
         }
         changed?.notify()
     }
@@ -190,7 +222,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func leave(_ ticket: Ticket) {
         let key = ticket.name
         let (waiter, landing, progress) = state.withLock { state -> (Waiter?, Landing<Value>?, ProgressBoard?) in
-            guard let waiter = state.flights[key]?.waiters.removeValue(forKey: ticket.id) else {
+            guard let waiter = state.flights[key]?.remove(ticket.id) else {
                 return (nil, nil, nil)
             }
             let progress = state.flights[key]?.progress
@@ -201,6 +233,6 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         progress?.remove(ticket.id)
         waiter.priority.forget(waiter.token)
         waiter.resume(.failure(CancellationError()))
-        if let landing { landing.cancel() } else { weigh(key) }
+        if let landing { landing.cancel() } else { weigh(ticket) }
     }
 }

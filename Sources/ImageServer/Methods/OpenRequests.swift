@@ -17,15 +17,15 @@ final class OpenRequests: Sendable {
         /// What to stop for `stopPrefetch`.
         let prefetcher: ImagePrefetcher?
         private let state = Mutex<Call?>(nil)
-        /// What stops the work of a request whose place another has taken.
-        private let stopping = Mutex<Stop>(Stop())
+        private let stopping: Mutex<Stop>
 
         private struct Stop: Sendable {
+            /// What stops the work of a request whose place another has taken.
             var work: (@Sendable () -> Void)?
             var isSuperseded = false
+            /// The request whose place this one has taken: its work goes on until this one's does.
+            var previous: Entry?
         }
-        /// The request whose place this one has taken: its work goes on until this one's does.
-        private let previous: Entry?
 
         init(
             cache: String, urls: [String], slot: String?, priority: CallPriority, previous: Entry? = nil,
@@ -36,7 +36,7 @@ final class OpenRequests: Sendable {
             self.slot = slot.map { ExactText($0) }
             self.priority = priority
             self.prefetcher = prefetcher
-            self.previous = previous
+            stopping = Mutex(Stop(previous: previous))
         }
 
         /// The request, once it waits for its answer.
@@ -52,21 +52,22 @@ final class OpenRequests: Sendable {
         }
 
         /// Stops the work of the request whose place this one has taken, and of those before it.
-        func stopPrevious() { previous?.stop() }
+        func stopPrevious() { stopping.withLock { $0.previous.take() }?.stop() }
+
+        /// Stops its work and that of the requests whose places it has taken.
+        func stop() {
+            // Thousands may have taken each other's place: one after the other, and each once.
+            var next: Entry? = self
+            while let entry = next {
+                let (work, previous) = entry.stopping.withLock { ($0.work.take(), $0.previous.take()) }
+                work?()
+                next = previous
+            }
+        }
 
         /// The same, once this one is answered; unless another has taken its place meanwhile, which does it then.
         fileprivate func end() {
             if !stopping.withLock({ $0.isSuperseded }) { stopPrevious() }
-        }
-
-        /// Stops its work and that of the requests whose places it has taken.
-        func stop() {
-            let work = stopping.withLock { stop in
-                defer { stop.work = nil }
-                return stop.work
-            }
-            work?()
-            stopPrevious()
         }
     }
 
