@@ -16,6 +16,8 @@ extension CacheIndex {
         private let database: SQLiteDatabase
         private var statements: [Statement: SQLiteStatement] = [:]
         private var isSynced = false
+        /// What takes back what the transaction did outside of the index.
+        private var undos: [() -> Void] = []
 
         /// - Parameters:
         ///   - finishClearing: Moves all files away after all entries were removed.
@@ -57,6 +59,10 @@ extension CacheIndex {
             return made
         }
 
+        /// Takes back what was done outside of the index if the transaction fails: the latest first, and before
+        /// anybody else may write.
+        func onFailure(_ undo: @escaping () -> Void) { undos.append(undo) }
+
         func transaction<Value>(syncs: Bool, _ body: (Writer) throws -> Value) throws -> Value {
             if syncs != isSynced {
                 try database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
@@ -73,9 +79,12 @@ extension CacheIndex {
                 let value = try body(self)
                 let commit = try statement(.commit)
                 if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
+                undos.removeAll(keepingCapacity: true)
                 if hasDeparture { departure() }
                 return value
             } catch {
+                for undo in undos.reversed() { undo() }
+                undos = []
                 try? database.execute("ROLLBACK")
                 throw error
             }

@@ -22,13 +22,15 @@ extension DiskStorage {
             // <file name>~<session>~<number>
             let parts = name.split(separator: "~", omittingEmptySubsequences: false)
             let session = parts.count >= 3 ? String(parts[parts.count - 2]) : ""
-            if deadNames.contains(session) {
+            // One that ended may have left a store halfway too: it does not wait for what it has begun when it is stopped.
+            let hasEnded = WriterSession.isName(session) && !folder.session.isMarked(session)
+            if deadNames.contains(session) || hasEnded {
                 let fileName = parts.dropLast(2).joined(separator: "~")
                 do { try finish(path, fileName) } catch {
                     unfinished.insert(session)
                     continue
                 }
-            } else if folder.session.isMarked(session) || !WriterSession.isName(session) && !isOld(path) {
+            } else if folder.session.isMarked(session) || !isOld(path) {
                 continue
             }
             if unlink(path) == 0 { count += 1 }
@@ -44,7 +46,7 @@ extension DiskStorage {
         return wallSeconds() - stamp.modified / 1_000_000_000 >= StorageFolder.leftoverAge
     }
 
-    /// Brings a store to its end that was killed halfway: to where it was before, for nobody heard that it was done.
+    /// Brings a store to its end that was killed or left halfway: to where it was before, for nobody heard that it was done.
     private func finish(_ draft: String, _ fileName: String) throws {
         let hex = fileName.prefix { $0 != "." }
         guard let digest = Digest(hex: hex), let stamp = FileStamp(path: draft) else { return }

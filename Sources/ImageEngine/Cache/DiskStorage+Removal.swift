@@ -2,15 +2,26 @@ internal import Synchronization
 
 /// How single images leave the folder.
 extension DiskStorage {
-    /// Files that a removal has taken away. A transaction that fails is done again, and does not find them any more.
+    /// What a removal has taken away. A transaction that fails is done again, and does not find it any more: neither the
+    /// files, nor the entries if somebody has put the index right meanwhile.
     private final class Gone: Sendable {
-        private let names = Mutex<Set<String>>([])
+        private struct State {
+            /// The bytes of the files of entries.
+            var files: [String: Int] = [:]
+            /// What was lent out.
+            var leased: Set<String> = []
+        }
 
-        /// Notes whether a file was taken away now; returns whether it was, now or before.
-        func note(_ fileName: String, _ isNow: Bool) -> Bool {
-            names.withLock { names in
-                if isNow { names.insert(fileName) }
-                return names.contains(fileName)
+        private let state = Mutex(State())
+
+        func note(_ fileName: String, bytes: Int) { state.withLock { $0.files[fileName] = bytes } }
+
+        func noteLeased(_ fileName: String) { state.withLock { _ = $0.leased.insert(fileName) } }
+
+        var removal: Removal {
+            state.withLock { state in
+                Removal(
+                    count: state.files.count, bytes: state.files.values.reduce(0, +), leased: state.leased.count)
             }
         }
     }
@@ -50,21 +61,17 @@ extension DiskStorage {
         let names = [Digest(of: key.computed), Digest(md5Of: key.computed)]
         var rows = try names.compactMap { try writer.row($0.rowNumber) }.filter { names.contains($0.name) }
         if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
-        var removal = Removal()
         for row in rows {
-            if lending.isLent(row.number) { removal.leased += 1 }
-            if gone.note(row.fileName, try folder.remove(blob: row.fileName)) {
-                removal.count += 1
-                removal.bytes += row.byteCount
-            }
+            if lending.isLent(row.number) { gone.noteLeased(row.fileName) }
+            if try folder.remove(blob: row.fileName) { gone.note(row.fileName, bytes: row.byteCount) }
             try writer.remove(row.number)
         }
         for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
             for file in try writer.left(of: name.hex) {
-                if gone.note(file, try folder.remove(blob: file)) { removal.leased += 1 }
+                if try folder.remove(blob: file) { gone.noteLeased(file) }
                 try writer.settle(file)
             }
         }
-        return removal
+        return gone.removal
     }
 }

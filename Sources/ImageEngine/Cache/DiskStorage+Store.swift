@@ -31,11 +31,6 @@ extension DiskStorage {
         var isPassing = false
     }
 
-    /// How the file of a store came to its name, as soon as it has it.
-    private final class Placed: Sendable {
-        let value = Mutex<StorageFolder.Placement?>(nil)
-    }
-
     /// What the transaction of a store ended in.
     private struct Commit: Sendable {
         let stored: Stored
@@ -213,7 +208,7 @@ extension DiskStorage {
                 if old.fileName != fileName { try self.leave(old, writer) }
                 try writer.remove(old.number)
             }
-            _ = try self.folder.place(draft.path, at: path, replaces: FileStamp(path: path) != nil)
+            try self.place(draft, at: path, replaces: FileStamp(path: path) != nil, writer)
             try writer.leave(
                 fileName, bytes: draft.stamp.size, until: self.clock.now + self.lending.rest(of: digest.rowNumber))
             writer.hasDeparture = true
@@ -249,41 +244,37 @@ extension DiskStorage {
         _ draft: Draft, in queue: WorkQueue, seeksTwin: Bool,
         then: @escaping @Sendable (Result<Entering, any Error>) -> Void
     ) {
-        let (file, number, placement) = (draft.file, draft.digest.rowNumber, Placed())
+        let (file, number) = (draft.file, draft.digest.rowNumber)
         index.writeTogether(syncs: draft.configuration.syncsToDisk, servesOthers: queue.servesOthers) {
             [self] writer -> Entering in
             let twin = try writer.twin(file.checksum.rowNumber, besides: number)
             if seeksTwin, let twin, twin.checksum == file.checksum, twin.byteCount == file.stamp.size {
                 return .twin(twin)
             }
-            return .entered(try commit(draft, writer, placement, twin: twin))
-        } then: { [self] result in
-            if case .failure = result, let placed = placement.value.withLock({ $0 }) {
-                // The index did not take it: back to where it was.
-                let target = folder.blob(draft.fileName)
-                // Within a transaction, if there can be one: others may be storing there.
-                let isDone: Void? = try? index.write { _ in self.folder.takeBack(placed, file, from: target) }
-                if isDone == nil { folder.takeBack(placed, file, from: target) }
-            }
-            then(result)
+            return .entered(try commit(draft, writer, twin: twin))
+        } then: {
+            then($0)
         }
+    }
+
+    /// Gives a draft its name, within a transaction; if that fails, all is as it was.
+    private func place(
+        _ draft: StorageFolder.Draft, at path: String, replaces: Bool, _ writer: CacheIndex.Writer
+    ) throws {
+        let placed = try folder.place(draft.path, at: path, replaces: replaces)
+        writer.onFailure { [folder] in folder.takeBack(placed, draft, from: path) }
     }
 
     /// Names the draft and enters it, within a transaction.
     ///
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(
-        _ pending: Draft, _ writer: CacheIndex.Writer, _ placement: Placed, twin: CacheIndex.Row?
+        _ pending: Draft, _ writer: CacheIndex.Writer, twin: CacheIndex.Row?
     ) throws -> Commit {
         let (draft, order, digest, configuration) = (
             pending.file, pending.order, pending.digest, pending.configuration
         )
         let fileExtension = pending.fileExtension
-        // A second run, with an index begun anew, finds the file where the first one left it.
-        if let placed = placement.value.withLock({ $0 }) {
-            folder.takeBack(placed, draft, from: folder.blob(digest.hex, fileExtension))
-            placement.value.withLock { $0 = nil }
-        }
         let now = clock.now
         let lifetime = (order.expiration ?? configuration.expiration).lifetime(at: clock.wallNow)
         var row = CacheIndex.Row(
@@ -320,8 +311,7 @@ extension DiskStorage {
         // Equal bytes in a file of their own count on their own.
         if twin != nil, !isShared { row.content = row.number }
         let evicted = try makeRoom(for: row, isShared: isShared, replacing: old, configuration, writer)
-        let placed = try folder.place(draft.path, at: path, replaces: old?.fileName == row.fileName)
-        placement.value.withLock { $0 = placed }
+        try place(draft, at: path, replaces: old?.fileName == row.fileName, writer)
         try writer.put(row, metadata: order.metadata, isNew: !isThere)
         var commit = Commit(stored: Stored(record: record(order.key, row, path, draft.stamp), isNew: true))
         commit.evicted = evicted

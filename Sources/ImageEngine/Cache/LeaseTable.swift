@@ -99,8 +99,9 @@ final class LeaseTable: Sendable {
         var found = [UInt64](repeating: 0, count: 2)
         let wanted = [UInt64(magic), UInt64(truncatingIfNeeded: bootNumber)]
         let count = found.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        if count == 16, found == wanted, let stamp = FileStamp(descriptor: descriptor), stamp.size >= size {
-            return descriptor
+        if count == 16, found == wanted, let stamp = FileStamp(descriptor: descriptor) {
+            // An older version's, which is shorter, goes on; what is new in it is zero.
+            if stamp.size >= size || posix_fallocate(descriptor, 0, off_t(size)) == 0 { return descriptor }
         }
         // Every page is there before it is written to by way of memory: a full disk would kill the process then. And
         // the file is never made shorter: others may have it mapped.

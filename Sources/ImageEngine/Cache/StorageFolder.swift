@@ -228,8 +228,11 @@ final class StorageFolder: Sendable {
 
     /// Takes back what ``place(_:at:replaces:)`` did.
     func takeBack(_ placement: Placement, _ draft: Draft, from target: String) {
-        // Another process may have stored there since.
-        guard FileStamp(path: target)?.inode == draft.stamp.inode else { return }
+        guard FileStamp(path: target)?.inode == draft.stamp.inode else {
+            // Taken away since, or somebody else's by now. What it replaced goes back to where nothing is.
+            if placement == .swapped, link(draft.path, target) == 0 { unlink(draft.path) }
+            return
+        }
         switch placement {
         case .linked: unlink(target)
         case .swapped: _ = hl_exchange(draft.path, target)

@@ -17,18 +17,18 @@ extension ImageManager {
             } catch {
                 return then(.failure(error))
             }
-            let run = { @Sendable in
+            let run = { @Sendable (done: @escaping @Sendable () -> Void) in
                 store.run { result in
+                    done()
                     then(result.tryMap { (image) throws(ImageError) in try Self.checked(image).stored })
                 }
             }
             // Reading a file of the user's may take as long as it likes; what it held is stored together with others'.
             let count = StorageFolder.count(of: store.content)
-            guard let briefly, !given.isSmall, store.content.isInMemory, readAhead.take(count) else { return run() }
-            pool.submit(briefFor: briefly) { [self] in
-                run()
-                readAhead.giveBack(count)
-            }
+            guard let briefly, !given.isSmall, store.content.isInMemory, count <= BodySpool.memoryLimit,
+                readAhead.take(count)
+            else { return run {} }
+            pool.submit(briefFor: briefly) { run { [self] in readAhead.giveBack(count) } }
         }
     }
 

@@ -253,6 +253,21 @@ import Testing
         #expect(isShared || damage == .unwritable, "the table is whole again")
     }
 
+    /// An older version's table is shorter, and its processes go on.
+    @Test func aTableThatIsOnlyTooShortKeepsItsLeases() throws {
+        let folder = try TemporaryFolder()
+        let old = try TestDisk(folder: folder, small)
+        try old.store(picture, "a")
+        let path = try old.lend("a", for: 600)
+        old.disk.lending.noteDeparture()
+        truncate(folder.path + "/cache/leases/table", 4096 + 4 * 65536)
+        let disk = try TestDisk(folder: folder, clock: old.clock, small)
+        #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
+        for number in 2...6 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(content(path) == picture)
+        #expect(disk.disk.lending.departures > 0, "who remembers an image is still told that it has gone")
+    }
+
     /// Numbers that no lease would ever have do not keep files for a century, nor new leases from counting.
     @Test func absurdLeasesDoNotCount() throws {
         let folder = try TemporaryFolder()

@@ -103,12 +103,14 @@ import Testing
 
     private func expected(_ state: State) -> [UInt8]? { [.linked, .sharedAndLinked].contains(state) ? nil : old }
 
-    /// Nobody heard that the store was done: so it was not.
-    @Test(arguments: State.allCases, [false, true])
-    func aStoreThatWasKilledHasNotHappened(_ state: State, _ restarts: Bool) throws {
+    /// Nobody heard that the store was done: so it was not. Nor was one that a process left in its midst when it was
+    /// told to stop: it ends its session, and waits for nothing.
+    @Test(arguments: State.allCases, [(false, false), (false, true), (true, false), (true, true)])
+    func aStoreThatWasKilledOrLeftHasNotHappened(_ state: State, _ how: (restarts: Bool, endsItsSession: Bool)) throws {
         let first = try TestDisk()
         try kill(state, first)
-        let disk = restarts ? try first.reopened() : first
+        if how.endsItsSession { unlink("\(first.root)/leases/\(session).session") }
+        let disk = how.restarts ? try first.reopened() : first
         disk.disk.clean()
         #expect(try disk.bytes("a") == expected(state))
         #expect(try disk.bytes("bystander") == hollowPNG(width: 9))

@@ -1,4 +1,5 @@
 import CSQLite
+import func Glibc.rename
 import Platform
 import Synchronization
 import TestSupport
@@ -158,6 +159,90 @@ import Testing
         try await eventually("all are answered") { done.value == 5 && refused.value == (fails ? 1 : 0) }
         if !fails { #expect(commits(disk) == before + 1) }
         #expect(try disk.disk.totals().count == 1)
+        #expect(try disk.check().isClean)
+    }
+
+    /// Those that share a failed transaction are taken back in the order in which they can be.
+    @Test(arguments: [false, true])
+    func storesOfOneKeyThatShareAFailedTransactionAreDoneAgainInOrder(_ isThereBefore: Bool) async throws {
+        let disk = try TestDisk()
+        if isThereBefore { try disk.store(hollowPNG(width: 9), "a") }
+        let gate = try await hold(disk)
+        let (done, refused) = (Counter(), Counter())
+        for number in 0..<3 {
+            startDetached {
+                if (try? disk.store(hollowPNG(width: 10 + number), "a")) != nil { done.add() }
+            }
+            try await waiting(number + 1, disk)
+        }
+        startDetached {
+            do { try disk.disk.index.writeTogether { _ in throw Refused() } } catch { refused.add() }
+        }
+        try await waiting(4, disk)
+        gate.signal()
+        try await eventually("all are answered") { done.value == 3 && refused.value == 1 }
+        #expect(try disk.bytes("a") == hollowPNG(width: 12))
+        #expect(disk.disk.damages.load(ordering: .relaxed) == 0)
+        #expect(try disk.check().isClean)
+        #expect(disk.partials.isEmpty)
+    }
+
+    /// What another program put there meanwhile stays; where there is nothing, what was there before comes back.
+    @Test(arguments: [false, true])
+    func whatAFailedTransactionDidIsTakenBackTheLatestFirstAndOnce(_ isReplaced: Bool) throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 1), "a")
+        let path = try #require(try disk.record("a")?.path)
+        let draft = try disk.disk.folder.write(.bytes(hollowPNG(width: 2)), for: "draft.png", syncs: false)
+        let expected = hollowPNG(width: isReplaced ? 3 : 1)
+        let undone = Counter()
+        #expect(throws: Refused.self) {
+            try disk.disk.index.write { writer in
+                let placed = try disk.disk.folder.place(draft.path, at: path, replaces: true)
+                writer.onFailure {
+                    undone.add()
+                    #expect(content(path) == expected, "the last to be taken back")
+                }
+                writer.onFailure { disk.disk.folder.takeBack(placed, draft, from: path) }
+                // Not of the same number as the one that goes.
+                if isReplaced { overwrite(path + "~", expected) }
+                _ = try disk.disk.folder.remove(path)
+                if isReplaced { rename(path + "~", path) }
+                throw Refused()
+            }
+        }
+        #expect(content(path) == expected)
+        #expect(throws: Refused.self) { try disk.disk.index.write { _ in throw Refused() } }
+        #expect(content(path) == expected && undone.value == 1)
+    }
+
+    /// The same is told by a removal whose entry has gone before it was done again: another process put the index right.
+    @Test func aRemovalThatIsDoneAgainTellsWhatTheFirstOneFound() async throws {
+        let disk = try TestDisk()
+        try disk.store(hollowPNG(width: 10), "a")
+        let number = disk.disk.name(of: CacheKey("a")).rowNumber
+        let gate = try await hold(disk)
+        let (runs, refused) = (Counter(), Counter())
+        let removed = Mutex<DiskStorage.Removal?>(nil)
+        startDetached {
+            try? disk.disk.index.writeTogether { writer in
+                if runs.add() == 2 { try writer.remove(number) }
+            }
+        }
+        try await waiting(1, disk)
+        startDetached {
+            let removal = try? disk.disk.remove(CacheKey("a"))
+            removed.withLock { $0 = removal }
+        }
+        try await waiting(2, disk)
+        startDetached {
+            do { try disk.disk.index.writeTogether { _ in throw Refused() } } catch { refused.add() }
+        }
+        try await waiting(3, disk)
+        gate.signal()
+        try await eventually("all are answered") { removed.withLock { $0 } != nil && refused.value == 1 }
+        #expect(runs.value == 2)
+        #expect(removed.withLock { $0 } == .init(count: 1, bytes: hollowPNG(width: 10).count))
         #expect(try disk.check().isClean)
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import Synchronization
 import TestSupport
 import Testing
@@ -130,5 +131,33 @@ import Testing
             if isFree { engine.manager.readAhead.giveBack(4 << 20) }
             return isFree
         }
+    }
+
+    /// What was read is held until it is stored, not only until it is written: so long it counts.
+    @Test func whatWasReadAheadCountsUntilItIsStored() async throws {
+        let (gate, begun, done) = (Platform.Semaphore(), Counter(), Counter())
+        let all = engine.manager.readAhead
+        @Sendable func store(_ number: Int) {
+            let path = "\(engine.folder.path)/\(number).png"
+            overwrite(path, hollowPNG(width: 1 + number, count: 200_000))
+            engine.manager.store(
+                .file(path), for: CacheKey("\(number)"), in: engine.cache, options: ImageOptions()
+            ) { if case .success = $0 { done.add() } }
+        }
+        store(0)
+        try await eventually("there is an index") { done.value == 1 }
+        startDetached { [engine] in
+            try? engine.cache.disk.index.writeTogether { _ in
+                if begun.add() == 1 { gate.wait() }
+            }
+        }
+        try await eventually("it is held") { begun.value == 1 }
+        for number in 1...4 { store(number) }
+        try await eventually("all wait") { engine.cache.disk.index.convoy.waitingCount == 4 }
+        #expect(!all.take(4 << 20), "they are held")
+        gate.signal()
+        try await eventually("all are stored") { done.value == 5 }
+        #expect(all.take(4 << 20))
+        all.giveBack(4 << 20)
     }
 }
