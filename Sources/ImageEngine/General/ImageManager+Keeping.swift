@@ -17,9 +17,12 @@ extension ImageManager {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
-            Task {
-                defer { withExtendedLifetime(flight) {} }
-                _ = try await pool.run { try store.run() }
+            unawaited.begin()
+            pool.submit { [unawaited] in
+                store.run { _ in
+                    withExtendedLifetime(flight) {}
+                    unawaited.end()
+                }
             }
             return result
         }

@@ -64,6 +64,8 @@ public final class ImageManager: Sendable {
     static let diskThreads = 8
     /// What has been read of users' files and waits to be stored together with others.
     let readAhead = Allowance(bytes: 4 << 20)
+    /// Stores that are answered before they are done.
+    let unawaited = Backlog()
     private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
     let spool: StorageFolder
@@ -150,9 +152,11 @@ public final class ImageManager: Sendable {
     /// return at once and ask the engine nothing.
     public func onActivity(_ receiver: (@Sendable (_ running: Int) -> Void)?) { activity.set(receiver) }
 
-    /// Writes down what is only remembered; called before the process ends. Takes milliseconds.
+    /// Writes down what is only remembered, and waits for stores that nobody waited for; called before the process ends.
+    /// Takes milliseconds.
     public func flush() {
         isClosing.store(true, ordering: .relaxed)
+        unawaited.wait()
         for cache in caches.withLock({ Array($0.opened.values) }) { cache.disk.close() }
         spool.session.end()
     }

@@ -52,6 +52,35 @@ struct EndTests {
         #expect(server.complaints().isEmpty)
     }
 
+    /// As scripts do that ask, read the answer and are gone.
+    @Test(arguments: [false, true])
+    func whatIsAnsweredBeforeItIsStoredIsStoredBeforeTheEnd(asksToExit: Bool) throws {
+        let scene = try Scene()
+        defer { scene.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let ids = 0..<20
+        for id in ids {
+            try server.request(
+                id, "retrieve",
+                #"{"url":\#(quoted(scene.web.url("/\(id)"))),"as":"data","options":{"waitForCache":false}}"#)
+        }
+        if asksToExit {
+            #expect(try server.replies(ids.count).byID.count == ids.count)
+            _ = try server.call(100, "shutdown")
+            try server.notify("exit", "{}")
+        } else {
+            server.closeInput()
+            #expect(try server.lastReplies().byID.count == ids.count)
+        }
+        #expect(server.exitCode() == 0)
+        let next = try ServerProcess(cache: folder)
+        for id in ids {
+            let found = try next.call(id, "isCached", #"{"key":\#(quoted(scene.web.url("/\(id)")))}"#)["result"]
+            #expect(found?["cached"]?.boolean == true)
+        }
+        #expect(next.finish() == 0)
+    }
+
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP], [false, true])
     func signalAnswersWhatIsOpenAndIsSeenInTheExitCode(signal: Int32, afterEndOfInput: Bool) throws {
         let scene = try Scene()

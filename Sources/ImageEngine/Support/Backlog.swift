@@ -1,0 +1,37 @@
+internal import Platform
+internal import Synchronization
+
+/// Work that goes on though nobody waits for its end, so that whoever leaves may wait for all of it.
+final class Backlog: Sendable {
+    private struct State {
+        var count = 0
+        var leaving: [Turn] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Notes that work begins; each is followed by one ``end()``.
+    func begin() { state.withLock { $0.count += 1 } }
+
+    /// Notes that work has ended, whatever came of it.
+    func end() {
+        let leaving = state.withLock { state in
+            state.count -= 1
+            guard state.count == 0 else { return [Turn]() }
+            defer { state.leaving = [] }
+            return state.leaving
+        }
+        for turn in leaving { turn.give(1) }
+    }
+
+    /// Waits until there is none.
+    func wait() {
+        let turn = state.withLock { state -> Turn? in
+            guard state.count > 0 else { return nil }
+            let turn = Turn()
+            state.leaving.append(turn)
+            return turn
+        }
+        _ = turn?.wait()
+    }
+}
