@@ -12,7 +12,9 @@ final class OpenRequests: Sendable {
         /// How urgent it is; may be changed.
         let priority: CallPriority
         let cache: String
-        let urls: Set<ExactText>
+        private let urls: Set<ExactText>
+        /// Its URL, if it is but one.
+        private let only: ExactText?
         let slot: ExactText?
         /// What to stop for `stopPrefetch`.
         let prefetcher: ImagePrefetcher?
@@ -32,7 +34,8 @@ final class OpenRequests: Sendable {
             prefetcher: ImagePrefetcher? = nil
         ) {
             self.cache = cache
-            self.urls = Set(urls.map { ExactText($0) })
+            only = urls.count == 1 ? urls.first.map { ExactText($0) } : nil
+            self.urls = only == nil ? Set(urls.map { ExactText($0) }) : []
             self.slot = slot.map { ExactText($0) }
             self.priority = priority
             self.prefetcher = prefetcher
@@ -41,6 +44,8 @@ final class OpenRequests: Sendable {
 
         /// The request, once it waits for its answer.
         var call: Call? { state.withLock { $0 } }
+
+        fileprivate func loads(_ url: ExactText) -> Bool { only.map { $0 == url } ?? urls.contains(url) }
 
         fileprivate func begin(_ call: Call) { state.withLock { $0 = call } }
 
@@ -119,10 +124,11 @@ final class OpenRequests: Sendable {
     ///
     /// - Returns: How many there were.
     func cancel(url: String?, cache: String?, slot: String?) -> Int {
+        let (wanted, place) = (url.map { ExactText($0) }, slot.map { ExactText($0) })
         let matching = state.withLock { state in
             state.entries.values.filter { entry in
-                (url.map { entry.urls.contains(ExactText($0)) } ?? true) && (cache.map { entry.cache == $0 } ?? true)
-                    && (slot.map { entry.slot == ExactText($0) } ?? true)
+                (wanted.map { entry.loads($0) } ?? true) && (cache.map { entry.cache == $0 } ?? true)
+                    && (place.map { entry.slot == $0 } ?? true)
             }
         }
         return matching.count { entry in
