@@ -51,7 +51,8 @@ public final class ImagePrefetcher: Sendable {
         /// Those that are not settled.
         var open: Set<ExactText>
         var cancelled: Set<ExactText> = []
-        var tasks: [ExactText: Task<ImageResult, any Error>] = [:]
+        /// What stops those that are being loaded.
+        var stops: [ExactText: @Sendable () -> Void] = [:]
     }
 
     private enum Outcome: Sendable {
@@ -111,12 +112,12 @@ public final class ImagePrefetcher: Sendable {
     /// - Returns: Whether there was such an image.
     public func cancel(_ url: String) -> Bool {
         let url = ExactText(url)
-        let (wasOpen, task) = single.withLock { single -> (Bool, Task<ImageResult, any Error>?) in
+        let (wasOpen, stop) = single.withLock { single -> (Bool, (@Sendable () -> Void)?) in
             guard single.open.remove(url) != nil else { return (false, nil) }
             single.cancelled.insert(url)
-            return (true, single.tasks[url])
+            return (true, single.stops[url])
         }
-        task?.cancel()
+        stop?()
         return wasOpen
     }
 
@@ -128,33 +129,47 @@ public final class ImagePrefetcher: Sendable {
         let settled = await withTaskGroup(of: Outcome.self) { group in
             var result = Report()
             var rest = urls[...]
+            /// Those of them that have been looked for, and are to be loaded.
+            var missing: ArraySlice<String> = []
             if !urls.isEmpty {
                 group.addTask { [stopping] in
                     for await _ in stopping.stream {}
                     return .stopped
                 }
             }
-            func begin() {
-                guard let url = rest.popFirst() else { return }
-                group.addTask { [self] in await load(url) }
-            }
-            for _ in 0..<min(concurrency, urls.count) { begin() }
-            while result.count < urls.count, let outcome = await group.next() {
+            func note(_ outcome: Outcome) {
                 switch outcome {
                 case .completed(let url): result.completed.append(url)
                 case .skipped(let url): result.skipped.append(url)
                 case .failed(let url, let error): result.failed.append(Failure(url: url, error: error))
                 case .stopped:
                     // What waits has failed; what is under way says so itself.
-                    for url in rest { result.failed.append(Failure(url: url, error: CancellationError())) }
-                    rest = []
+                    for url in missing + rest { result.failed.append(Failure(url: url, error: CancellationError())) }
+                    (missing, rest) = ([], [])
                     group.cancelAll()
                 }
                 report(
                     Progress(
                         completed: result.completed.count, skipped: result.skipped.count, failed: result.failed.count,
                         total: urls.count))
-                begin()
+            }
+            func begin() async {
+                // What is left of one that is stopped is settled by the end that has been told.
+                if isStopped.load(ordering: .relaxed) { return }
+                while missing.isEmpty, !rest.isEmpty, !Task.isCancelled {
+                    let batch = rest.prefix(lookahead)
+                    rest = rest.dropFirst(lookahead)
+                    for (url, outcome) in await look(for: batch) {
+                        if let outcome { note(outcome) } else { missing.append(url) }
+                    }
+                }
+                guard let url = missing.popFirst() ?? rest.popFirst() else { return }
+                group.addTask { [self] in await load(url) }
+            }
+            for _ in 0..<min(concurrency, urls.count) { await begin() }
+            while result.count < urls.count, let outcome = await group.next() {
+                note(outcome)
+                await begin()
             }
             group.cancelAll()
             return result
@@ -167,42 +182,55 @@ public final class ImagePrefetcher: Sendable {
         do {
             try Task.checkCancellation()
             let resource = cache.resource(url)
-            // What may have to be checked with its server, or decoded, is not settled by being there.
-            let mayBeChecked =
-                cache.revalidation(options) != .never && resource.isOnNetwork || cache.verifiesDecode(options)
-            if !options.forceRefresh, !mayBeChecked, try await isCached(resource) {
-                return settle(url) ? .skipped(url) : .failed(url, CancellationError())
-            }
             let image = try await loadAlone(resource)
             guard settle(url) else { return .failed(url, CancellationError()) }
             let isLoaded = image.cacheType == .none || image.isRevalidated
-            return isLoaded || !mayBeChecked ? .completed(url) : .skipped(url)
+            return isLoaded || !mayBeChecked(resource) ? .completed(url) : .skipped(url)
         } catch {
-            // What is broken off may say anything.
-            let isBrokenOff = !settle(url) || isStopped.load(ordering: .relaxed)
-            return .failed(url, isBrokenOff ? CancellationError() : error)
+            return failure(url, error)
         }
+    }
+
+    private func failure(_ url: String, _ error: any Error) -> Outcome {
+        // What is broken off may say anything.
+        let isBrokenOff = !settle(url) || isStopped.load(ordering: .relaxed)
+        return .failed(url, isBrokenOff ? CancellationError() : error)
     }
 
     /// Loads one image, which can be cancelled by itself.
     private func loadAlone(_ resource: Resource) async throws -> ImageResult {
         let url = ExactText(resource.url)
-        let task = Task { [manager, cache, options, priority] in
-            try await manager.image(
-                resource, in: cache, options: options, needs: options.cacheMemoryOnly ? [] : .file,
-                caller: ImageCaller(priority: priority))
+        defer { single.withLock { $0.stops[url] = nil } }
+        let (needs, caller) = (options.cacheMemoryOnly ? [] : ImageNeeds.file, ImageCaller(priority: priority))
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let stop = manager.begin(resource, in: cache, options: options, needs: needs, caller: caller) {
+                    continuation.resume(with: $0)
+                }
+                if let stop { return keep(stop, for: url) }
+                let task = Task { [manager, cache, options] in
+                    do {
+                        continuation.resume(
+                            returning: try await manager.image(
+                                resource, in: cache, options: options, needs: needs, caller: caller))
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+                keep({ task.cancel() }, for: url)
+            }
+        } onCancel: {
+            single.withLock { $0.stops[url] }?()
         }
+    }
+
+    /// Notes what stops the loading of an image; stops it at once if it is to be stopped.
+    private func keep(_ stop: @escaping @Sendable () -> Void, for url: ExactText) {
         let isOpen = single.withLock { single in
-            single.tasks[url] = task
+            single.stops[url] = stop
             return single.open.contains(url)
         }
-        if !isOpen { task.cancel() }
-        defer { single.withLock { $0.tasks[url] = nil } }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
+        if !isOpen || Task.isCancelled { stop() }
     }
 
     /// Notes that an image is settled; returns false if it was cancelled by itself.
@@ -213,19 +241,45 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
-    private func isCached(_ resource: Resource) async throws -> Bool {
-        try await manager.blocking { [manager, cache, options] in
-            let key = options.recipe.cacheKey(resource.cacheKey)
-            guard let record = try cache.knownRecord(for: key),
-                manager.mayAnswer(record, to: resource.url, options),
-                options.recipe.isEmpty || manager.isCurrent(record, of: resource, for: cache, options)
-            else { return false }
-            guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
-                let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)
-            else { return true }
-            _ = try cache.loadBytes(of: hit.record, options: options)
-            return true
+    // MARK: What is there
+
+    /// How many images are looked for at once: to ask whether one is there costs less than to go to a thread that may.
+    private var lookahead: Int { options.alsoPrefetchToMemory ? 1 : 32 }
+
+    /// Whether being there does not settle an image: it may have to be checked with its server, or decoded.
+    private func mayBeChecked(_ resource: Resource) -> Bool {
+        cache.revalidation(options) != .never && resource.isOnNetwork || cache.verifiesDecode(options)
+    }
+
+    /// What came of those for which nothing is to be done; nil for those that are to be loaded.
+    private func look(for urls: ArraySlice<String>) async -> [(url: String, outcome: Outcome?)] {
+        let found: [Result<Bool, any Error>]
+        do {
+            found = try await manager.blocking { [self] in urls.map { url in Result { try isCached(url) } } }
+        } catch {
+            found = urls.map { _ in .failure(error) }
         }
+        return zip(urls, found).map { url, isCached in
+            switch isCached {
+            case .success(true): (url, settle(url) ? .skipped(url) : .failed(url, CancellationError()))
+            case .success(false): (url, nil)
+            case .failure(let error): (url, failure(url, error))
+            }
+        }
+    }
+
+    /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
+    private func isCached(_ url: String) throws -> Bool {
+        let resource = cache.resource(url)
+        if options.forceRefresh || mayBeChecked(resource) { return false }
+        let key = options.recipe.cacheKey(resource.cacheKey)
+        guard let record = try cache.knownRecord(for: key), manager.mayAnswer(record, to: resource.url, options),
+            options.recipe.isEmpty || manager.isCurrent(record, of: resource, for: cache, options)
+        else { return false }
+        guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
+            let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)
+        else { return true }
+        _ = try cache.loadBytes(of: hit.record, options: options)
+        return true
     }
 }
