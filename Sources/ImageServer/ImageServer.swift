@@ -106,6 +106,9 @@ public final class ImageServer: RequestHandler {
 
     // MARK: Requests
 
+    /// Has what is paused go on: nobody can resume it any more. See ``RequestHandler``.
+    public func inputEnded() { manager.downloader.endPauses() }
+
     /// Looks the method up and begins it. See ``RequestHandler``.
     public func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
@@ -240,6 +243,7 @@ public final class ImageServer: RequestHandler {
     }
 
     func shutDown() {
+        manager.downloader.endPauses()
         end.come()
         subscriptions.removeAll()
         hooks.hooks.withLock { $0 }.endRequestsToClient()

@@ -43,6 +43,7 @@ struct Intake {
             if let event = reader.finish() { take(event, code: &code, atEnd: true) }
             // What was asked of the client it can answer no more.
             connection.inquiries.end()
+            handler.inputEnded()
             finishAll()
         }
         if let exitCode {

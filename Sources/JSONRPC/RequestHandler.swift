@@ -12,6 +12,14 @@ public protocol RequestHandler: Sendable {
     func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
     ) -> Disposition
+
+    /// Hears that the client will ask for nothing more, on the thread that reads; what it has asked for is still answered.
+    func inputEnded()
+}
+
+extension RequestHandler {
+    /// Does nothing.
+    public func inputEnded() {}
 }
 
 /// What surrounds a request.

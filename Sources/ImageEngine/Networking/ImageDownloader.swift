@@ -60,6 +60,8 @@ public final class ImageDownloader: Sendable {
 
     private struct Scheduler {
         var queue: DownloadQueue
+        /// Whether somebody is left who can resume what is paused.
+        var mayPause = true
         var lastID: UInt64 = 0
         /// What waits for its turn, and hears when that has come, or that it was given up.
         var starters: [UInt64: Starter] = [:]
@@ -155,16 +157,28 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Starts no downloads of a kind any more, or all again. What runs goes on; what waits keeps its place (B-010).
-    public func pause(_ pause: Pause) {
-        scheduler.withLock { scheduler in
+    ///
+    /// - Returns: What is not started now: nothing after ``endPauses()``.
+    @discardableResult
+    public func pause(_ pause: Pause) -> Pause {
+        let pause = scheduler.withLock { scheduler in
+            let pause = scheduler.mayPause ? pause : .none
             scheduler.queue.pause =
                 switch pause {
                 case .none: .nothing
                 case .prefetch: .background
                 case .all: .everything
                 }
+            return pause
         }
         startWaiting()
+        return pause
+    }
+
+    /// Starts all downloads again, for good: nobody is left who could resume them.
+    public func endPauses() {
+        scheduler.withLock { $0.mayPause = false }
+        pause(.none)
     }
 
     /// Downloads so far: how many ended well, how many failed, callers that joined one under way, bytes received.

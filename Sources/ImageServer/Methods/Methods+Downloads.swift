@@ -108,7 +108,7 @@ extension Method {
     }
 
     private static func pausing(_ downloader: ImageDownloader, _ pause: ImageDownloader.Pause) -> PauseReply {
-        downloader.pause(pause)
+        let pause = downloader.pause(pause)
         let load = downloader.load
         return PauseReply(pause: pause, running: load.running, waiting: load.waiting)
     }

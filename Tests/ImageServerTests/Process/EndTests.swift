@@ -52,6 +52,31 @@ struct EndTests {
         #expect(server.complaints().isEmpty)
     }
 
+    /// Nobody is left who could resume it (B-010, A-010).
+    @Test(arguments: [("all", "end"), ("all", "shutdown"), ("prefetch", "end"), ("all", "late")])
+    func whatIsPausedGoesOnWhenNobodyCanResumeIt(_ what: String, _ end: String) throws {
+        let scene = try Scene()
+        defer { scene.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(scene.web.url("/a"))
+        if end != "late" { _ = try server.call(1, "pause", #"{"what":"\(what)"}"#) }
+        try server.request(
+            2, what == "all" ? "retrieve" : "prefetch", what == "all" ? #"{"url":\#(url)}"# : #"{"urls":[\#(url)]}"#)
+        switch end {
+        case "end": server.closeInput()
+        case "shutdown":
+            try server.request(3, "shutdown")
+            #expect(try server.replies(2).byID[2]?["result"] != nil)
+            try server.notify("exit", "{}")
+        default:
+            // An unfinished line counts when the input ends: then it is too late to pause.
+            try server.sendRaw(Array(#"{"jsonrpc":"2.0","id":1,"method":"pause"}"#.utf8))
+            server.closeInput()
+        }
+        if end != "shutdown" { #expect(try server.lastReplies().byID[2]?["result"] != nil) }
+        #expect(server.exitCode() == 0)
+    }
+
     /// As scripts do that ask, read the answer and are gone.
     @Test(arguments: [false, true])
     func whatIsAnsweredBeforeItIsStoredIsStoredBeforeTheEnd(asksToExit: Bool) throws {
