@@ -9,6 +9,7 @@ public final class Call: Sendable {
         var isOpen = true
         var cancel: (@Sendable () -> Void)?
         var lastWord: (@Sendable (Ending) -> Void)?
+        var url: String?
         var afterwards: [@Sendable () -> Void] = []
     }
 
@@ -81,6 +82,18 @@ public final class Call: Sendable {
         }
     }
 
+    /// Has a cancellation name the URL that the call is about.
+    public func concerns(_ url: String) { state.withLock { $0.url = url } }
+
+    private func response(to error: RPCError) -> [UInt8]? {
+        guard let id else { return nil }
+        var error = error
+        if let url = state.withLock({ $0.url }), !error.details.contains(where: { $0.name == "url" }) {
+            error.details.append(("url", .string(url)))
+        }
+        return Response.error(id: id, error)
+    }
+
     /// Runs `work` once the call has been answered, whoever answers it; at once if that has happened.
     public func afterwards(_ work: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
@@ -95,7 +108,7 @@ public final class Call: Sendable {
     /// - Returns: false if the call had been answered already.
     @discardableResult
     func cancel(_ error: RPCError?) -> Bool {
-        let response = error.flatMap { error in id.map { Response.error(id: $0, error) } }
+        let response = error.flatMap { self.response(to: $0) }
         return close(with: response, as: .cancelled, stopsWork: true)
     }
 
@@ -103,7 +116,7 @@ public final class Call: Sendable {
     ///
     /// - Returns: What stops the work; nil if the call had been answered already, or nothing has been begun.
     public func supersede(_ error: RPCError) -> (@Sendable () -> Void)? {
-        let response = id.map { Response.error(id: $0, error) }
+        let response = self.response(to: error)
         var stop: (@Sendable () -> Void)?
         close(with: response, as: .cancelled) { stop = $0 }
         return stop

@@ -39,7 +39,8 @@ extension Method {
                     resource, in: cache, options: options, needs: .bytes,
                     caller: ImageCaller(
                         priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
-                let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked()
+                let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked(
+                    instead: "retrieve it, and ask for its path", source: url.text)
                 guard form == .data else { return DownloadReply(reply: reply) }
                 try await server.inlineGate.enter(image.record.byteCount, for: call)
                 image = try await server.manager.loadingBytes(of: image, in: cache, options: options)

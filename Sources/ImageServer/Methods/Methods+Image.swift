@@ -259,13 +259,18 @@ private final class Missing: Sendable {
 
 extension ImageReply {
     /// The reply, unless its bytes are too many to be answered inline.
-    func checked() throws -> ImageReply {
+    ///
+    /// - Parameters:
+    ///   - instead: What the client may do.
+    ///   - source: What errors name; the key when nil.
+    func checked(instead: String = "ask for its path", source: String? = nil) throws -> ImageReply {
         guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
-        throw ImageError.limitExceeded(
-            limit: "maxInlineBytes",
-            reason:
-                "the image has \(image.record.byteCount) bytes, and at most \(ImageServer.maxInlineBytes) are answered inline: ask for the path",
-            source: image.record.key.key)
+        var error = ImageError.limitExceeded(
+            limit: "maxInlineBytes", reason: "", source: source ?? image.record.key.key
+        ).rpcError()
+        error.message =
+            "The image has \(image.record.byteCount) bytes, and at most \(ImageServer.maxInlineBytes) are answered inline: \(instead)."
+        throw error
     }
 }
 

@@ -13,7 +13,7 @@ final class OpenRequests: Sendable {
         let priority: CallPriority
         let cache: String
         private let urls: Set<ExactText>
-        /// Its URL, if it is but one.
+        /// The only one of them.
         private let only: ExactText?
         let slot: ExactText?
         /// What to stop for `stopPrefetch`.
@@ -44,6 +44,9 @@ final class OpenRequests: Sendable {
 
         /// The request, once it waits for its answer.
         var call: Call? { state.withLock { $0 } }
+
+        /// Its URL, if it is but one.
+        fileprivate var url: String? { only?.text }
 
         fileprivate func loads(_ url: ExactText) -> Bool { only.map { $0 == url } ?? urls.contains(url) }
 
@@ -87,6 +90,7 @@ final class OpenRequests: Sendable {
     /// Notes a request until it is answered.
     func add(_ entry: Entry, _ call: Call) {
         entry.begin(call)
+        if let url = entry.url { call.concerns(url) }
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = entry
             if let id = call.id { state.ids[id] = entry }

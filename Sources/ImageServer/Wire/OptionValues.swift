@@ -69,6 +69,10 @@ extension Authorization: WireValue {
             if let basic = view.member("basic"), basic.count == 2, let user = basic.member("user")?.string,
                 let password = basic.member("password")?.string, isHeaderText(user), isHeaderText(password)
             {
+                // The server would take it for the beginning of the password (RFC 7617, 2).
+                if user.utf8.contains(UInt8(ascii: ":")) {
+                    throw Mismatch(path: "basic.user", message: "cannot have a colon")
+                }
                 return .basic(user: user, password: password)
             }
         }
@@ -134,6 +138,12 @@ struct HeaderFields: WireValue {
 
     static var schema: JSONLiteral { ["type": "object", "additionalProperties": String.schema] }
 
+    /// What says where a request ends, or what follows it (RFC 9112, 6 and RFC 9110, 7.8): a wrong one would make the next
+    /// request on the connection part of this one, and that is somebody else's.
+    private static let framing: Set = [
+        "content-length", "transfer-encoding", "trailer", "upgrade", "http2-settings",
+    ]
+
     static func decode(_ view: JSONView) throws(Mismatch) -> HeaderFields {
         guard view.kind == .object else { throw .expected("an object of strings", view) }
         var fields: [String: String] = [:]
@@ -144,6 +154,10 @@ struct HeaderFields: WireValue {
             let isToken = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !separators.contains($0) }
             guard isToken, isHeaderText(text) else {
                 throw Mismatch(path: name, message: "is no header field: a control character or separator is in it")
+            }
+            guard !framing.contains(name.lowercased()) else {
+                throw Mismatch(
+                    path: name, message: "cannot be given: it says where a request ends, which the server does")
             }
             fields[name] = text
         }

@@ -270,6 +270,49 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// A-223.
+    @Test func whatIsCancelledNamesItsURL() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        let slot = #"{"slot":"s"}"#
+        for (id, path) in [(1, "/held/a"), (2, "/held/b")] {
+            try server.request(id, "retrieve", retrieve(web, path, slot))
+        }
+        try server.request(3, "download", retrieve(web, "/held/c"))
+        try server.request(4, "prefetch", #"{"urls":[\#(quoted(web.url("/held/d"))),\#(quoted(web.url("/held/e")))]}"#)
+        for id in 2...4 { try server.notify("$/cancelRequest", #"{"id":\#(id)}"#) }
+        let replies = try server.replies(4).byID
+        for (id, path) in [(1, "/held/a"), (2, "/held/b"), (3, "/held/c")] {
+            #expect(replies[id]?["error"]?["code"]?.integer == -32800)
+            #expect(replies[id]?["error"]?["data"]?["url"]?.string == web.url(path))
+        }
+        #expect(replies[4]?["error"]?["data"]?["name"]?.string == "requestCancelled")
+        #expect(replies[4]?["error"]?["data"]?["url"] == nil, "it has many")
+        #expect(server.finish() == 0)
+    }
+
+    @Test func anImageThatIsTooLargeToBeAnsweredInlineIsToBeHadInAnotherWay() throws {
+        let picture = try Fixtures.bytes("png-rgb.png") + [UInt8](repeating: 0, count: 16 << 20)
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { web.stop() }
+        let server = try server()
+        let url = quoted(web.url("/a"))
+        let calls = [
+            ("download", #"{"url":\#(url)}"#, "retrieve it, and ask for its path."),
+            ("retrieve", #"{"url":\#(url),"as":"data"}"#, "inline: ask for its path."),
+        ]
+        for (id, (method, params, advice)) in calls.enumerated() {
+            let error = try server.call(id, method, params)["error"]
+            #expect(error?["code"]?.integer == 10005)
+            #expect(error?["data"]?["limit"]?.string == "maxInlineBytes")
+            #expect(error?["data"]?["url"]?.string == web.url("/a"))
+            #expect(error?["message"]?.string?.hasSuffix(advice) == true, "\(String(describing: error))")
+        }
+        #expect(try server.call(9, "retrieve", #"{"url":\#(url)}"#)["result"]?["byteCount"]?.integer == picture.count)
+        #expect(server.finish() == 0)
+    }
+
     /// A-039.
     @Test func aDownloadIsAnsweredAndKeptNowhere() throws {
         let web = try web()
