@@ -8,6 +8,7 @@ enum Launcher {
     /// Returns the exit code of the process.
     static func run() -> Int32 {
         hl_tune_allocator()
+        raiseDescriptorLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         do {
@@ -23,6 +24,17 @@ enum Launcher {
         } catch {
             return report(error)
         }
+    }
+
+    /// Takes as many descriptors as a thousand connections need, if the process may have them.
+    private static func raiseDescriptorLimit() {
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return }
+        let wanted = min(limit.rlim_max, 4096)
+        guard limit.rlim_cur < wanted else { return }
+        limit.rlim_cur = wanted
+        setrlimit(files, &limit)
     }
 
     private static func report(_ error: any Error) -> Int32 {

@@ -200,9 +200,12 @@ private final class Loop {
         check(transfer, monotonicNanoseconds())
     }
 
+    /// How many connections are kept for the next download from their hosts.
+    private var idleConnections: Int { DescriptorBudget(limit: DescriptorBudget.processLimit).idleConnections }
+
     private func makeMulti() -> UnsafeMutableRawPointer? {
         multi = settings.makeMulti()
-        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64) }
+        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, idleConnections) }
         return multi
     }
 

@@ -6,7 +6,8 @@
 /// B-014, C-17).
 ///
 /// A download whose server says nothing gives the slot back that it had of all, though not that of its host: hosts that
-/// accept and are silent hold nobody up (C4). There may be four times as many as run at once, those counted.
+/// accept and are silent hold nobody up (C4). There may be sixteen times as many as run at once, those counted,
+/// if the process may have as many connections.
 ///
 /// Nothing is looked through: each change takes steps by the logarithm of what waits, ten thousand for one host or each for
 /// its own.
@@ -14,9 +15,16 @@ struct DownloadQueue: Sendable {
     struct Limits: Sendable, Equatable {
         var perHost = 4
         var total = 64
+        /// How many connections the process can have.
+        var connections = Int.max
 
+        /// How many may run at once in all, those apart that are stalled.
+        var running: Int { min(total, connections) }
         /// How many may be open at once in all, with those that are stalled.
-        var open: Int { total.multipliedReportingOverflow(by: 4).overflow ? .max : total * 4 }
+        var open: Int {
+            let (product, overflows) = total.multipliedReportingOverflow(by: 16)
+            return min(overflows ? .max : product, connections)
+        }
     }
 
     /// How urgent a download is, as far as slots are reserved.
@@ -293,7 +301,7 @@ struct DownloadQueue: Sendable {
     }
 
     private func mayStart(_ rank: Rank) -> Bool {
-        (pause == .nothing || rank.urgency > .background) && total.hasRoom(of: limits.total, for: rank.urgency)
+        (pause == .nothing || rank.urgency > .background) && total.hasRoom(of: limits.running, for: rank.urgency)
             && open.hasRoom(of: limits.open, for: rank.urgency)
     }
 

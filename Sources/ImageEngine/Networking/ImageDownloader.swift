@@ -132,7 +132,8 @@ public final class ImageDownloader: Sendable {
     private static func apply(_ configuration: Configuration, to scheduler: inout Scheduler, at now: Int) {
         scheduler.timeout = configuration.timeout
         scheduler.queue.limits = DownloadQueue.Limits(
-            perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads)
+            perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads,
+            connections: DescriptorBudget(limit: DescriptorBudget.processLimit).downloads)
         scheduler.queue.reorder(configuration.order)
         if scheduler.rate != (configuration.startsPerSecond, configuration.burst) {
             scheduler.rate = (configuration.startsPerSecond, configuration.burst)

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import Platform
 
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
@@ -26,7 +27,11 @@ func openSocket(
 ) -> curl_socket_t {
     guard let address, let transfer = transfer(context), transfer.mayReach(IPAddress(address)) else { return -1 }
     let socket = hc_socket(address)
-    if socket >= 0 { transfer.book.sockets.opened(socket) }
+    if socket >= 0 {
+        transfer.book.sockets.opened(socket)
+    } else {
+        transfer.lacksDescriptors = errno == EMFILE || errno == ENFILE
+    }
     return socket
 }
 

@@ -10,6 +10,9 @@ extension Transfer {
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
+        case CURLE_COULDNT_CONNECT where lacksDescriptors:
+            return .connectionFailed(
+                url: request.url, reason: "too many files are open (raise the limit of the process, ulimit -n).")
         // The URL has been parsed: only the answer can be of another protocol.
         case CURLE_UNSUPPORTED_PROTOCOL:
             return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")

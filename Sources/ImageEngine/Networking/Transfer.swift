@@ -33,6 +33,8 @@ final class Transfer {
     private var verdict: ImageError?
     /// Why an address was not dialled. Another of the host's may have been.
     private(set) var refusedAddress: ImageError?
+    /// Whether there could be no socket, for too many files are open.
+    var lacksDescriptors = false
     /// Whether there is a connection to ask over.
     private var isConnected = false
     /// Whether the connection held bytes before anything was asked over it.

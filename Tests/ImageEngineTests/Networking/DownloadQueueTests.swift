@@ -200,10 +200,10 @@ import Testing
         }
     }
 
-    /// C4: silent hosts take no slots from others, but make no more connections than four times as many in all.
+    /// C4: silent hosts take no slots from others, but make no more connections than sixteen times as many in all.
     @Test func silentHostsHoldUpNobody() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
-        for id: UInt64 in 1...40 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
+        for id: UInt64 in 1...90 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
         for id: UInt64 in 1...4 { #expect(started(&queue) == id) }
         queue.enqueue(100, host: "good", priority: 0.5)
         queue.setPriority(100, to: 1)
@@ -219,16 +219,28 @@ import Testing
             queue.setStalled(id, true)
             open.append(id)
         }
-        #expect(open.count == 16, "four times four")
-        #expect(queue.runningCount == 16 && queue.stalledCount == 16)
+        #expect(open.count == 64, "sixteen times four")
+        #expect(queue.runningCount == 64 && queue.stalledCount == 64)
         // Those that speak again count beyond the limit, and nothing starts until there is room.
         for id in open.prefix(6) { queue.setStalled(id, false) }
-        queue.remove(open[15])
+        queue.remove(open[63])
         #expect(started(&queue) == nil)
         for id in open.prefix(2) { queue.remove(id) }
         #expect(started(&queue) == nil, "four get on")
         queue.remove(open[2])
         #expect(started(&queue) != nil)
+    }
+
+    /// F4.
+    @Test func aProcessThatMayHaveFewConnectionsHasNoMore() {
+        var queue = DownloadQueue(limits: .init(perHost: 2, total: 64, connections: 3))
+        for id: UInt64 in 1...10 { queue.enqueue(id, host: "\(id)", priority: 0.5) }
+        for id: UInt64 in 1...3 { #expect(started(&queue) == id) }
+        #expect(started(&queue) == nil)
+        queue.setStalled(1, true)
+        #expect(started(&queue) == nil, "it has its connection still")
+        queue.remove(1)
+        #expect(started(&queue) == 4)
     }
 
     /// C4: the slots of one host stay taken.
