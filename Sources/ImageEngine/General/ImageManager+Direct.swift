@@ -92,9 +92,11 @@ extension ImageOptions {
     /// Whether the image itself is to be loaded from its URL, once and without asking anybody before. The cache's own
     /// settings are in the options already.
     fileprivate var isPlain: Bool {
-        recipe.isEmpty && verifyDecode != true && !wantsPreview && originalCache == nil && alternativeSources.isEmpty
-            && onFailureImage == nil && retry.maxRetries == 0 && waitForConnectivity == nil && deadline == nil
-            && delegates == nil && (revalidate ?? .never) == .never && staleIfError == nil && !forceRefresh
-            && !onlyFromCache
+        let fields = box.fields
+        return fields.recipe.isEmpty && fields.verifyDecode != true && !fields.wantsPreview
+            && fields.originalCache == nil && fields.alternativeSources.isEmpty && fields.onFailureImage == nil
+            && fields.retry.maxRetries == 0 && fields.waitForConnectivity == nil && fields.deadline == nil
+            && fields.delegates == nil && (fields.revalidate ?? .never) == .never && fields.staleIfError == nil
+            && !fields.forceRefresh && !fields.onlyFromCache
     }
 }

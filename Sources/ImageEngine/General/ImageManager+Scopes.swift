@@ -56,5 +56,5 @@ struct OutgoingRequest: Sendable {
 
 extension ImageOptions {
     /// Whether somebody is asked to change the request before it is sent.
-    var asksToModify: Bool { delegates?.questions.contains(.modifyRequest) == true }
+    var asksToModify: Bool { self.delegates?.questions.contains(.modifyRequest) == true }
 }

@@ -48,10 +48,10 @@ extension ImageOptions {
         // Most often it is the same.
         if ExactText(original) == ExactText(url) { return self }
         var options = self
-        (options.method, options.body) = (.get, nil)
+        if self.method != .get || self.body != nil { (options.method, options.body) = (.get, nil) }
         guard URLOrigin(original) != URLOrigin(url) else { return options }
         options.authorization = nil
-        options.headers = headers.filter { name, _ in Hop.crossesOrigins(name) }
+        options.headers = self.headers.filter { name, _ in Hop.crossesOrigins(name) }
         return options
     }
 }
