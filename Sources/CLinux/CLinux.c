@@ -31,6 +31,8 @@ void hl_tune_allocator(void) {
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
+void hl_trim_allocator(void) { malloc_trim(0); }
+
 int hl_processors(void) {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);

@@ -14,6 +14,9 @@ int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
 /// grows by a page or two otherwise, with a system call and a lock on all of the process's memory. What is not touched
 /// takes no memory.
 void hl_tune_allocator(void);
+
+/// Gives the kernel back what is free on the heap, wherever it lies. Takes milliseconds after much was in use.
+void hl_trim_allocator(void);
 /// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
 int hl_eventfd(void);
 /// How many processors this process may run on; at least 1.

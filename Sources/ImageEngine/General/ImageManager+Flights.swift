@@ -59,7 +59,7 @@ extension ImageManager {
     }
 
     /// One image that is to be loaded from the network, for all who want the same.
-    struct Flying: Sendable {
+    final class Flying: Sendable {
         let resource: Resource
         let key: CacheKey
         let cache: ImageCache
@@ -68,7 +68,7 @@ extension ImageManager {
         let outgoing: OutgoingRequest
         let needs: ImageNeeds
         /// What was found in the cache, if that is to be asked about.
-        var standing: Standing?
+        let standing: Standing?
         /// When the request was begun: one that fails again and again waits once.
         let started: Int
         /// Who joins in.

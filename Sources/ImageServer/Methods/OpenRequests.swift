@@ -83,6 +83,7 @@ final class OpenRequests: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var slots: [ExactText: Entry] = [:]
         var ids: [RequestID: Entry] = [:]
+        var tide = MemoryTide()
     }
 
     private let state = Mutex(State())
@@ -93,6 +94,7 @@ final class OpenRequests: Sendable {
         if let url = entry.url { call.concerns(url) }
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = entry
+            _ = state.tide.note(state.entries.count)
             if let id = call.id { state.ids[id] = entry }
             if let slot = entry.slot { state.slots[slot] = entry }
         }
@@ -103,10 +105,17 @@ final class OpenRequests: Sendable {
     }
 
     private func remove(_ entry: Entry, _ id: RequestID?) {
-        state.withLock { state in
+        let hasEbbed = state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = nil
             if let id, state.ids[id] === entry { state.ids[id] = nil }
             if let slot = entry.slot, state.slots[slot] === entry { state.slots[slot] = nil }
+            return state.tide.note(state.entries.count)
+        }
+        guard hasEbbed else { return }
+        Task {
+            // Their tasks end a little later than they do.
+            try? await Task.sleep(for: .seconds(1))
+            startThread { MemoryTide.giveBack() }
         }
     }
 

@@ -1,0 +1,15 @@
+import Platform
+import Testing
+
+/// Memory comes back after a flood of requests (F3).
+@Suite struct MemoryTideTests {
+    @Test func onlyManyThatAreAllGoneAreWorthIt() {
+        var tide = MemoryTide()
+        let rising = (1...MemoryTide.many).map { tide.note($0) }
+        let falling = (0..<MemoryTide.many).reversed().map { tide.note($0) }
+        #expect(!rising.contains(true))
+        #expect(falling.count { $0 } == 1 && falling.last == true)
+        let later = [0, MemoryTide.many - 1, 0].map { tide.note($0) }
+        #expect(later == [false, false, false], "once, and not after fewer")
+    }
+}
