@@ -189,7 +189,13 @@ public final class ImageServer: RequestHandler {
             }
             return .deferred { [order] call in
                 let deferred = later(call)
-                order.enter(access, wait: deferred.wait) { place in
+                order.enter(
+                    access, priority: deferred.priority,
+                    wait: { place in
+                        deferred.wait()
+                        call.afterwards { order.withdraw(place) }
+                    }
+                ) { place in
                     // Cancelled while it waited: its turn passes at once.
                     guard call.isOpen else { return false }
                     let isBegun = deferred.begin?(call) { result in

@@ -1,4 +1,6 @@
+import ImageEngine
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -198,5 +200,45 @@ import Testing
         #expect(seen.names == ["first", "last"])
         seen.places.last.map(order.leave)
         #expect(order.isFree(access))
+    }
+
+    /// B-006: else one that is urgent would wait behind all that is less so than the one before it.
+    @Test func whatRunsIsAsUrgentAsWhatWaitsForIt() {
+        let order = RequestOrder()
+        let seen = Seen()
+        let priorities = [0, 0.5, 1, 0.25].map { CallPriority($0) }
+        func enter(_ index: Int, _ url: String = "") {
+            let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: filling(url))
+            order.enter(access, priority: priorities[index]) { seen.keep("\(index)", $0) }
+        }
+        let told = Mutex(0)
+        enter(0)
+        let others = CallPriority(0)
+        order.enter(
+            RequestOrder.Access(cache: "one", scope: key("b"), kind: .change), priority: others
+        ) { seen.keep("b", $0) }
+        let token = priorities[0].observe { told.withLock { $0 += 1 } }
+        enter(1, "1")
+        #expect(priorities[0].value == 0.5 && told.withLock { $0 } == 1)
+        var withdrawn: RequestOrder.Place?
+        order.enter(
+            RequestOrder.Access(cache: "one", scope: key("a"), kind: filling("2")), priority: priorities[2],
+            wait: { withdrawn = $0 }
+        ) { _ in false }
+        #expect(priorities[0].value == 1 && told.withLock { $0 } == 2 && priorities[1].value == 0.5)
+        withdrawn.map(order.withdraw)
+        #expect(priorities[0].value == 0.5, "who has left is not waited for")
+        enter(3, "3")
+        priorities[3].value = 0.75
+        #expect(priorities[0].value == 0.75, "who waits may become more urgent")
+        #expect(others.value == 0)
+        priorities[0].forget(token)
+        seen.places.first.map(order.leave)
+        #expect(seen.names == ["0", "b", "1"])
+        #expect(priorities[1].value == 0.75, "the next one has it from who still waits")
+        seen.places.last.map(order.leave)
+        #expect(seen.names.last == "3" && priorities[3].value == 0.75)
+        priorities[3].value = 0.1
+        #expect(priorities[3].value == 0.1, "nobody waits any more")
     }
 }

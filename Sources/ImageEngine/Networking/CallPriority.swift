@@ -7,6 +7,9 @@ internal import Synchronization
 public final class CallPriority: Sendable {
     private struct State {
         var value: Double
+        /// What others that wait for the same make of it.
+        var floor = -Double.infinity
+        var effective: Double { max(value, floor) }
         var lastToken: UInt64 = 0
         var observers: [UInt64: @Sendable () -> Void] = [:]
     }
@@ -34,27 +37,39 @@ public final class CallPriority: Sendable {
 
     /// The priority now. Setting it tells the observers.
     public var value: Double {
-        get { state.withLock { $0.value } }
+        get { state.withLock { $0.effective } }
         set { if store(newValue) { notify() } }
     }
 
     /// Changes the value and tells nobody yet; returns whether it changed.
     func store(_ value: Double) -> Bool {
         state.withLock { state in
-            guard !value.isNaN, state.value != value else { return false }
+            guard !value.isNaN else { return false }
+            let before = state.effective
             state.value = value
-            return true
+            return state.effective != before
+        }
+    }
+
+    /// Has it count as at least as urgent as `floor`, for somebody who is waits until this is done; tells nobody yet.
+    ///
+    /// - Returns: Whether that changed it.
+    public func raise(to floor: Double?) -> Bool {
+        state.withLock { state in
+            let before = state.effective
+            state.floor = floor ?? -.infinity
+            return state.effective != before
         }
     }
 
     /// Tells the observers.
-    func notify() {
+    public func notify() {
         let observers = state.withLock { Array($0.observers.values) }
         for observer in observers { observer() }
     }
 
     /// Has `observer` told of changes until ``forget(_:)``.
-    func observe(_ observer: @escaping @Sendable () -> Void) -> UInt64 {
+    public func observe(_ observer: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
             state.lastToken += 1
             state.observers[state.lastToken] = observer
@@ -63,5 +78,5 @@ public final class CallPriority: Sendable {
     }
 
     /// Tells an observer nothing more.
-    func forget(_ token: UInt64) { state.withLock { $0.observers[token] = nil } }
+    public func forget(_ token: UInt64) { state.withLock { $0.observers[token] = nil } }
 }

@@ -2,19 +2,22 @@
 ///
 /// Adding one, and taking one out that is not the last of the most urgent, costs the same however many there are; else
 /// it costs as much as there are different priorities.
-struct PriorityTally: Sendable {
+public struct PriorityTally: Sendable {
     private var counts: [Double: Int] = [:]
     /// The highest of all; nil when nobody waits.
-    private(set) var most: Double?
+    public private(set) var most: Double?
+
+    /// Nobody waits.
+    public init() {}
 
     /// Adds one who waits.
-    mutating func add(_ value: Double) {
+    public mutating func add(_ value: Double) {
         counts[value, default: 0] += 1
         most = max(most ?? value, value)
     }
 
     /// Takes one out that was added.
-    mutating func remove(_ value: Double) {
+    public mutating func remove(_ value: Double) {
         guard let count = counts[value] else { return }
         counts[value] = count > 1 ? count - 1 : nil
         if count == 1, value == most { most = counts.keys.max() }

@@ -110,6 +110,9 @@ struct KeyOrder: Sendable {
         }
     }
 
+    /// Those on a key that run now.
+    func running(_ key: ExactText) -> Set<Ticket> { lanes[key]?.groups.first?.members ?? [] }
+
     /// Adds a request at the end of the order. Tickets grow with every call.
     ///
     /// - Parameter isLocal: Whether it is over soon whatever the network does.

@@ -87,6 +87,8 @@ enum Outcome<Value: WireResult>: Sendable {
 
 /// What a request does that was not answered at once.
 struct Deferred<Value: WireResult>: Sendable {
+    /// How urgent it is, and what it waits for with it.
+    var priority: CallPriority?
     /// Hears, on the thread that reads, that its turn is not now.
     var wait: @Sendable () -> Void = {}
     /// Begins to find the result when its turn has come, without a task: what is given hears of the end, once and from any

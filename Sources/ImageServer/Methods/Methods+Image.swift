@@ -198,7 +198,7 @@ extension Invocation {
             server.openRequests.add(entry, call)
             let arrived = manager.configuration.clock.monotonic()
             let turn = Turn()
-            return Deferred {
+            return Deferred(priority: entry.priority) {
                 // The request whose place this one has taken may be what it waits for.
                 entry.stopPrevious()
                 turn.limit(call, url.text, options.deadline)

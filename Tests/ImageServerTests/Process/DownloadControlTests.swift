@@ -270,6 +270,24 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// B-006: also when the two keep the image in different ways, so that the second waits for the first.
+    @Test(arguments: [#""lease":5"#, #""memory":false"#, #""timeout":60"#, #""forceRefresh":true"#])
+    func anUrgentRequestMakesTheOneItWaitsForUrgent(_ difference: String) throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server(["--max-downloads-per-host", "1"])
+        try server.request(0, "retrieve", retrieve(web, "/held/0"))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.request(1, "retrieve", retrieve(web, "/a"))
+        try server.request(2, "retrieve", retrieve(web, "/b", #"{"downloadPriority":0}"#))
+        try server.request(3, "retrieve", retrieve(web, "/b", #"{"downloadPriority":1,\#(difference)}"#))
+        _ = try server.call(4, "ping")
+        gate.open()
+        #expect(try server.replies(4).byID.values.allSatisfy { $0["result"] != nil })
+        #expect(web.requests.map(\.path).prefix(3) == ["/held/0", "/b", "/a"])
+        #expect(server.finish() == 0)
+    }
+
     /// A-223.
     @Test func whatIsCancelledNamesItsURL() throws {
         let web = try web()
