@@ -187,6 +187,8 @@ extension ImageManager {
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await loadingBytes(of: result, in: cache, options: keeping)
         }
+        // What the original is to this request; of that, neither the cache nor the others who wait have anything.
+        (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
         return result
     }
 

@@ -7,8 +7,8 @@ struct RevalidationScene {
     let engine: TestEngine
     let web: PictureServer
 
-    init() throws {
-        engine = try TestEngine()
+    init(_ configure: (inout ImageManager.Configuration) -> Void = { _ in }) throws {
+        engine = try TestEngine(configure)
         web = try PictureServer()
     }
 }

@@ -81,6 +81,34 @@ struct RevalidationProcessTests {
         #expect(server.finish() == 0)
     }
 
+    @Test func whatIsMadeOfAnImageSaysHowThatStands() throws {
+        let picture = try pictures.get().0
+        let isUp = Mutex(true)
+        let web = try LocalServer { request in
+            guard isUp.withLock({ $0 }) else { return .reply(503, [:], []) }
+            let headers = ["ETag": "\"1\"", "Cache-Control": "max-age=0, stale-if-error=9999"]
+            return .reply(request.headers["if-none-match"] == nil ? 200 : 304, headers, picture)
+        }
+        defer { web.stop() }
+        let server = try server()
+        func result(_ id: Int, width: Int?) throws -> JSON {
+            let processors = width.map { #","processors":[{"resize":{"width":\#($0)}}]"# } ?? ""
+            return try #require(
+                try server.call(id, "retrieve", params(web).dropLast() + processors + "}")["result"])
+        }
+        _ = try result(1, width: 16)
+        for (id, width) in zip(2..., [16, 17, nil]) {
+            let told = try result(id, width: width)
+            #expect(told["revalidated"] == .boolean(true) && told["stale"] == nil, "\(width ?? 0)")
+        }
+        isUp.withLock { $0 = false }
+        for (id, width) in zip(5..., [16, 18, nil]) {
+            let told = try result(id, width: width)
+            #expect(told["stale"] == .boolean(true) && told["revalidated"] == nil, "\(width ?? 0)")
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func whatMustNotBeStoredComesAsDataOnly() throws {
         let web = try web("no-store")
         defer { web.stop() }
