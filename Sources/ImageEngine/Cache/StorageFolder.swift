@@ -19,6 +19,8 @@ final class StorageFolder: Sendable {
 
     let path: String
     let session: WriterSession
+    /// How many bytes of bodies that broke off are kept in it.
+    let resumeLimit = Atomic(ResumeFolder.bytesLimit)
     private let serial = Atomic<UInt64>(0)
 
     init(path: String) {

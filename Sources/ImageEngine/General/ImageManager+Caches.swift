@@ -91,8 +91,15 @@ extension ImageManager {
             caches.configured[name] = settings
             // Within the lock, so that of two changes the later one stays.
             caches.opened[name]?.configure(settings)
+            noteResumeLimit(caches)
             return caches.settings(of: name)
         }
+    }
+
+    /// Has what is kept of bodies that broke off follow the limit of the cache where they are.
+    private func noteResumeLimit(_ caches: CacheTable) {
+        let limit = caches.settings(of: Self.defaultCacheName).disk.bytesLimit
+        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: limit), ordering: .relaxed)
     }
 
     /// Changes the settings of one cache from now on, open or not, beginning from those in force.
@@ -119,6 +126,7 @@ extension ImageManager {
             caches.defaults = defaults
             caches.configured = named
             for (name, cache) in caches.opened { cache.configure(named[name] ?? defaults) }
+            noteResumeLimit(caches)
         }
     }
 

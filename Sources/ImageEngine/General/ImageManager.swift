@@ -87,6 +87,7 @@ public final class ImageManager: Sendable {
         let spool = StorageFolder(
             path: settings.disk.folder.isEmpty ? root + "/" + Self.defaultCacheName : settings.disk.folder)
         self.spool = spool
+        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: settings.disk.bytesLimit), ordering: .relaxed)
         codec = CodecPool(configuration.codec, now: configuration.clock.monotonic)
         downloader = ImageDownloader(
             configuration.downloader,

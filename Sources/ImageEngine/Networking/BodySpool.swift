@@ -139,7 +139,9 @@ final class BodySpool {
     func breakOff(keeps: Bool) {
         let isWorthIt = keeps && count >= ResumeFolder.smallest
         if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
-        if !isWorthIt { part?.drop() }
+        if let part {
+            if isWorthIt { place.resume?.keep(part) } else { part.drop() }
+        }
         part = nil
         digest = nil
     }

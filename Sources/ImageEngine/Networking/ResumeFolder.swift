@@ -10,8 +10,17 @@ final class ResumeFolder: Sendable {
     static let countLimit = 32
     /// For how many seconds.
     static let ageLimit = 86_400
+    /// How many bytes are kept in all where the disk tier has no limit; see ``bytesLimit(beside:)``.
+    static let bytesLimit = 1 << 30
     /// A body that got less far is not worth keeping.
     static let smallest = 64 << 10
+
+    /// A body that is there.
+    private struct Kept {
+        let path: String
+        let modified: Int
+        let count: Int
+    }
 
     private let folder: StorageFolder
     private var path: String { folder.path + "/partial/" + StorageFolder.resumeName }
@@ -57,9 +66,23 @@ final class ResumeFolder: Sendable {
         return ResumePart(descriptor: descriptor, path: place, note: note, count: 0)
     }
 
+    /// How many bytes are kept in all: a quarter of what the disk tier may hold.
+    ///
+    /// - Parameter limit: That of the disk tier; 0 for none.
+    static func bytesLimit(beside limit: Int) -> Int { limit > 0 ? limit / 4 : bytesLimit }
+
+    /// Keeps a body that broke off, as far as there is room: older ones give way.
+    func keep(_ part: ResumePart) { clean(for: part) }
+
     /// Removes what is too old or too much.
-    func clean() {
-        var kept: [(path: String, modified: Int)] = []
+    func clean() { clean(for: nil) }
+
+    /// Removes what is too old or too much.
+    ///
+    /// - Parameter newest: The one that is kept from now on. Others that somebody works on are not kept yet: they neither
+    ///   go nor take room.
+    private func clean(for newest: ResumePart?) {
+        var kept: [Kept] = []
         for name in StorageFolder.names(in: path) {
             let place = "\(path)/\(name)"
             if name.hasSuffix(".note") {
@@ -68,11 +91,25 @@ final class ResumeFolder: Sendable {
                 continue
             }
             guard let stamp = FileStamp(path: place) else { continue }
-            if Self.isOld(stamp) { _ = Self.clear(place) } else { kept.append((place, stamp.modified)) }
+            if Self.isOld(stamp) {
+                _ = Self.clear(place)
+            } else {
+                let modified = place == newest?.path ? .max : stamp.modified
+                kept.append(Kept(path: place, modified: modified, count: stamp.size))
+            }
         }
-        guard kept.count > Self.countLimit else { return }
         kept.sort { $0.modified < $1.modified }
-        for part in kept.prefix(kept.count - Self.countLimit) { _ = Self.clear(part.path) }
+        while kept.count > Self.countLimit { _ = Self.clear(kept.removeFirst().path) }
+        let limit = folder.resumeLimit.load(ordering: .relaxed)
+        guard kept.reduce(0, { $0 + $1.count }) > limit else { return }
+        var room = limit
+        for part in kept.reversed() where part.path == newest?.path || Self.isFree(part.path) {
+            // One that is too large for itself is no reason for others to go.
+            let isTooLarge = part.count > limit
+            if !isTooLarge { room -= part.count }
+            if !isTooLarge, room >= 0 { continue }
+            if let newest, part.path == newest.path { newest.drop() } else { _ = Self.clear(part.path) }
+        }
     }
 
     /// Removes everything that nobody works on.
@@ -114,6 +151,14 @@ final class ResumeFolder: Sendable {
             return false
         }
         return FileStamp(path: path)?.inode == stamp.inode
+    }
+
+    /// Whether nobody works on a file.
+    private static func isFree(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return lock(descriptor, at: path)
     }
 
     /// Removes a file and its note.

@@ -309,6 +309,65 @@ import Testing
         #expect(parts.isEmpty)
     }
 
+    /// The names of bodies that are there.
+    private var bodies: Set<String> {
+        Set(parts.filter { !$0.hasSuffix(".note") }.map { URL(fileURLWithPath: $0).lastPathComponent })
+    }
+
+    /// Cleans until those are left and no others: a process that another test begins has our locks for a moment.
+    private func awaitBodies(_ names: [String], _ storage: StorageFolder) async throws {
+        let expected = Set(names.map { Digest(of: $0).hex })
+        try await eventually("\(names) being left") {
+            ResumeFolder(storage).clean()
+            return bodies == expected
+        }
+        #expect(parts.count == 2 * names.count, "each has its note")
+    }
+
+    @Test func oldestGoFirstAndTheTooLargeAloneWhenBytesAreTooMany() async throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        func begin(_ name: String, _ count: Int) throws -> ResumePart {
+            let part = try #require(ResumeFolder(storage).begin(Digest(of: name), try note()))
+            try write(count, to: part)
+            return part
+        }
+        for (hours, name) in ["d", "c", "b", "a"].enumerated() {
+            let path = try begin(name, 100_000).path
+            let date = Date(timeIntervalSinceNow: -3600 * Double(hours + 1))
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+        }
+        try await awaitBodies(["a", "b", "c", "d"], storage)
+        storage.resumeLimit.store(300_000, ordering: .relaxed)
+        do {
+            let part = try begin("e", 200_000)
+            try await awaitBodies(["b", "c", "d", "e"], storage)
+            ResumeFolder(storage).keep(part)
+        }
+        try await awaitBodies(["d", "e"], storage)
+        do {
+            let part = try begin("f", 300_001)
+            ResumeFolder(storage).keep(part)
+            #expect(!bodies.contains(Digest(of: "f").hex))
+        }
+        try await awaitBodies(["d", "e"], storage)
+        do { ResumeFolder(storage).keep(try begin("g", 300_000)) }
+        try await awaitBodies(["g"], storage)
+    }
+
+    @Test func bodiesThatBrokeOffTakeAQuarterOfTheLimitOfTheirCache() throws {
+        let engine = try TestEngine(folder: folder) { $0.defaults.disk.bytesLimit = 4000 }
+        var limit: Int { engine.manager.spool.resumeLimit.load(ordering: .relaxed) }
+        #expect(limit == 1000)
+        try engine.manager.configure("other") { $0.disk.bytesLimit = 80 }
+        #expect(limit == 1000)
+        try engine.manager.configure(ImageManager.defaultCacheName) { $0.disk.bytesLimit = 8000 }
+        #expect(limit == 2000)
+        var settings = engine.cache.configuration
+        settings.disk.bytesLimit = 0
+        try engine.manager.configureAll(defaults: settings, caches: [:])
+        #expect(limit == 1 << 30)
+    }
+
     @Test func lookingForLeftoversLeavesWhatCanBeGoneOnWith() throws {
         let storage = StorageFolder(path: folder.path + "/cache/default")
         do {
