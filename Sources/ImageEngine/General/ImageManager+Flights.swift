@@ -82,7 +82,7 @@ extension ImageManager {
             (self.outgoing, self.needs, self.standing, self.started) = (outgoing, needs, standing, started)
             wish = Wish(
                 cache: cache.name, key: key, request: request, options: outgoing.options.keepingOnlyCacheOptions,
-                needs: needs)
+                needs: needs, variant: standing?.variant)
         }
     }
 

@@ -129,7 +129,9 @@ extension ImageManager {
     ) async throws -> ImageResult {
         // What may have to be checked with its server is checked by its original.
         let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
-        if !isChecked {
+        if isChecked {
+            if let found = try await checkedVariant(resource, in: cache, options, needs, caller) { return found }
+        } else {
             if let found = try await made(resource, in: cache, options) { return found }
             if let base = try await intermediate(insteadOf: resource, in: cache, options) {
                 do {
@@ -155,16 +157,13 @@ extension ImageManager {
         throw CancellationError()
     }
 
-    private func variant(
+    /// What the recipe of the options makes of that very original.
+    func variant(
         of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
         _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
         let key = options.recipe.cacheKey(resource.cacheKey)
-        var keeping = options.keepingOnlyCacheOptions
-        keeping.integrity = nil
-        keeping.verifyDecode = nil
-        keeping.recipe = options.recipe
-        keeping.limits = options.limits
+        let keeping = options.keepingForVariants
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
             for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, joined: caller.joined
@@ -275,23 +274,9 @@ extension ImageManager {
         of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Original {
         let home = originals(for: cache, options)
-        var loading = options
-        loading.recipe = ImageRecipe()
-        loading.onFailureImage = nil
-        loading.forcedCacheFileExtension = nil
-        loading.queryDataWhenInMemory = false
-        loading.originalCache = nil
-        let isLocal = !resource.isOnNetwork
-        if !options.cacheOriginalImage || isLocal {
-            loading.cacheMemoryOnly = true
-            loading.keepsInMemory = false
-        }
-        if isLocal {
-            // What lies here is read here, whatever the cache has under its name (E2-69).
-            loading.forceRefresh = true
-        }
+        let loading = options.loadingOriginal(of: resource)
         let result = try await image(
-            resource, in: home, options: loading, needs: loading.cacheMemoryOnly ? .bytes : .file, caller: caller)
+            resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
         return try await pool.run { [self, loading] in
             try original(result, in: home, loading, mark: sourceMark(resource))
         }

@@ -6,6 +6,8 @@ extension ImageManager {
         let hit: ImageCache.Hit
         /// What makes the request conditional; nil when the image is loaded whatever its server says.
         var validators: DownloadRequest.Validators?
+        /// Set when it is not the image itself, but something that was made of it.
+        var variant: VariantWish?
 
         /// The same for another source, to which the validators say nothing.
         var unasked: Standing { Standing(hit: hit, validators: nil) }
@@ -67,7 +69,7 @@ extension ImageManager {
     /// Whether nothing is to be loaded from the network.
     public func isOffline(_ options: ImageOptions) -> Bool { options.offline || configuration.offline }
 
-    private func policy(_ options: ImageOptions) -> RetrievalPolicy {
+    func policy(_ options: ImageOptions) -> RetrievalPolicy {
         RetrievalPolicy(
             mode: options.revalidate ?? .never, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
             staleIfError: options.staleIfError)
@@ -140,7 +142,8 @@ extension ImageManager {
         }
     }
 
-    private func answer(
+    /// The answer with what was found, also if its time is over.
+    func answer(
         _ found: ImageCache.Candidate, isStale: Bool, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) async throws -> ImageResult {
         try await pool.run { [self] in
@@ -164,7 +167,7 @@ extension ImageManager {
     }
 
     /// What is stored, as a request stands to it.
-    private func entry(
+    func entry(
         of found: ImageCache.Candidate, to request: OutgoingRequest, in cache: ImageCache
     ) -> RetrievalPolicy.Entry {
         found.entry(
@@ -238,7 +241,7 @@ extension ImageManager {
             return nil
         }
         let cache = arrival.cache
-        let options = arrival.options
+        let options = standing.variant?.options ?? arrival.options
         return try await pool.run { [self] in
             let old = standing.hit.record
             guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),

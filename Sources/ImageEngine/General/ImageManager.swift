@@ -39,6 +39,8 @@ public final class ImageManager: Sendable {
         let request: DownloadRequest
         let options: ImageOptions
         let needs: ImageNeeds
+        /// What is answered instead of the image if that has not changed.
+        let variant: VariantWish?
     }
 
     /// The settings that it was made with; see ``settings(of:)`` for those in force.
