@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageEngine
 
-/// Bodies that are Base64 text of the picture (B-027).
+/// Bodies that are Base64 text of the picture (B-027, E2-32).
 @Suite struct DataModifierTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7, count: 5000)

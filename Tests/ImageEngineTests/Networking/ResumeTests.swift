@@ -19,6 +19,13 @@ import Testing
     /// A process of its own over the same folder.
     private func engine() throws -> TestEngine { try TestEngine(folder: folder) { $0.downloader.proxy = .none } }
 
+    /// Whether nobody has a file of the folder locked.
+    private func isFree(_ name: String) -> Bool {
+        let descriptor = open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
     private var parts: [String] { folder.files.filter { $0.contains("/resume/") } }
 
     /// The second half of a download, by what was asked for.
@@ -219,6 +226,8 @@ import Testing
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         try await eventually("the server notices") { server.droppedCount == 1 }
+        // A little later than the connection.
+        try await eventually("the file is let go") { parts.filter { !$0.hasSuffix(".note") }.allSatisfy(isFree) }
         #expect(try await engine.image(server.url("/a"), bytes: true).bytes == Self.large)
         #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=600000-", "bytes=600000-"])
     }
