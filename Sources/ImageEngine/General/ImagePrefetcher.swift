@@ -61,6 +61,13 @@ public final class ImagePrefetcher: Sendable {
         case failed(String, any Error)
         /// Somebody stopped it, or there is nothing left to stop.
         case stopped
+
+        var url: String? {
+            switch self {
+            case .completed(let url), .skipped(let url), .failed(let url, _): url
+            case .stopped: nil
+            }
+        }
     }
 
     /// How many are loaded at once when nobody says otherwise, as in Kingfisher.
@@ -131,6 +138,10 @@ public final class ImagePrefetcher: Sendable {
             var rest = urls[...]
             /// Those of them that have been looked for, and are to be loaded.
             var missing: ArraySlice<String> = []
+            /// The keys of those that are being loaded, and the URLs that wait for one of them: by the rules for keys they
+            /// lead to the same (C-04).
+            var loading: Set<ExactText> = []
+            var waiting: [ExactText: ArraySlice<String>] = [:]
             if !urls.isEmpty {
                 group.addTask { [stopping] in
                     for await _ in stopping.stream {}
@@ -144,8 +155,10 @@ public final class ImagePrefetcher: Sendable {
                 case .failed(let url, let error): result.failed.append(Failure(url: url, error: error))
                 case .stopped:
                     // What waits has failed; what is under way says so itself.
-                    for url in missing + rest { result.failed.append(Failure(url: url, error: CancellationError())) }
-                    (missing, rest) = ([], [])
+                    for url in missing + rest + waiting.values.joined() {
+                        result.failed.append(Failure(url: url, error: CancellationError()))
+                    }
+                    (missing, rest, waiting) = ([], [], [:])
                     group.cancelAll()
                 }
                 report(
@@ -153,30 +166,46 @@ public final class ImagePrefetcher: Sendable {
                         completed: result.completed.count, skipped: result.skipped.count, failed: result.failed.count,
                         total: urls.count))
             }
-            func begin() async {
+            /// Begins with the next one, and returns its key; nil if there is none.
+            func begin() async -> ExactText? {
                 // What is left of one that is stopped is settled by the end that has been told.
-                if isStopped.load(ordering: .relaxed) { return }
-                while missing.isEmpty, !rest.isEmpty, !Task.isCancelled {
-                    let batch = rest.prefix(lookahead)
-                    rest = rest.dropFirst(lookahead)
-                    for (url, outcome) in await look(for: batch) {
-                        if let outcome { note(outcome) } else { missing.append(url) }
+                while !isStopped.load(ordering: .relaxed) {
+                    while missing.isEmpty, !rest.isEmpty, !Task.isCancelled {
+                        let batch = rest.prefix(lookahead)
+                        rest = rest.dropFirst(lookahead)
+                        for (url, outcome) in await look(for: batch) {
+                            if let outcome { note(outcome) } else { missing.append(url) }
+                        }
                     }
+                    guard let url = missing.popFirst() ?? rest.popFirst() else { return nil }
+                    let key = key(of: url)
+                    if !loading.contains(key) {
+                        group.addTask { [self] in await load(url) }
+                        return key
+                    }
+                    waiting[key, default: []].append(url)
                 }
-                guard let url = missing.popFirst() ?? rest.popFirst() else { return }
-                group.addTask { [self] in await load(url) }
+                return nil
             }
-            for _ in 0..<min(concurrency, urls.count) { await begin() }
-            while result.count < urls.count, let outcome = await group.next() {
+            repeat {
+                while loading.count < concurrency, let key = await begin() { loading.insert(key) }
+                guard result.count < urls.count, let outcome = await group.next() else { break }
+                if let url = outcome.url {
+                    let key = key(of: url)
+                    loading.remove(key)
+                    // They are looked for once more: it may have brought what they want, or have failed.
+                    if let again = waiting.removeValue(forKey: key) { rest = again + rest }
+                }
                 note(outcome)
-                await begin()
-            }
+            } while result.count < urls.count
             group.cancelAll()
             return result
         }
         if !isStopped.load(ordering: .relaxed) { try Task.checkCancellation() }
         return settled
     }
+
+    private func key(of url: String) -> ExactText { ExactText(cache.resource(url).cacheKey) }
 
     private func load(_ url: String) async -> Outcome {
         do {

@@ -17,8 +17,9 @@ final class PrefetchReporter: Sendable {
     func begin(total: Int) {
         call.beforeEnd { [self] in end($0) }
         let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
-        reports.begin { Self.send(start, kind: "begin", hasGrown: false, to: call, tokens) }
+        // First, for the end says what has been noted, and may come between the two.
         reports.note(start)
+        reports.begin { Self.send(start, kind: "begin", hasGrown: false, to: call, tokens) }
     }
 
     /// Reports progress, as soon as that would not be too much of it.

@@ -61,4 +61,26 @@ import Testing
         #expect(image?.record.key.key == web.url("/a"))
         #expect(web.requests.map(\.path) == ["/a?sig=1"], "the request is sent as it was")
     }
+
+    /// C-04: what was signed anew is the same image; where the first signature does not count, the second may.
+    @Test(arguments: [true, false])
+    func aPrefetchLoadsWhatHasOneKeyOnce(_ firstIsGood: Bool) async throws {
+        let server = try LocalServer { request in
+            let isRefused = request.path.hasSuffix("sig=0") && !firstIsGood
+            return isRefused ? .reply(403, [:], []) : .reply(200, [:], hollowPNG(width: 3))
+        }
+        defer { server.stop() }
+        let engine = try TestEngine {
+            $0.downloader.proxy = .none
+            $0.defaults.keyRules = [KeyRule(dropQuery: ["sig"])]
+        }
+        let urls = (0..<4).map { server.url("/a?sig=\($0)") } + [server.url("/b")]
+        let report = try await ImagePrefetcher(
+            urls, manager: engine.manager, cache: engine.cache, options: ImageOptions(), concurrency: 3
+        ).run()
+        #expect(Set(report.completed) == [urls[firstIsGood ? 0 : 1], urls[4]])
+        #expect(Set(report.skipped) == Set(urls[(firstIsGood ? 1 : 2)..<4]))
+        #expect(report.failed.map(\.url) == (firstIsGood ? [] : [urls[0]]))
+        #expect(server.requests.count == (firstIsGood ? 2 : 3))
+    }
 }
