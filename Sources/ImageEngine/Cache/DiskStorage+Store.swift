@@ -245,16 +245,15 @@ extension DiskStorage {
         then: @escaping @Sendable (Result<Entering, any Error>) -> Void
     ) {
         let (file, number) = (draft.file, draft.digest.rowNumber)
-        index.writeTogether(syncs: draft.configuration.syncsToDisk, servesOthers: queue.servesOthers) {
-            [self] writer -> Entering in
-            let twin = try writer.twin(file.checksum.rowNumber, besides: number)
-            if seeksTwin, let twin, twin.checksum == file.checksum, twin.byteCount == file.stamp.size {
-                return .twin(twin)
-            }
-            return .entered(try commit(draft, writer, twin: twin))
-        } then: {
-            then($0)
-        }
+        index.writeTogether(
+            syncs: draft.configuration.syncsToDisk, servesOthers: queue.servesOthers,
+            { [self] writer -> Entering in
+                let twin = try writer.twin(file.checksum.rowNumber, besides: number)
+                if seeksTwin, let twin, twin.checksum == file.checksum, twin.byteCount == file.stamp.size {
+                    return .twin(twin)
+                }
+                return .entered(try commit(draft, writer, twin: twin))
+            }, then: then)
     }
 
     /// Gives a draft its name, within a transaction; if that fails, all is as it was.

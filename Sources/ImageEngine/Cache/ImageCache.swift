@@ -112,13 +112,23 @@ public final class ImageCache: Sendable {
     public var configuration: Configuration { settings.withLock { $0 } }
 
     /// The options with the cache's own settings for what they leave open.
-    func completed(_ options: ImageOptions) -> ImageOptions {
-        if options.revalidate != nil, options.negativeCache != nil, options.verifyDecode != nil { return options }
+    ///
+    /// - Parameter timeout: That of the downloader; left open when nil.
+    func completed(_ options: ImageOptions, timeout: Double? = nil) -> ImageOptions {
+        if options.revalidate != nil, options.negativeCache != nil, options.verifyDecode != nil,
+            options.timeout != nil || timeout == nil
+        {
+            return options
+        }
         let (revalidate, negativeCache) = settings.withLock { ($0.revalidate, $0.negativeCache) }
+        let verifiesDecode = verifiesDecode(options)
         var options = options
-        options.revalidate = options.revalidate ?? revalidate
-        options.negativeCache = options.negativeCache ?? Double(negativeCache)
-        options.verifyDecode = verifiesDecode(options)
+        options.change { fields in
+            fields.revalidate = fields.revalidate ?? revalidate
+            fields.negativeCache = fields.negativeCache ?? Double(negativeCache)
+            fields.verifyDecode = verifiesDecode
+            fields.timeout = fields.timeout ?? timeout
+        }
         return options
     }
 

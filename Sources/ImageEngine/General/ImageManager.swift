@@ -221,9 +221,7 @@ public final class ImageManager: Sendable {
 
     /// The options with the settings of the cache and the downloader where they say nothing.
     func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
-        var options = cache.completed(options)
-        options.timeout = options.timeout ?? downloader.timeout
-        return options
+        cache.completed(options, timeout: downloader.timeout)
     }
 
     // MARK: Waiting for the disk, measuring

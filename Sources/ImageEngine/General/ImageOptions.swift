@@ -21,6 +21,9 @@ public struct ImageOptions: Hashable, Sendable {
     /// The defaults.
     public init() { box = Self.standard }
 
+    /// Options with those fields.
+    public init(_ fields: Fields) { box = Box(fields) }
+
     /// One of the fields.
     @inlinable
     public subscript<Value>(dynamicMember path: WritableKeyPath<Fields, Value>) -> Value {
@@ -44,7 +47,7 @@ public struct ImageOptions: Hashable, Sendable {
     /// Hashes all fields.
     public func hash(into hasher: inout Hasher) { hasher.combine(box.fields) }
 
-    /// The options without what concerns one caller alone.
+    /// The options without what concerns one caller alone, and without what is made of the image.
     public var sharedByCallers: ImageOptions {
         if box === Self.standard { return self }
         var shared = self
@@ -56,6 +59,7 @@ public struct ImageOptions: Hashable, Sendable {
             shared.preloadAllAnimationData = false
             shared.backgroundDecode = false
             shared.wantsPreview = false
+            shared.recipe = ImageRecipe()
         }
         return shared
     }
@@ -63,24 +67,22 @@ public struct ImageOptions: Hashable, Sendable {
     /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.
     var keepingOnlyCacheOptions: ImageOptions {
         let fields = box.fields
-        var kept = ImageOptions()
-        kept.change { kept in
-            kept.forceRefresh = fields.forceRefresh
-            kept.fromMemoryCacheOrRefresh = fields.fromMemoryCacheOrRefresh
-            kept.cacheMemoryOnly = fields.cacheMemoryOnly
-            kept.waitForCache = fields.waitForCache
-            kept.memoryCacheExpiration = fields.memoryCacheExpiration
-            kept.diskCacheExpiration = fields.diskCacheExpiration
-            kept.forcedCacheFileExtension = fields.forcedCacheFileExtension
-            kept.queryDataWhenInMemory = fields.queryDataWhenInMemory
-            kept.keepsInMemory = fields.keepsInMemory
-            kept.lease = fields.lease
-            kept.integrity = fields.integrity
-            kept.revalidate = fields.revalidate
-            kept.verifyDecode = fields.verifyDecode
-            if fields.verifyDecode == true { kept.limits = fields.limits }
-        }
-        return kept
+        var kept = Fields()
+        kept.forceRefresh = fields.forceRefresh
+        kept.fromMemoryCacheOrRefresh = fields.fromMemoryCacheOrRefresh
+        kept.cacheMemoryOnly = fields.cacheMemoryOnly
+        kept.waitForCache = fields.waitForCache
+        kept.memoryCacheExpiration = fields.memoryCacheExpiration
+        kept.diskCacheExpiration = fields.diskCacheExpiration
+        kept.forcedCacheFileExtension = fields.forcedCacheFileExtension
+        kept.queryDataWhenInMemory = fields.queryDataWhenInMemory
+        kept.keepsInMemory = fields.keepsInMemory
+        kept.lease = fields.lease
+        kept.integrity = fields.integrity
+        kept.revalidate = fields.revalidate
+        kept.verifyDecode = fields.verifyDecode
+        if fields.verifyDecode == true { kept.limits = fields.limits }
+        return ImageOptions(kept)
     }
 }
 
@@ -195,7 +197,8 @@ extension ImageOptions {
         /// A path or URL that stands in when everything failed.
         public var onFailureImage: String?
 
-        init() {}
+        /// The defaults.
+        public init() {}
     }
 }
 

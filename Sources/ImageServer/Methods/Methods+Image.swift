@@ -170,8 +170,7 @@ extension Invocation {
         let given = server.asking(given)
         let options = given ?? ImageOptions()
         // What is made of it is the engine's to share.
-        var filled = given?.sharedByCallers
-        filled?.recipe = ImageRecipe()
+        let filled = given?.sharedByCallers
         let filling = KeyOrder.Filling(url: ExactText(url.text), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),

@@ -7,11 +7,11 @@ struct OptionField: Sendable {
     let summary: String
     let schema: JSONLiteral
     let fallback: JSONLiteral
-    let apply: @Sendable (JSONView, inout ImageOptions) throws(Mismatch) -> Void
+    let apply: @Sendable (JSONView, inout ImageOptions.Fields) throws(Mismatch) -> Void
 
     private static func flag(
         _ name: String, _ summary: String, default fallback: Bool = false,
-        _ set: @escaping @Sendable (inout ImageOptions, Bool) -> Void
+        _ set: @escaping @Sendable (inout ImageOptions.Fields, Bool) -> Void
     ) -> OptionField {
         OptionField(name: name, summary: summary, schema: Bool.schema, fallback: .boolean(fallback)) {
             (view, options) throws(Mismatch) in set(&options, try Bool.decode(view))
@@ -20,7 +20,7 @@ struct OptionField: Sendable {
 
     private static func number(
         _ name: String, _ summary: String, default fallback: JSONLiteral, from low: Double, to high: Double,
-        isOpen: Bool = false, _ set: @escaping @Sendable (inout ImageOptions, Double) -> Void
+        isOpen: Bool = false, _ set: @escaping @Sendable (inout ImageOptions.Fields, Double) -> Void
     ) -> OptionField {
         let bound = isOpen ? "exclusiveMinimum" : "minimum"
         return OptionField(
@@ -38,7 +38,7 @@ struct OptionField: Sendable {
 
     private static func integer(
         _ name: String, _ summary: String, default fallback: Int?, from low: Int, to high: Int,
-        _ set: @escaping @Sendable (inout ImageOptions, Int) -> Void
+        _ set: @escaping @Sendable (inout ImageOptions.Fields, Int) -> Void
     ) -> OptionField {
         OptionField(
             name: name, summary: summary,
@@ -51,7 +51,7 @@ struct OptionField: Sendable {
 
     private static func value<Value: WireValue>(
         _ name: String, _ summary: String, default fallback: JSONLiteral = .null, _ type: Value.Type,
-        _ set: @escaping @Sendable (inout ImageOptions, Value) -> Void
+        _ set: @escaping @Sendable (inout ImageOptions.Fields, Value) -> Void
     ) -> OptionField {
         OptionField(name: name, summary: summary, schema: Value.schema, fallback: fallback) {
             (view, options) throws(Mismatch) in set(&options, try Value.decode(view))
@@ -287,7 +287,7 @@ extension ImageOptions: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ImageOptions {
         guard view.kind == .object else { throw .expected("an object", view) }
-        var options = ImageOptions()
+        var options = ImageOptions.Fields()
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
             if isIgnored(name) { return }
@@ -300,7 +300,7 @@ extension ImageOptions: WireValue {
         if options.body != nil {
             options.method = try RequestBody.method(options.method, given: view.member("method"))
         }
-        return options
+        return ImageOptions(options)
     }
 }
 
