@@ -55,15 +55,9 @@ import Testing
     }
 
     private func validate(_ document: String) throws -> (code: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-W", "ignore", Fixtures.folder + "/schemas/validate.py", document]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        // Not with Foundation's Process, whose wait may never end where other threads start processes.
+        let done = try Command.shell(
+            "/usr/bin/python3 -W ignore '\(Fixtures.folder)/schemas/validate.py' '\(document)' 2>&1")
+        return (done.status, String(decoding: done.output, as: UTF8.self))
     }
 }

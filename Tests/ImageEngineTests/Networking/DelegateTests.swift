@@ -90,14 +90,14 @@ import Testing
         }
         let options = ImageOptions {
             $0.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
-            $0.timeout = 0.05
+            $0.timeout = 1
         }
         let task = Task { [engine] in
             try await engine.image(server.url("/a"), { $0 = options }, report: { _ in _ = progress.add() })
         }
         try await eventually { gate.waiterCount == 1 }
         // Longer than the timeout: the server cannot help it.
-        try await Task.sleep(for: .milliseconds(150))
+        try await Task.sleep(for: .milliseconds(1500))
         #expect(progress.value == 0)
         gate.open()
         #expect(try await task.value.record.byteCount == large.count)
