@@ -26,7 +26,7 @@ extension ImageManager {
         let flying = Flying(
             resource: resource, key: key, cache: cache, request: request,
             outgoing: OutgoingRequest(url: url, options: options), needs: needs, started: started)
-        let ticket = wishes.join(
+        let place = wishes.join(
             flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report
         ) { [self] effort, landing in
             begin(flying, effort, landing)
@@ -36,7 +36,7 @@ extension ImageManager {
             then(.failure(error.first))
         }
         caller.joined()
-        return { [wishes] in wishes.leave(ticket) }
+        return { [wishes] in wishes.leave(place.ticket) }
     }
 
     /// Begins the work that all share who want the image.
@@ -59,7 +59,8 @@ extension ImageManager {
                         withExtendedLifetime(departure) {}
                     }
                 }
-            case .failure(is Interruption): landing.goOn { [self] in try await fly(flying, departure, effort) }
+            case .failure(is Interruption), .failure(is ImageDownloader.EndedForAnother):
+                landing.goOn { [self] in try await fly(flying, departure, effort) }
             // Not on the thread that tells: whoever waits may begin anew at once.
             case .failure(let error): landing.goOn { throw error }
             }

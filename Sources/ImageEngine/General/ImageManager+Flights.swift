@@ -93,7 +93,7 @@ extension ImageManager {
         let isAlone = options.forceRefresh || options.cacheMemoryOnly || options.fromMemoryCacheOrRefresh
         return Departure(
             identity: isAlone ? nil : flying.request.flight(to: flying.key),
-            from: flying.started, span: Int(flying.request.timeout * 1e9))
+            from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
     }
 
     /// Loads an image and stores it.

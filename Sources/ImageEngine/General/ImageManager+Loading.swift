@@ -51,7 +51,7 @@ extension ImageManager {
                 standing: standing, started: started)
             return try await wishes.value(
                 for: flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
-                report: caller.report, joined: caller.joined
+                report: caller.report, joined: { _ in caller.joined() }
             ) { [self] effort, landing in
                 begin(flying, effort, landing)
             }

@@ -166,7 +166,8 @@ extension ImageManager {
         let keeping = options.keepingForVariants
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
-            for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish, joined: caller.joined
+            for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
+            joined: { _ in caller.joined() }
         ) { [self] effort in
             // Somebody else may have made it since it was looked for.
             if let found = try await made(resource, in: cache, options, from: original) { return found }

@@ -47,21 +47,36 @@ public struct ImageOptions: Hashable, Sendable {
     /// Hashes all fields.
     public func hash(into hasher: inout Hasher) { hasher.combine(box.fields) }
 
-    /// The options without what concerns one caller alone, and without what is made of the image.
-    public var sharedByCallers: ImageOptions {
+    /// The options that decide what is put into the cache, and where it comes from. What concerns one caller alone is at its
+    /// default, and so is what is made of the image: how urgent it is, its patience, its bounds, its retries, its lease.
+    public var decidingTheEntry: ImageOptions {
         if box === Self.standard { return self }
-        var shared = self
-        shared.change { shared in
-            shared.slot = nil
-            shared.downloadPriority = 0.5
-            shared.onLastCancel = .abort
-            shared.deadline = nil
-            shared.preloadAllAnimationData = false
-            shared.backgroundDecode = false
-            shared.wantsPreview = false
-            shared.recipe = ImageRecipe()
+        let defaults = Self.standard.fields
+        var deciding = self
+        deciding.change { deciding in
+            deciding.slot = defaults.slot
+            deciding.downloadPriority = defaults.downloadPriority
+            deciding.onLastCancel = defaults.onLastCancel
+            deciding.merges = defaults.merges
+            deciding.deadline = defaults.deadline
+            deciding.timeout = defaults.timeout
+            deciding.minBytesPerSecond = defaults.minBytesPerSecond
+            deciding.maxBytes = defaults.maxBytes
+            deciding.maxRedirects = defaults.maxRedirects
+            deciding.validStatusCodes = defaults.validStatusCodes
+            deciding.acceptContentTypes = defaults.acceptContentTypes
+            deciding.retry = defaults.retry
+            deciding.waitForConnectivity = defaults.waitForConnectivity
+            deciding.negativeCache = defaults.negativeCache
+            deciding.staleIfError = defaults.staleIfError
+            deciding.lease = defaults.lease
+            deciding.queryDataWhenInMemory = defaults.queryDataWhenInMemory
+            deciding.preloadAllAnimationData = defaults.preloadAllAnimationData
+            deciding.backgroundDecode = defaults.backgroundDecode
+            deciding.wantsPreview = defaults.wantsPreview
+            deciding.recipe = defaults.recipe
         }
-        return shared
+        return deciding
     }
 
     /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.

@@ -32,6 +32,14 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         fileprivate let id: UInt64
     }
 
+    /// Where one caller stands.
+    struct Place: Sendable {
+        /// What ``Coalescer/leave(_:)`` needs.
+        let ticket: Ticket
+        /// What the one asked for who began the work; nil for that one.
+        let leader: Key?
+    }
+
     /// A key that is hashed once, and compared only with those of other calls: it may be a whole request with its options.
     fileprivate struct Name: Hashable, Sendable {
         private final class Content: Sendable {
@@ -47,6 +55,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         private let content: Content
 
         init(_ key: Key) { content = Content(key) }
+
+        var key: Key { content.key }
 
         static func == (one: Name, other: Name) -> Bool {
             one.content === other.content
@@ -117,10 +127,10 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - priority: How urgent it is to this caller.
     ///   - lingers: Whether the work goes on when this caller leaves as the last.
     ///   - report: Hears of progress; a caller that joins late hears at once how far it is.
-    ///   - joined: Called once the caller counts as one who waits.
+    ///   - joined: Called once the caller counts as one who waits, with its place.
     func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false, report: Report? = nil,
-        joined: @escaping @Sendable () -> Void = {}, work: @escaping @Sendable (Effort) async throws -> Value
+        joined: @escaping @Sendable (Place) -> Void = { _ in }, work: @escaping @Sendable (Effort) async throws -> Value
     ) async throws -> Value {
         try await value(
             for: key, priority: priority, lingers: lingers, report: report, joined: joined
@@ -131,7 +141,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The same for work that may need no task.
     func value(
-        for key: Key, priority: CallPriority, lingers: Bool, report: Report?, joined: @escaping @Sendable () -> Void,
+        for key: Key, priority: CallPriority, lingers: Bool, report: Report?,
+        joined: @escaping @Sendable (Place) -> Void,
         beginning work: @escaping Work
     ) async throws -> Value {
         let ticket = Ticket(name: Name(key), id: nextNumber())
@@ -140,9 +151,9 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 // It may have been cancelled before it got here; the handler has run already and found nothing.
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
                 let waiter = Waiter(resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
-                join(ticket, waiter, report, work)
+                let leader = join(ticket, waiter, report, work)
                 if Task.isCancelled { leave(ticket) }
-                joined()
+                joined(Place(ticket: ticket, leader: leader))
             }
         } onCancel: {
             leave(ticket)
@@ -152,14 +163,23 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The same without a task that waits: `resume` is called with the result, once and from any thread, perhaps before
     /// this returns.
     ///
-    /// - Returns: What ``leave(_:)`` needs.
     func join(
         _ key: Key, priority: CallPriority, lingers: Bool = false, report: Report? = nil,
         work: @escaping Work, resume: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) -> Ticket {
+    ) -> Place {
         let ticket = Ticket(name: Name(key), id: nextNumber())
-        join(ticket, Waiter(resume: resume, priority: priority, lingers: lingers), report, work)
-        return ticket
+        let waiter = Waiter(resume: resume, priority: priority, lingers: lingers)
+        return Place(ticket: ticket, leader: join(ticket, waiter, report, work))
+    }
+
+    /// Has another hear of progress in a caller's stead; it hears at once how far the work is.
+    func hear(_ ticket: Ticket, _ report: @escaping Report) {
+        let progress = state.withLock { state in
+            state.flights[ticket.name].flatMap { flight in
+                flight.waiters[ticket.id] == nil ? nil : flight.progress.add(report, as: ticket.id)
+            }
+        }
+        if let progress { report(progress) }
     }
 
     private func nextNumber() -> UInt64 {
@@ -171,27 +191,33 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     // MARK: Coming and going
 
-    private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) {
+    /// - Returns: What was asked for by the one who had begun the work.
+    private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) -> Key? {
         let (key, id) = (ticket.name, ticket.id)
         var waiter = waiter
         waiter.token = waiter.priority.observe { [weak self] in self?.weigh(ticket) }
-        let (flight, progress) = state.withLock { [waiter] state -> (Flight?, DownloadProgress?) in
-            if state.flights[key] != nil {
-                state.flights[key]?.add(waiter, as: id)
+        let (flight, leader, progress) = state.withLock { [waiter] state -> (Flight?, Key?, DownloadProgress?) in
+            if let index = state.flights.index(forKey: key) {
+                state.flights.values[index].add(waiter, as: id)
                 state.merged += 1
-                return (nil, report.flatMap { state.flights[key]?.progress.add($0, as: id) })
+                let progress = report.flatMap { state.flights.values[index].progress.add($0, as: id) }
+                return (nil, state.flights.keys[index].key, progress)
             }
             let landing = Landing<Value> { [self] in land(key, id, $0) }
             var flight = Flight(id, landing, CallPriority(waiter.priority))
             flight.add(waiter, as: id)
             if let report { _ = flight.progress.add(report, as: id) }
             state.flights[key] = flight
-            return (flight, nil)
+            return (flight, nil, nil)
         }
         if let progress { report?(progress) }
-        guard let flight else { return weigh(ticket) }
+        guard let flight else {
+            weigh(ticket)
+            return leader
+        }
         let board = flight.progress
         work(Effort(report: { board.post($0) }, priority: flight.priority), flight.landing)
+        return nil
     }
 
     /// Gives the result to all who wait for a flight. Everyone may have left meanwhile, and a newer one have taken off.

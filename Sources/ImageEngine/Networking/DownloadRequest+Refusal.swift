@@ -11,10 +11,10 @@ extension DownloadRequest {
         case true: break
         case false: return refusal(response)
         default:
-            if status == 304, validStatusCodes == nil { return .notModified(url: url) }
-            if !accepts(status: status) { return refusal(response) }
+            if status == 304, limits.validStatusCodes == nil { return .notModified(url: url) }
+            if !limits.accepts(status: status) { return refusal(response) }
         }
-        if let types = acceptContentTypes, accepted != true, let type = response.contentType,
+        if let types = limits.acceptContentTypes, accepted != true, let type = response.contentType,
             !MediaType.matches(type, types)
         {
             let wanted = types.sorted().joined(separator: ", ")

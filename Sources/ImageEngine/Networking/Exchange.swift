@@ -12,6 +12,8 @@ struct Exchange: Sendable {
     let request: DownloadRequest
     /// What the configuration says about the hosts.
     let rules: RequestRules
+    /// What those go by who share it.
+    let pulse: TransferPulse
     /// Waits for a turn at another host.
     let seat: @Sendable (_ host: String) async throws -> Void
     /// Hears whether the server that is asked now says nothing.
@@ -37,7 +39,7 @@ struct Exchange: Sendable {
     private var logins: [String] = []
 
     init(
-        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules,
+        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules, pulse: TransferPulse,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
         stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void
@@ -45,12 +47,13 @@ struct Exchange: Sendable {
         self.transport = transport
         self.request = request
         self.rules = rules
+        self.pulse = pulse
         self.seat = seat
         self.stall = stall
         self.report = report
         host = request.host
         ending = DownloadReport(url: request.url)
-        policy = RedirectPolicy(limit: request.maxRedirects, source: request.url, mode: request.redirect)
+        policy = RedirectPolicy(limit: request.limits.maxRedirects, source: request.url, mode: request.redirect)
     }
 
     private func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
@@ -199,6 +202,8 @@ struct Exchange: Sendable {
 
     private func signed(_ download: Download) -> Download {
         var download = download
+        download.redirects = ending.redirects
+        download.limits = request.limits
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
     }
@@ -229,7 +234,7 @@ struct Exchange: Sendable {
         TransferOrder(
             request: request, hop: leg.sent, uses: leg.uses, headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, spool: transport.spool,
-            ask: asking(id, leg.question), report: report, stall: stall, finish: finish)
+            ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.
@@ -301,7 +306,9 @@ struct Exchange: Sendable {
     // MARK: Challenges
 
     private func answersChallenges(_ hop: Hop) -> Bool {
-        if request.validStatusCodes?.contains(401) == true || request.validStatusCodes?.contains(407) == true {
+        if request.limits.validStatusCodes?.contains(401) == true
+            || request.limits.validStatusCodes?.contains(407) == true
+        {
             return false
         }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }

@@ -13,13 +13,15 @@ extension ImageDownloader {
 
     /// Begins the download of a body, or joins one under way.
     ///
-    /// - Parameter then: Hears of the end, once and from any thread.
+    /// - Parameter then: Hears of the end, once and from any thread; ``EndedForAnother`` has the caller begin anew.
     /// - Returns: What ``leave(_:)`` needs.
     func begin(
         _ request: DownloadRequest, priority: CallPriority, report: @escaping @Sendable (DownloadProgress) -> Void,
         boarding: Boarding, then: @escaping @Sendable (Result<Download, any Error>) -> Void
-    ) -> Coalescer<DownloadRequest, Download>.Ticket {
-        coalescer.join(request, priority: priority, report: report) { [self] effort, landing in
+    ) -> Coalescer<Sharing, Download>.Ticket {
+        let sharing = Sharing(request)
+        let seat = SharedSeat(request)
+        let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, landing in
             let slot = makeSlot(effort.priority)
             queue(slot) {
                 Self.enqueue(slot, request, in: &$0)
@@ -27,33 +29,35 @@ extension ImageDownloader {
                 switch turn {
                 case .success:
                     // In the order in which they were let in, and never within what let them in.
-                    transport.run { self.depart(request, slot, effort.report, boarding, landing) }
+                    transport.run { self.depart(sharing, slot, effort.report, boarding, landing) }
                 case .failure(let error):
                     slot.priority.forget(slot.token)
                     landing.end(.failure(error))
                 }
             }
             landing.onCancel { self.abandon(slot.id) }
-        } resume: {
-            then($0)
+        } resume: { result in
+            then(Result { try seat.settle(result) })
         }
+        watch(place, from: seat, report)
+        return place.ticket
     }
 
     /// Wants a download no more.
-    func leave(_ ticket: Coalescer<DownloadRequest, Download>.Ticket) { coalescer.leave(ticket) }
+    func leave(_ ticket: Coalescer<Sharing, Download>.Ticket) { coalescer.leave(ticket) }
 
     /// Sends the first request, on the transport's thread.
     private func depart(
-        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ boarding: Boarding, _ landing: Landing<Download>
     ) {
         if landing.isCancelled {
             giveBack(slot)
             return landing.end(.failure(CancellationError()))
         }
-        var exchange = exchange(request, slot, report)
+        var exchange = exchange(sharing, slot, report)
         guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
-            return landing.goOn { [self] in try await ride(request, slot, report, boarding.later) }
+            return landing.goOn { [self] in try await ride(sharing, slot, report, boarding.later) }
         }
         let id = transport.begin(exchange, leg) { [self, exchange] outcome in
             arrive(exchange, leg, outcome, slot, landing)
@@ -74,7 +78,9 @@ extension ImageDownloader {
         }
         landing.goOn { [self] in
             defer { giveBack(slot) }
-            return try await counted { try await transport.goOn(exchange, after: leg, outcome) }
+            return try await counted(within: exchange.request.limits) {
+                try await transport.goOn(exchange, after: leg, outcome)
+            }
         }
     }
 }

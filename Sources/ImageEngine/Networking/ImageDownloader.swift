@@ -95,7 +95,7 @@ public final class ImageDownloader: Sendable {
     let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
-    let coalescer = Coalescer<DownloadRequest, Download>()
+    let coalescer = Coalescer<Sharing, Download>()
     private let scheduler: Mutex<Scheduler>
     private let finished = Atomic(0)
     private let failed = Atomic(0)
@@ -205,30 +205,54 @@ public final class ImageDownloader: Sendable {
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         boarding: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> Download {
-        try await coalescer.value(for: request, priority: priority, report: report) { effort in
-            let slot = try await self.takeSlot(request, priority: effort.priority)
-            return try await self.ride(request, slot, effort.report, boarding)
+        var isStrict = false
+        while true {
+            do {
+                return try await join(Sharing(request, isStrict: isStrict), priority, report, boarding)
+            } catch is EndedForAnother {
+                // Within the bounds of this caller, for this one and those like it.
+                isStrict = true
+            }
+        }
+    }
+
+    private func join(
+        _ sharing: Sharing, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?,
+        _ boarding: @escaping @Sendable () async throws -> Void
+    ) async throws -> Download {
+        let request = sharing.request
+        let seat = SharedSeat(request)
+        do {
+            let download = try await coalescer.value(for: sharing, priority: priority, report: report) { place in
+                self.watch(place, from: seat, report)
+            } work: { effort in
+                let slot = try await self.takeSlot(request, priority: effort.priority)
+                return try await self.ride(sharing, slot, effort.report, boarding)
+            }
+            return try seat.settle(.success(download))
+        } catch {
+            return try seat.settle(.failure(error))
         }
     }
 
     /// A download with its slot in hand, which is given back.
     func ride(
-        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ boarding: @Sendable () async throws -> Void
     ) async throws -> Download {
         defer { giveBack(slot) }
         try await boarding()
-        return try await counted { try await perform(request, slot, report) }
+        return try await counted(within: sharing.request.limits) { try await perform(sharing, slot, report) }
     }
 
-    func counted(_ work: () async throws -> Download) async throws -> Download {
+    func counted(within limits: DownloadLimits, _ work: () async throws -> Download) async throws -> Download {
         do {
             let download = try await work()
             count(download)
             return download
         } catch {
             failed.add(1, ordering: .relaxed)
-            throw error
+            throw (error as? ImageError).map { BoundedFailure(error: $0, limits: limits) } ?? error
         }
     }
 
@@ -238,24 +262,24 @@ public final class ImageDownloader: Sendable {
     }
 
     private func perform(
-        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        guard let tape else { return try await transfer(request, slot, report) }
-        return try await tape.download(request, transport.spool) { try await transfer(request, slot, report) }
+        guard let tape else { return try await transfer(sharing, slot, report) }
+        return try await tape.download(sharing.request, transport.spool) { try await transfer(sharing, slot, report) }
     }
 
     private func transfer(
-        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) async throws -> Download {
-        try await transport.perform(exchange(request, slot, report))
+        try await transport.perform(exchange(sharing, slot, report))
     }
 
     func exchange(
-        _ request: DownloadRequest, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
     ) -> Exchange {
         Exchange(
-            request, over: transport, rules: rules, seat: { try await self.move(slot, to: $0) },
-            stall: { self.setStalled(slot, $0) }, report: report)
+            sharing.request, over: transport, rules: rules, pulse: sharing.pulse,
+            seat: { try await self.move(slot, to: $0) }, stall: { self.setStalled(slot, $0) }, report: report)
     }
 
     // MARK: Slots

@@ -145,9 +145,8 @@ public final class Tape: Sendable {
         switch exchange.outcome {
         case .failure(let error): throw error
         case .answer(let status, let url, let fields):
-            guard text.count - start <= request.maxBytes else {
-                throw ImageError.limitExceeded(
-                    limit: "maxBytes", reason: "it is over the limit of \(request.maxBytes) bytes", source: request.url)
+            guard text.count - start <= request.limits.maxBytes else {
+                throw request.limits.tooLarge(request.url)
             }
             let spool = BodySpool(place)
             try text.withUnsafeBytes { bytes in
@@ -156,7 +155,7 @@ public final class Tape: Sendable {
             let response = DownloadResponse(
                 status: status, url: url, contentType: fields["content-type"], etag: fields["etag"],
                 lastModified: fields["last-modified"], fields: fields)
-            return Download(response: response, body: try spool.finish())
+            return Download(response: response, body: try spool.finish(), limits: request.limits)
         }
     }
 }

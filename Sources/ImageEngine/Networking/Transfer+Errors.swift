@@ -28,7 +28,7 @@ extension Transfer {
         case CURLE_RECV_ERROR where String(cString: failureText).hasPrefix("Out of memory in chunked-encoding"):
             return .headersTooLong(source: request.url)
         case CURLE_OPERATION_TIMEDOUT:
-            return .timedOut(url: request.url, option: "timeout", seconds: request.timeout)
+            return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeout)
         case CURLE_PEER_FAILED_VERIFICATION:
             return .tlsFailed(
                 url: request.url,

@@ -72,7 +72,8 @@ final class Transfer {
         spool = BodySpool(order.spool)
         let request = order.request
         pace = TransferPace(
-            timeout: request.timeout, minBytesPerSecond: request.minBytesPerSecond, now: started)
+            timeout: request.limits.timeout, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
+        order.pulse.start()
         configure()
     }
 
@@ -120,6 +121,7 @@ final class Transfer {
 
     private func received(_ count: Int) {
         pace.received(count, at: monotonicNanoseconds())
+        order.pulse.beat(count)
         if isStalled { tellStalled(pace.isStalled) }
     }
 
@@ -195,7 +197,7 @@ final class Transfer {
     }
 
     private func gather(_ data: UnsafeRawBufferPointer) -> Bool {
-        guard spool.count + data.count <= request.maxBytes else { return refuse(tooLarge) }
+        guard spool.count + data.count <= request.limits.maxBytes else { return refuse(tooLarge) }
         do {
             try spool.append(data, expected: total)
         } catch {
@@ -211,10 +213,7 @@ final class Transfer {
         return false
     }
 
-    var tooLarge: ImageError {
-        .limitExceeded(
-            limit: "maxBytes", reason: "the body is over the limit of \(request.maxBytes) bytes", source: request.url)
-    }
+    var tooLarge: ImageError { request.limits.tooLarge(request.url) }
 
     // MARK: Judging
 
@@ -280,6 +279,7 @@ final class Transfer {
         if order.ask != nil, hasBody, !isConfirmation {
             disposition = .asking
             pace.hold()
+            order.pulse.stop()
             order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
         } else {
             decide(accepted: nil)
@@ -314,7 +314,7 @@ final class Transfer {
 
     private func want() {
         disposition = .wanted
-        if let total, total > request.maxBytes {
+        if let total, total > request.limits.maxBytes {
             verdict = tooLarge
             disposition = .unknown
         }
@@ -333,6 +333,7 @@ final class Transfer {
         }
         if verdict == nil, !isComplete {
             pace.release(at: monotonicNanoseconds())
+            order.pulse.start()
             let code = hc_resume(easy)
             if code == CURLE_OK { return false }
             fail(verdict ?? error(code))
@@ -428,6 +429,7 @@ final class Transfer {
         timing.headerBytes = headerBytes
         timing.reached = reached
         timing.isProxied = proxy != nil
+        order.pulse.stop()
         order.finish(HopOutcome(kind: kind, timing: timing))
     }
 }

@@ -17,6 +17,7 @@ struct TransferOrder: Sendable {
     let spool: SpoolPlace
     /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
     let ask: (@Sendable (Head) -> Void)?
+    let pulse: TransferPulse
     let report: @Sendable (DownloadProgress) -> Void
     /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
     let stall: @Sendable (_ isStalled: Bool) -> Void

@@ -169,8 +169,8 @@ extension Invocation {
         let server = server
         let given = server.asking(given)
         let options = given ?? ImageOptions()
-        // What is made of it is the engine's to share.
-        let filled = given?.sharedByCallers
+        // What is made of it is the engine's to share, and so is a download within other bounds.
+        let filled = given?.decidingTheEntry
         let filling = KeyOrder.Filling(url: ExactText(url.text), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),

@@ -305,7 +305,7 @@ import Testing
         let counted = Mutex<Int?>(nil)
         let caller = Task { [coalescer, gate] in
             try await coalescer.value(
-                for: "k", joined: { counted.withLock { $0 = coalescer.waiterCount(for: "k") } }
+                for: "k", joined: { _ in counted.withLock { $0 = coalescer.waiterCount(for: "k") } }
             ) { _ in
                 await gate.wait()
                 return 1

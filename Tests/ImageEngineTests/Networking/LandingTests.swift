@@ -76,7 +76,7 @@ import Testing
         let begun = Mutex<[Landing<Int>]>([])
         let work: Coalescer<String, Int>.Work = { _, landing in begun.withLock { $0.append(landing) } }
         let ends = Ends()
-        let first = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }
+        let first = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }.ticket
         let second = Task { try await coalescer.value(for: "k") { _ in 99 } }
         try await eventually("two wait") { coalescer.waiterCount(for: "k") == 2 }
         coalescer.leave(first)
@@ -88,7 +88,7 @@ import Testing
         #expect(try await second.value == 5)
         #expect(begun.withLock { $0.count } == 1)
 
-        let third = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }
+        let third = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }.ticket
         let last = try #require(begun.withLock { $0.last })
         coalescer.leave(third)
         #expect(last.isCancelled && coalescer.waiterCount(for: "k") == 0)
@@ -103,7 +103,7 @@ import Testing
         let ticket = coalescer.join("k", priority: CallPriority(0.5), lingers: true) { _, landing in
             begun.withLock { $0 = landing }
         } resume: { _ in
-        }
+        }.ticket
         coalescer.leave(ticket)
         let landing = try #require(begun.withLock { $0 })
         #expect(!landing.isCancelled)

@@ -120,8 +120,8 @@ import Testing
                 $0.timeout = seconds
                 $0.minBytesPerSecond = seconds
             }
-            #expect((0...1e8).contains(strange.timeout))
-            #expect((0...1e8).contains(strange.minBytesPerSecond))
+            #expect((0...1e8).contains(strange.limits.timeout))
+            #expect((0...1e8).contains(strange.limits.minBytesPerSecond))
         }
     }
 

@@ -288,6 +288,45 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// E2-8, A-216: bounds and patience are each caller's own, and make nobody wait for another's end.
+    @Test func requestsWithOtherBoundsShareADownloadAndEachIsHeldToItsOwn() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"timeout":600,"lease":5}"#))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        let late = try server.call(2, "retrieve", retrieve(web, "/held/a", #"{"timeout":0.2}"#))
+        #expect(late["error"]?["data"]?["name"]?.string == "timedOut")
+        #expect(late["error"]?["message"]?.string?.hasSuffix("nothing came for 0.2 s (raise timeout).") == true)
+        for (id, options) in [(3, #"{"maxBytes":10}"#), (4, #"{"retry":{"maxRetries":2}}"#), (5, "{}")] {
+            try server.request(id, "retrieve", retrieve(web, "/held/a", options))
+        }
+        try server.request(6, "prefetch", #"{"urls":[\#(quoted(web.url("/held/a")))],"options":{"timeout":50}}"#)
+        try server.stats("all share it") { $0["merged"]?.integer == 5 }
+        try server.notify("$/cancelRequest", #"{"id":1}"#)
+        #expect(try server.next()?["id"]?.integer == 1)
+        gate.open()
+        let replies = try server.replies(4).byID
+        #expect(replies[3]?["error"]?["data"]?["limit"]?.string == "maxBytes")
+        #expect(replies[3]?["error"]?["message"]?.string?.contains("over the limit of 10 bytes") == true)
+        for id in [4, 5] { #expect(replies[id]?["result"]?["cacheType"]?.string == "none") }
+        #expect(replies[6]?["result"]?["completed"]?.elements?.count == 1)
+        #expect(web.requests.count == 1 && web.droppedCount == 0)
+        #expect(server.finish() == 0)
+    }
+
+    @Test func aRetrieveThatIsNotToBeMergedHasARequestOfItsOwn() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        for id in 1...2 { try server.request(id, "retrieve", retrieve(web, "/held/a", #"{"merge":false}"#)) }
+        try server.request(3, "retrieve", retrieve(web, "/held/a"))
+        try waitUntil("each has its own") { web.requests.count == 3 }
+        gate.open()
+        #expect(try server.replies(3).byID.values.allSatisfy { $0["result"] != nil })
+        #expect(server.finish() == 0)
+    }
+
     /// A-223.
     @Test func whatIsCancelledNamesItsURL() throws {
         let web = try web()

@@ -1,0 +1,116 @@
+internal import Synchronization
+
+/// Transfers that several callers share, each within bounds of its own.
+extension ImageDownloader {
+    /// What makes callers share a transfer.
+    struct Sharing: Hashable, Sendable {
+        let request: DownloadRequest
+        /// Whether only those join who have the same bounds: what another one's have ended is begun anew.
+        let isStrict: Bool
+        let pulse = TransferPulse()
+
+        init(_ request: DownloadRequest, isStrict: Bool = false) {
+            self.request = request
+            // A delegate decides with the bounds at hand, and for all alike.
+            self.isStrict = isStrict || request.delegates != nil
+        }
+
+        static func == (one: Sharing, other: Sharing) -> Bool {
+            one.isStrict == other.isStrict && one.request.sent == other.request.sent
+                && (!one.isStrict || one.request.limits == other.request.limits)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(request.sent) }
+    }
+
+    /// Why a transfer failed, and within which bounds.
+    struct BoundedFailure: Error {
+        let error: ImageError
+        let limits: DownloadLimits
+    }
+
+    /// A transfer has ended as the bounds of another caller wanted: it is to be begun anew.
+    struct EndedForAnother: Error {}
+
+    /// Sees to the bounds of one who shares a transfer that another began within others.
+    func watch(
+        _ place: Coalescer<Sharing, Download>.Place, from seat: SharedSeat,
+        _ report: (@Sendable (DownloadProgress) -> Void)?
+    ) {
+        guard let leader = place.leader, leader.request.limits != seat.request.limits else { return }
+        let watch = LimitWatch(seat.request) { [coalescer] in coalescer.leave(place.ticket) }
+        seat.put(watch)
+        coalescer.hear(place.ticket) { progress in
+            watch.check(progress)
+            report?(progress)
+        }
+        if leader.request.limits.isMorePatient(than: seat.request.limits) { watch.follow(leader.pulse) }
+    }
+}
+
+/// The place of one who waits for a transfer that others may share.
+final class SharedSeat: Sendable {
+    private struct State {
+        var watch: LimitWatch?
+        var isOver = false
+    }
+
+    let request: DownloadRequest
+    private let state = Mutex(State())
+
+    /// The place of the one who has sent `request`.
+    init(_ request: DownloadRequest) { self.request = request }
+
+    /// Has somebody watch over the transfer until it is over.
+    func put(_ watch: LimitWatch) {
+        let isOver = state.withLock { state in
+            state.watch = watch
+            return state.isOver
+        }
+        if isOver { watch.end() }
+    }
+
+    /// What has come of the transfer, for this one.
+    ///
+    /// - Throws: ``ImageDownloader/EndedForAnother``, or why there is nothing for it.
+    func settle(_ result: Result<Download, any Error>) throws -> Download {
+        let watch = state.withLock { state in
+            state.isOver = true
+            return state.watch
+        }
+        watch?.end()
+        let limits = request.limits
+        switch result {
+        case .success(let download):
+            if let other = download.limits, other != limits, let error = request.refusal(of: download) { throw error }
+            return download
+        case .failure(let failure as ImageDownloader.BoundedFailure):
+            guard failure.limits != limits else { throw failure.error }
+            if limits.mayAvoid(failure.error, of: failure.limits) { throw ImageDownloader.EndedForAnother() }
+            throw limits.restated(failure.error, of: failure.limits)
+        case .failure(is CancellationError): throw watch?.refusal ?? CancellationError()
+        case .failure(let error): throw error
+        }
+    }
+}
+
+extension DownloadRequest {
+    /// Why a body that was fetched within other bounds is not wanted; nil if it is.
+    fileprivate func refusal(of download: Download) -> ImageError? {
+        if download.redirects > limits.maxRedirects { return limits.tooManyRedirects(url) }
+        if let error = refusal(of: download.response, accepted: nil) { return error }
+        return download.body.count > limits.maxBytes ? limits.tooLarge(url) : nil
+    }
+}
+
+extension DownloadLimits {
+    /// An error that would have come within these bounds too, in their terms.
+    fileprivate func restated(_ error: ImageError, of other: DownloadLimits) -> ImageError {
+        guard case .limitExceeded(_, _, let source) = error else { return error }
+        return switch error {
+        case other.tooLarge(source): tooLarge(source)
+        case other.tooManyRedirects(source): tooManyRedirects(source)
+        default: error
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// Callers that want the same within other bounds share a download, and each is held to its own (A-216, C-10, E2-8).
+@Suite struct SharedLimitsTests {
+    private let engine: TestEngine
+    private let gate = Gate()
+    private let picture = hollowPNG(width: 7, count: 4000)
+
+    init() throws { engine = try TestEngine { $0.downloader.maxDownloadsPerHost = 8 } }
+
+    /// What two callers differ in.
+    struct Bound: Sendable, CustomTestStringConvertible {
+        let name: String
+        let path: String
+        /// Which the answer passes.
+        let strict: @Sendable (inout ImageOptions.Fields) -> Void
+        /// Which it does not pass.
+        let lax: @Sendable (inout ImageOptions.Fields) -> Void
+        /// What the strict one hears.
+        let error: @Sendable (_ url: String) -> ImageError
+        var testDescription: String { name }
+    }
+
+    private static let bounds: [Bound] = [
+        Bound(
+            name: "maxBytes", path: "/a", strict: { $0.maxBytes = 3999 }, lax: { $0.maxBytes = 4000 },
+            error: {
+                .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
+            }),
+        Bound(
+            name: "maxBytes of an unknown length", path: "/unsaid", strict: { $0.maxBytes = 3999 }, lax: { _ in },
+            error: {
+                .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
+            }),
+        Bound(
+            name: "maxRedirects", path: "/moved", strict: { $0.maxRedirects = 1 }, lax: { $0.maxRedirects = 2 },
+            error: {
+                .limitExceeded(limit: "maxRedirects", reason: "it redirects more than 1 times", source: $0)
+            }),
+        Bound(
+            name: "validStatusCodes", path: "/404", strict: { _ in }, lax: { $0.validStatusCodes = [404] },
+            error: { .invalidStatusCode(404, url: $0) }),
+        Bound(
+            name: "acceptContentTypes", path: "/a", strict: { $0.acceptContentTypes = ["image/webp"] },
+            lax: { $0.acceptContentTypes = ["image/png"] },
+            error: {
+                .badData(
+                    reason: "The server calls it image/png, and acceptContentTypes allows only image/webp.", source: $0,
+                    sample: ContentSample([], contentType: "image/png"))
+            }),
+    ]
+
+    private func server() throws -> LocalServer {
+        let type = ["Content-Type": "image/png"]
+        let length = ["Content-Length": "\(picture.count)"]
+        return try LocalServer(routes: [
+            "/a": Script.empty.waiting(for: gate).followed(by: .reply(200, type, picture)),
+            "/404": Script.empty.waiting(for: gate).followed(by: .reply(404, type, picture)),
+            "/unsaid": Script.empty.waiting(for: gate).followed(
+                by: .head(200, type.merging(["Connection": "close"]) { $1 }, length: nil).raw(picture).closing()),
+            "/moved": Script.empty.waiting(for: gate).followed(by: .redirect(to: "/again")),
+            "/again": .redirect(to: "/b"), "/b": .reply(200, type, picture),
+            "/begun": Script.head(200, length, length: nil).raw(Array(picture.prefix(100))).waiting(for: gate)
+                .raw(Array(picture.dropFirst(100))),
+        ])
+    }
+
+    private func caller(
+        _ url: String, isPlain: Bool, _ change: @escaping @Sendable (inout ImageOptions.Fields) -> Void
+    ) -> Task<ImageResult, any Error> {
+        Task { [engine] in
+            try await engine.image(url, bytes: true) {
+                // Whatever is not plain goes its way in a task.
+                if !isPlain { $0.revalidate = .http }
+                $0.change(change)
+            }
+        }
+    }
+
+    private func merged(_ count: Int) async throws {
+        try await eventually("\(count) merged") { [engine] in engine.manager.statistics.merged == count }
+    }
+
+    @Test(arguments: bounds, [true, false])
+    func whoIsStricterThanTheOneWhoBeganIsRefusedAndAsksNotAgain(_ bound: Bound, isPlain: Bool) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let url = server.url(bound.path)
+        let first = caller(url, isPlain: isPlain, bound.lax)
+        try await eventually { server.requestCount(bound.path) == 1 }
+        let second = caller(url, isPlain: isPlain, bound.strict)
+        try await merged(1)
+        gate.open()
+        #expect(try await first.value.bytes == picture)
+        await #expect(throws: bound.error(url)) { try await second.value }
+        #expect(server.requestCount(bound.path) == 1)
+        #expect(server.droppedCount == 0)
+    }
+
+    @Test(arguments: bounds, [true, false])
+    func whoIsLaxerThanTheOneWhoBeganAsksAnew(_ bound: Bound, isPlain: Bool) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let url = server.url(bound.path)
+        let first = caller(url, isPlain: isPlain, bound.strict)
+        try await eventually { server.requestCount(bound.path) == 1 }
+        let others = (0..<2).map { _ in caller(url, isPlain: isPlain, bound.lax) }
+        try await merged(2)
+        gate.open()
+        await #expect(throws: bound.error(url)) { try await first.value }
+        for other in others { #expect(try await other.value.bytes == picture) }
+        #expect(server.requestCount(bound.path) == 2, "the two share the second")
+    }
+
+    /// What would have failed within any bounds is not tried again.
+    @Test func aFailureThatIsNoBoundsIsEverybodys() async throws {
+        let server = try LocalServer { [gate] _ in
+            Script.empty.waiting(for: gate).followed(by: .reply(404, [:], []))
+        }
+        defer { server.stop() }
+        let url = server.url("/a")
+        let callers = [1000, 2000, 3000].map { bytes in caller(url, isPlain: true) { $0.maxBytes = bytes } }
+        try await merged(2)
+        gate.open()
+        for caller in callers {
+            await #expect(throws: ImageError.invalidStatusCode(404, url: url)) { try await caller.value }
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    /// The length is known before anything of it has come: nobody waits for the rest of what he may not have.
+    @Test func whoMayNotHaveItAllLeavesAsSoonAsThatIsKnown() async throws {
+        let server = try server()
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let url = server.url("/begun")
+        let first = caller(url, isPlain: true) { _ in }
+        try await eventually { server.requestCount("/begun") == 1 }
+        let second = caller(url, isPlain: true) { $0.maxBytes = 200 }
+        await #expect(throws: ImageError.self) { try await second.value }
+        #expect(!gate.isOpen)
+        gate.open()
+        #expect(try await first.value.bytes == picture)
+        #expect(server.requestCount("/begun") == 1)
+    }
+
+    @Test(arguments: ["/a", "/begun"])
+    func whoIsMoreImpatientThanTheOneWhoBeganWaitsNoLonger(_ path: String) async throws {
+        let server = try server()
+        defer { server.stop() }
+        let url = server.url(path)
+        let first = caller(url, isPlain: true) { $0.timeout = 600 }
+        try await eventually { server.requestCount(path) == 1 }
+        let second = caller(url, isPlain: true) { $0.timeout = 0.2 }
+        await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 0.2)) {
+            try await second.value
+        }
+        gate.open()
+        #expect(try await first.value.bytes == picture)
+        #expect(server.requestCount(path) == 1 && server.droppedCount == 0)
+    }
+
+    @Test func whoIsMorePatientThanTheOneWhoBeganAsksAnew() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let url = server.url("/a")
+        let first = caller(url, isPlain: true) { $0.timeout = 0.5 }
+        let second = caller(url, isPlain: true) { $0.timeout = 600 }
+        await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 0.5)) {
+            try await first.value
+        }
+        try await eventually { server.requestCount("/a") == 2 }
+        gate.open()
+        #expect(try await second.value.bytes == picture)
+        #expect(server.requestCount("/a") == 2)
+    }
+
+    /// A download that waits for its turn keeps nobody's time.
+    @Test func theTimeoutOfWhoSharesBeginsWithTheTransfer() async throws {
+        let engine = try TestEngine { $0.downloader.maxDownloadsPerHost = 1 }
+        let server = try server()
+        defer { server.stop() }
+        let running = Task { try await engine.image(server.url("/a")) { $0.timeout = 600 } }
+        try await eventually { server.requestCount("/a") == 1 }
+        let first = Task { try await engine.image(server.url("/b")) { $0.timeout = 600 } }
+        try await eventually { engine.manager.downloader.load.waiting == 1 }
+        let second = Task { try await engine.image(server.url("/b")) { $0.timeout = 0.1 } }
+        try await eventually { engine.manager.statistics.merged == 1 }
+        // Longer than its timeout.
+        try await Task.sleep(for: .milliseconds(300))
+        gate.open()
+        _ = try await running.value
+        _ = try await first.value
+        _ = try await second.value
+        #expect(server.requestCount("/b") == 1)
+    }
+
+    /// The callers' own questions and wishes are no bounds.
+    @Test func whatIsSentToOtherPlacesOrJudgedByAnotherIsNotShared() throws {
+        func sharing(_ change: (inout ImageOptions.Fields) -> Void) throws -> ImageDownloader.Sharing {
+            ImageDownloader.Sharing(
+                try DownloadRequest(url: "http://h/a", options: ImageOptions { $0.change(change) }))
+        }
+        let plain = try sharing { _ in }
+        #expect(try plain == sharing { $0.maxBytes = 7 })
+        #expect(try plain == sharing { $0.dataModifier = .base64 })
+        #expect(try plain != sharing { $0.merges = false })
+        #expect(try plain != sharing { $0.redirect = .sameOrigin })
+        #expect(try plain != sharing { $0.headers = ["a": "b"] })
+        let delegates = DownloadDelegates(TestDelegate(), questions: [.validateStatus])
+        #expect(try plain != sharing { $0.delegates = delegates })
+        #expect(try sharing { $0.delegates = delegates } == sharing { $0.delegates = delegates })
+        #expect(
+            try sharing { $0.delegates = delegates }
+                != sharing {
+                    $0.delegates = delegates
+                    $0.maxBytes = 7
+                })
+    }
+}
+
+/// How one who only looks now and then judges the pace of a transfer.
+@Suite struct SharedPaceTests {
+    private let second = 1_000_000_000
+
+    private func pace(_ timeout: Double, _ minBytesPerSecond: Double = 0) -> SharedPace {
+        let limits = DownloadLimits(
+            ImageOptions {
+                $0.timeout = timeout
+                $0.minBytesPerSecond = minBytesPerSecond
+            })
+        return SharedPace(limits, 100, now: 0)
+    }
+
+    @Test func silenceOfATimeoutEndsIt() {
+        var pace = pace(10)
+        #expect(pace.look(isRunning: true, 100, at: 9 * second) == nil)
+        #expect(pace.look(isRunning: true, 101, at: 9 * second) == nil)
+        #expect(pace.look(isRunning: true, 101, at: 18 * second) == nil)
+        let verdict = pace.look(isRunning: true, 101, at: 19 * second)
+        #expect(verdict?.option == "timeout" && verdict?.seconds == 10)
+    }
+
+    @Test func whatDoesNotRunMayTakeItsTime() {
+        var pace = pace(10)
+        #expect(pace.look(isRunning: false, 100, at: second) == nil)
+        #expect(pace.look(isRunning: false, 100, at: 100 * second) == nil)
+        #expect(pace.look(isRunning: true, 100, at: 101 * second) == nil)
+        #expect(pace.look(isRunning: true, 100, at: 110 * second) == nil)
+        #expect(pace.look(isRunning: true, 100, at: 111 * second)?.option == "timeout")
+    }
+
+    @Test func aDripOfTwoTimeoutsEndsIt() {
+        var pace = pace(10, 100)
+        for time in 1..<20 { #expect(pace.look(isRunning: true, 100 + time, at: time * second) == nil) }
+        let verdict = pace.look(isRunning: true, 120, at: 20 * second)
+        #expect(verdict?.option == "minBytesPerSecond" && verdict?.seconds == 20)
+    }
+}
