@@ -12,7 +12,8 @@ struct ExchangeModel {
     }
 
     var random: SeededGenerator
-    let web: LocalServer
+    /// Two hosts, whose limits count for each.
+    let webs: [LocalServer]
     let gates: [Gate]
     private(set) var requests: [Int: Request] = [:]
     private var lastID = 0
@@ -28,7 +29,7 @@ struct ExchangeModel {
         let broken = try Fixtures.bytes("broken/truncated.jpg")
         self.gates = gates
         picture = quoted(Fixtures.folder + "/png-rgb.png")
-        web = try LocalServer { request in
+        let answer: @Sendable (LocalServer.Request) -> Script = { request in
             // "/held/1/…" waits for gate 1; what comes then is in the last part.
             let parts = request.path.split(separator: "/")
             var script = Script.empty
@@ -38,13 +39,23 @@ struct ExchangeModel {
             }
             switch parts.last.map({ $0.prefix { $0.isLetter } }) {
             case "missing": return script.followed(by: .reply(404, [:], []))
+            case "moved": return script.followed(by: .redirect(to: "/open/fine0"))
+            case "circle": return script.followed(by: .redirect(to: request.path))
+            case "tagged":
+                let etag = ["ETag": "\"1\"", "Cache-Control": "no-cache"]
+                if request.headers["if-none-match"] != nil { return script.followed(by: .reply(304, etag, [])) }
+                return script.followed(by: .reply(200, etag, bytes))
             case "broken": return script.followed(by: .reply(200, [:], broken))
             case "reset": return script.resetting()
             case "cut": return script.followed(by: .head(200, length: bytes.count)).raw(Array(bytes[..<50])).closing()
             default: return script.followed(by: .reply(200, [:], bytes))
             }
         }
+        webs = try (1...2).map { try LocalServer(host: $0, answer) }
     }
+
+    /// Ends the servers that are asked.
+    func stop() { webs.forEach { $0.stop() } }
 
     // MARK: Marks
 
@@ -60,7 +71,7 @@ struct ExchangeModel {
 
     /// The next thing the client says: one or a few messages.
     mutating func messages() -> [String] {
-        switch Int.random(in: 0..<29, using: &random) {
+        switch Int.random(in: 0..<32, using: &random) {
         case 20: return [request("download", download())]
         case 21, 22: return [request("prefetch", prefetch())]
         case 23: return [request("stopPrefetch", #"{"id":\#(anyID())}"#)]
@@ -69,6 +80,9 @@ struct ExchangeModel {
             return [request("setPriority", #"{"id":\#(anyID()),"priority":\#(priority)}"#)]
         case 26: return [request("cancelAll", cancelAll())]
         case 27: return [request("configure", configuration())]
+        case 28: return [request("pause", #"{"what":"\#(Bool.random(using: &random) ? "all" : "prefetch")"}"#)]
+        // Mostly it goes on soon.
+        case 29, 30: return [request("resume", "{}")]
         case 0..<9: return [request("retrieve", retrieval())]
         case 9, 10: return [request("store", #"{"key":"\#(key())","path":\#(picture)}"#)]
         case 11: return [request("remove", #"{"key":"\#(key())"}"#)]
@@ -86,7 +100,7 @@ struct ExchangeModel {
     }
 
     /// A request that only an end of the server can answer.
-    mutating func endlessRequest() -> String { request("retrieve", #"{"url":\#(quoted(web.url("/never")))}"#) }
+    mutating func endlessRequest() -> String { request("retrieve", #"{"url":\#(quoted(webs[0].url("/never")))}"#) }
 
     private mutating func request(_ method: String, _ params: String) -> String {
         lastID += 1
@@ -99,7 +113,11 @@ struct ExchangeModel {
 
     /// Few of them, so that they are met again.
     private mutating func url() -> String {
-        let kind = ["fine", "fine", "fine", "missing", "broken", "reset", "cut"].randomElement(using: &random) ?? ""
+        let kinds = [
+            "fine", "fine", "fine", "missing", "broken", "reset", "cut", "moved", "circle", "tagged", "tagged",
+        ]
+        let kind = kinds.randomElement(using: &random) ?? ""
+        let web = webs[Int.random(in: 0..<8, using: &random) == 0 ? 1 : 0]
         let place = Bool.random(using: &random) ? "/held/\(Int.random(in: 0..<gates.count, using: &random))" : "/open"
         return quoted(web.url("\(place)/\(kind)\(Int.random(in: 0..<2, using: &random))"))
     }
@@ -117,6 +135,13 @@ struct ExchangeModel {
             #","options":{"retry":{"maxRetries":2,"interval":{"seconds":0}}}"#,
             #","options":{"alternativeSources":[\#(url())],"hedgeAfter":0.001}"#,
             #","options":{"alternativeSources":[\#(url()),\#(url())]}"#,
+            // Bounds that share a transfer with others, and wishes that take turns.
+            #","options":{"timeout":0.05}"#, #","options":{"timeout":600,"maxBytes":100}"#,
+            #","options":{"maxRedirects":0}"#, #","options":{"validStatusCodes":[200,404]}"#,
+            #","options":{"acceptContentTypes":["image/webp"],"lease":0}"#, #","options":{"minBytesPerSecond":0}"#,
+            #","options":{"revalidate":"http"}"#, #","options":{"headers":{"Authorization":"a"}}"#,
+            #","options":{"waitForCache":false}"#, #","options":{"offline":true}"#,
+            #","processors":[{"name":"resize","width":3,"height":3}]"#,
         ]
         let url = url()
         return #"{"url":\#(url),"as":"\#(form)"\#(options.randomElement(using: &random) ?? "")}"#
@@ -137,15 +162,19 @@ struct ExchangeModel {
             .randomElement(using: &random) ?? ""
     }
 
-    /// Never more than ``mostPerHost``.
+    /// Never more than ``mostPerHost`` and ``mostInAll``.
     private mutating func configuration() -> String {
         let order = Bool.random(using: &random) ? "fifo" : "lifo"
         let count = Int.random(in: 1...Self.mostPerHost, using: &random)
-        return #"{"downloader":{"maxDownloadsPerHost":\#(count),"downloadOrder":"\#(order)"}}"#
+        let most = Int.random(in: 2...Self.mostInAll, using: &random)
+        return
+            #"{"downloader":{"maxDownloadsPerHost":\#(count),"maxConcurrentDownloads":\#(most),"downloadOrder":"\#(order)"}}"#
     }
 
     /// The most downloads at once from the server, whatever is configured.
     static let mostPerHost = 4
+    /// The most downloads at once in all.
+    static let mostInAll = 6
 
     private mutating func notification() -> String {
         let params = retrieval()
