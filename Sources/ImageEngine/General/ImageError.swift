@@ -90,7 +90,8 @@ extension ImageError: CustomStringConvertible {
         case .badData(let reason, let source, _): "\(source.excerpt) is no usable image: \(reason)"
         case .dataModifyingFailed(let reason, let source):
             "\(source.excerpt) is not what dataModifier takes it for: \(reason)"
-        case .notModified(let url): "\(url.excerpt) answered 304 to a request without a validator."
+        case .notModified(let url):
+            "\(url.excerpt) answered 304, not modified, though the cache had nothing to ask about (leave conditions out of headers)."
         case .invalidStatusCode(let code, let url, let seconds?):
             "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
         case .afterAttempts(let attempts):

@@ -72,7 +72,8 @@ extension ImageManager {
     func policy(_ options: ImageOptions) -> RetrievalPolicy {
         RetrievalPolicy(
             mode: options.revalidate ?? .never, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
-            staleIfError: options.staleIfError)
+            staleIfError: options.staleIfError,
+            wanted: options.revalidate == .http && !options.headers.isEmpty ? CacheControl(of: options.headers) : nil)
     }
 
     // MARK: Before anything is loaded

@@ -17,11 +17,15 @@ struct CacheControl: Sendable, Equatable {
     /// Seconds past freshness for which it may be used when asking fails.
     var staleIfError = 0
 
+    /// Seconds for which a request wants the answer to be fresh yet (RFC 9111, 5.2.1.3).
+    var minFresh = 0
+
     /// What a field says; of directives that contradict each other the stricter counts.
     init(_ text: String) {
         for directive in Self.directives(text) {
             switch directive.name {
             case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(directive.value) ?? 0)
+            case "min-fresh": minFresh = max(minFresh, Self.seconds(directive.value) ?? HTTPFreshness.longest)
             case "no-store": noStore = true
             // Naming single fields does not make the rest any fresher.
             case "no-cache": noCache = true
@@ -32,6 +36,14 @@ struct CacheControl: Sendable, Equatable {
             default: break
             }
         }
+    }
+
+    /// What a request says with its header fields; nil if it says nothing. `Pragma` counts where there is no other word
+    /// (RFC 9111, 5.4).
+    init?(of headers: [String: String]) {
+        func value(_ wanted: String) -> String? { headers.first { $0.key.lowercased() == wanted }?.value }
+        guard let text = value("cache-control") ?? value("pragma") else { return nil }
+        self.init(text)
     }
 
     /// A span in seconds; nil for what is none. Clamped, so that it can be calculated with.

@@ -19,6 +19,8 @@ struct RetrievalPolicy: Sendable, Equatable {
     var onlyFromCache = false
     /// For how many seconds past its time an image may stand in when loading fails, whatever its server said.
     var staleIfError: Double?
+    /// What the request's own `Cache-Control` asks of an answer (RFC 9111, 5.2.1); counts where headers do.
+    var wanted: CacheControl?
 
     /// What is stored.
     struct Entry: Sendable, Equatable {
@@ -35,7 +37,15 @@ struct RetrievalPolicy: Sendable, Equatable {
         /// Whether the server can be asked if it has changed.
         var hasValidators = false
 
-        fileprivate var httpVerdict: HTTPFreshness.Verdict { freshness?.verdict(age: age) ?? .mustRevalidate }
+        fileprivate func httpVerdict(for wanted: CacheControl?) -> HTTPFreshness.Verdict {
+            guard let freshness else { return .mustRevalidate }
+            let verdict = freshness.verdict(age: age)
+            guard let wanted, verdict != .notStorable else { return verdict }
+            let isAsWanted =
+                !wanted.noCache && age <= wanted.maxAge ?? .max
+                && (wanted.minFresh == 0 || freshness.lifetime - age >= wanted.minFresh)
+            return isAsWanted ? verdict : .mustRevalidate
+        }
     }
 
     enum Verdict: Sendable, Equatable {
@@ -64,7 +74,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         case .never: return .load
         case .ifExpired, .always: return ask
         case .http:
-            switch entry.httpVerdict {
+            switch entry.httpVerdict(for: wanted) {
             case .notStorable: return .load
             case .staleWhileRevalidate where entry.expiredFor == nil: return .answerAndRefresh
             case .fresh, .staleWhileRevalidate, .mustRevalidate: return ask
@@ -78,8 +88,8 @@ struct RetrievalPolicy: Sendable, Equatable {
         switch mode {
         case .never, .ifExpired: return true
         case .always:
-            return entry.suits && entry.freshness?.control.immutable == true && entry.httpVerdict == .fresh
-        case .http: return entry.httpVerdict == .fresh
+            return entry.suits && entry.freshness?.control.immutable == true && entry.httpVerdict(for: nil) == .fresh
+        case .http: return entry.httpVerdict(for: wanted) == .fresh
         }
     }
 

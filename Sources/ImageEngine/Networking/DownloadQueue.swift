@@ -35,8 +35,12 @@ struct DownloadQueue: Sendable {
         case low
         /// As usual, or more.
         case usual
+        /// More than anything else: one more slot is kept for it (B-014).
+        case immediate
 
-        init(_ priority: Double) { self = priority < 0 ? .background : priority < 0.5 ? .low : .usual }
+        init(_ priority: Double) {
+            self = priority < 0 ? .background : priority < 0.5 ? .low : priority < 1 ? .usual : .immediate
+        }
 
         /// How many of `count` slots such downloads may take, with those that are less urgent.
         func share(of count: Int) -> Int {
@@ -44,6 +48,7 @@ struct DownloadQueue: Sendable {
             case .background: max(1, count - count / 2)
             case .low: max(1, count - count / 4)
             case .usual: count
+            case .immediate: count == .max ? count : count + 1
             }
         }
     }
@@ -121,7 +126,7 @@ struct DownloadQueue: Sendable {
 
         /// Whether one more has room. One that is less urgent has none where a more urgent one has none.
         func hasRoom(of limit: Int, for urgency: Urgency) -> Bool {
-            all < limit && (urgency > .low || low < Urgency.low.share(of: limit))
+            all < max(urgency, .usual).share(of: limit) && (urgency > .low || low < Urgency.low.share(of: limit))
                 && (urgency > .background || background < Urgency.background.share(of: limit))
         }
 

@@ -46,7 +46,8 @@ struct WebURL: Hashable, Sendable {
     ///
     /// - Parameter source: What errors name.
     func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
-        try WebURL(location, relativeTo: self, naming: source)
+        // libcurl takes a fragment alone for one of the host (RFC 3986, 4.4: it is the same document).
+        location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
     }
 
     private init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {

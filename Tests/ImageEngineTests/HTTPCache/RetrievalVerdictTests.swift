@@ -98,6 +98,32 @@ import Testing
     }
 
     /// D-06: offline whatever is stored is answered, and says when it is old.
+    /// RFC 9111, 5.2.1: what a request's own field asks for.
+    @Test(
+        arguments: [
+            ("no-cache", .revalidate), ("max-age=0", .revalidate), ("max-age=29", .revalidate),
+            ("max-age=30", .answer(isStale: false)), ("min-fresh=30", .answer(isStale: false)),
+            ("min-fresh=31", .revalidate), ("min-fresh=x", .revalidate), ("no-transform", .answer(isStale: false)),
+        ] as [(String, Verdict)])
+    func requestsMayAskForAFresherAnswer(_ wanted: String, _ verdict: Verdict) {
+        let policy = RetrievalPolicy(mode: .http, wanted: CacheControl(of: ["CACHE-control": wanted]))
+        #expect(policy.verdict(entry("max-age=60", age: 30)) == verdict)
+        #expect(policy.verdict(entry("no-store")) == .load, "whatever is wanted")
+        let stale = entry("max-age=60, stale-while-revalidate=60", age: 60)
+        let refreshes = wanted == "no-transform"
+        #expect(policy.verdict(stale) == (refreshes ? .answerAndRefresh : .revalidate))
+        for mode in [Revalidation.never, .ifExpired] {
+            let policy = RetrievalPolicy(mode: mode, wanted: CacheControl(wanted))
+            #expect(policy.verdict(entry("max-age=60", age: 30)) == .answer(isStale: false), "headers do not count")
+        }
+    }
+
+    @Test func pragmaCountsWhereThereIsNoOtherWord() {
+        #expect(CacheControl(of: ["Pragma": "no-cache"])?.noCache == true)
+        #expect(CacheControl(of: ["Pragma": "no-cache", "Cache-Control": "max-age=9"])?.noCache == false)
+        #expect(CacheControl(of: ["Accept": "no-cache"]) == nil)
+    }
+
     @Test func offlineEverythingStoredIsAnswered() {
         for mode in Revalidation.allCases {
             let policy = RetrievalPolicy(mode: mode, isOffline: true)

@@ -64,6 +64,11 @@ import Testing
             $0.headers = ["If-None-Match": "\"1\""]
         }
         #expect(error == .notModified(url: web.url))
+        // Fresh, and yet asked about.
+        set("max-age=60")
+        _ = try await image(.http) { $0.forceRefresh = true }
+        #expect(try await image(.http).cacheType == .memory)
+        #expect(try await image(.http) { $0.headers = ["Cache-Control": "no-cache"] }.isRevalidated)
     }
 
     @Test func whatCameFromAnotherSourceIsNotAskedAboutAtTheFirst() async throws {

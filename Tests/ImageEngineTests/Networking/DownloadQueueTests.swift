@@ -26,7 +26,9 @@ import Testing
         private func hasRoom(_ others: [Download], _ limit: Int, for download: Download) -> Bool {
             let background = others.count { $0.priority < 0 }
             let low = others.count { $0.priority < 0.5 }
-            return others.count < limit && (download.priority >= 0 || background < max(1, limit - limit / 2))
+            // One more for what is most urgent (B-014).
+            return others.count < (download.priority < 1 ? limit : limit + 1)
+                && (download.priority >= 0 || background < max(1, limit - limit / 2))
                 && (download.priority >= 0.5 || low < max(1, limit - limit / 4))
         }
 
@@ -38,7 +40,7 @@ import Testing
         mutating func start() -> UInt64? {
             let ready = waiting.filter { download in
                 hasRoom(running.filter { !$0.isStalled }, total, for: download)
-                    && hasRoom(running, 4 * total, for: download)
+                    && hasRoom(running, 16 * total, for: download)
                     && hasRoom(running.filter { $0.host == download.host }, perHost, for: download)
             }
             let next = ready.min { one, other in
@@ -144,12 +146,28 @@ import Testing
 
     @Test func aFullHostHoldsUpNoOther() {
         var queue = DownloadQueue(limits: .init(perHost: 1, total: 9))
-        queue.enqueue(1, host: "a", priority: 1)
-        queue.enqueue(2, host: "a", priority: 1)
+        queue.enqueue(1, host: "a", priority: 0.9)
+        queue.enqueue(2, host: "a", priority: 0.9)
         queue.enqueue(3, host: "b", priority: 0)
         #expect(started(&queue) == 1)
         #expect(started(&queue) == 3)
         #expect(started(&queue) == nil)
+    }
+
+    /// B-014: one slot is kept for what is most urgent, of its host and in all.
+    @Test func whatIsMostUrgentHasOneSlotMore() {
+        var queue = DownloadQueue(limits: .init(perHost: 2, total: 2))
+        for id: UInt64 in 1...3 { queue.enqueue(id, host: "a", priority: 0.99) }
+        #expect([started(&queue), started(&queue), started(&queue)] == [1, 2, nil])
+        queue.enqueue(4, host: "a", priority: 1)
+        queue.enqueue(5, host: "b", priority: 1)
+        #expect([started(&queue), started(&queue)] == [4, nil], "one, and not one for each")
+        queue.remove(1)
+        #expect(started(&queue) == 5)
+        queue.remove(2)
+        #expect(started(&queue) == nil, "two are as many as there may be")
+        queue.setPriority(3, to: 1)
+        #expect(started(&queue) == 3)
     }
 
     /// A-213, E2-22.
@@ -206,7 +224,7 @@ import Testing
         for id: UInt64 in 1...90 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
         for id: UInt64 in 1...4 { #expect(started(&queue) == id) }
         queue.enqueue(100, host: "good", priority: 0.5)
-        queue.setPriority(100, to: 1)
+        queue.setPriority(100, to: 0.9)
         #expect(started(&queue) == nil)
         queue.setStalled(1, true)
         #expect(started(&queue) == 100)

@@ -105,6 +105,21 @@ import Testing
 
     init() throws { engine = try TestEngine() }
 
+    /// RFC 3986, 4.4: it leads to where it is.
+    @Test func aFragmentAloneIsACircle() async throws {
+        let server = try LocalServer(routes: ["/a/b": .redirect(to: "#d"), "/": .reply(200, [:], picture)])
+        defer { server.stop() }
+        let error = try await engine.failure(server.url("/a/b?c"))
+        guard case .limitExceeded("maxRedirects", _, _) = error else {
+            Issue.record("it led elsewhere: \(String(describing: error))")
+            return
+        }
+        #expect(server.requests.map(\.path) == ["/a/b?c"])
+        let base = try WebURL("http://h/a/b?c")
+        #expect(try base.following("?d", naming: "").text == "http://h/a/b?d")
+        #expect(try base.following("e#f", naming: "").text == "http://h/a/e")
+    }
+
     @Test func pairThatRedirectsToEachOtherIsACircle() async throws {
         let server = try LocalServer(routes: ["/a": .redirect(to: "/b"), "/b": .redirect(to: "/a")])
         defer { server.stop() }
