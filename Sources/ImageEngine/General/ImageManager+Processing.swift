@@ -163,7 +163,11 @@ extension ImageManager {
         _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
         let key = options.recipe.cacheKey(resource.cacheKey)
-        let keeping = options.keepingForVariants
+        var keeping = options.keepingForVariants
+        if original.result.isStale, let end = original.result.record.expiryTime, end <= cache.disk.clock.now {
+            // What stands in for an image does not live on as what is made of that.
+            (keeping.diskCacheExpiration, keeping.memoryCacheExpiration) = (.expired, .expired)
+        }
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
             for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
@@ -185,7 +189,7 @@ extension ImageManager {
                     original, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
         }
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
-            result = try await loadingBytes(of: result, in: cache, options: keeping)
+            result = try await loadingBytes(of: result, in: cache, options: wish.options)
         }
         // What the original is to this request; of that, neither the cache nor the others who wait have anything.
         (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)

@@ -76,6 +76,13 @@ import Testing
                 $0.staleIfError = isOffline ? nil : 20_000
             }
             #expect(old.isStale && !old.isRevalidated, "\(radius)")
+            #expect(content(try #require(old.record.path)) != nil, "its path is good for its lease")
         }
+        web.set { [other] state in (state.failure, state.picture, state.etag) = (nil, other, "\"2\"") }
+        for radius in [1.0, 2] {
+            let new = try await made(mode, blur(radius))
+            #expect(!new.isStale, "it does not live on: \(radius)")
+        }
+        #expect(codec.requests.count == 5)
     }
 }
