@@ -107,10 +107,7 @@ extension ImageManager {
         let candidate = ImageCache.Candidate(hit: hit, expiredFor: over)
         let entry = candidate.entry(
             for: scopes(of: resource.url, options, for: record), at: cache.disk.clock.now)
-        var policy = RetrievalPolicy(
-            mode: options.revalidate ?? .never, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
-            staleIfError: options.staleIfError)
-        if !resource.isOnNetwork { policy.mode = .never }
+        let policy = policy(options, mode: resource.isOnNetwork ? nil : .never)
         let verdict = policy.verdict(entry)
         told.isStale = verdict != .answer(isStale: false)
         if entry.isForeign {

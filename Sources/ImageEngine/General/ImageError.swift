@@ -160,6 +160,11 @@ extension ImageError: CustomStringConvertible {
         return .limitExceeded(limit: "redirect", reason: "it redirects to \(url.excerpt), and \(rule)", source: source)
     }
 
+    /// There are more redirects than wanted.
+    static func tooManyRedirects(_ limit: Int, source: String) -> ImageError {
+        .limitExceeded(limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
+    }
+
     private static let circle = "it redirects in a circle"
 
     /// Redirects that come back to where they were: no limit helps.

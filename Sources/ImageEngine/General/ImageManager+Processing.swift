@@ -164,9 +164,12 @@ extension ImageManager {
     ) async throws -> ImageResult {
         let key = options.recipe.cacheKey(resource.cacheKey)
         var keeping = options.keepingForVariants
-        if original.result.isStale, let end = original.result.record.expiryTime, end <= cache.disk.clock.now {
+        let record = original.result.entry?.record ?? original.result.record
+        if original.result.isStale, let end = record.expiryTime, end <= cache.disk.clock.now {
             // What stands in for an image does not live on as what is made of that.
-            (keeping.diskCacheExpiration, keeping.memoryCacheExpiration) = (.expired, .expired)
+            keeping.diskCacheExpiration = .expired
+            // In memory alone it has to be somewhere.
+            if !keeping.cacheMemoryOnly || needs.contains(.bytes) { keeping.memoryCacheExpiration = .expired }
         }
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(

@@ -69,11 +69,13 @@ extension ImageManager {
     /// Whether nothing is to be loaded from the network.
     public func isOffline(_ options: ImageOptions) -> Bool { options.offline || configuration.offline }
 
-    func policy(_ options: ImageOptions) -> RetrievalPolicy {
-        RetrievalPolicy(
-            mode: options.revalidate ?? .never, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
+    /// - Parameter mode: What counts instead of the options' own.
+    func policy(_ options: ImageOptions, mode: Revalidation? = nil) -> RetrievalPolicy {
+        let mode = mode ?? options.revalidate ?? .never
+        return RetrievalPolicy(
+            mode: mode, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
             staleIfError: options.staleIfError,
-            wanted: options.revalidate == .http && !options.headers.isEmpty ? CacheControl(of: options.headers) : nil)
+            wanted: mode == .http && !options.headers.isEmpty ? CacheControl(of: options.headers) : nil)
     }
 
     // MARK: Before anything is loaded
@@ -160,8 +162,7 @@ extension ImageManager {
 
     /// Whether an image may be answered without asking its server.
     func isFresh(_ hit: ImageCache.Hit, _ url: String, in cache: ImageCache, _ options: ImageOptions) -> Bool {
-        var policy = policy(options)
-        policy.mode = .http
+        let policy = policy(options, mode: .http)
         let outgoing = OutgoingRequest(url: url, options: options)
         return policy.verdict(entry(of: ImageCache.Candidate(hit: hit), to: outgoing, in: cache))
             == .answer(isStale: false)

@@ -59,18 +59,20 @@ public struct ImageOptions: Hashable, Sendable {
             deciding.onLastCancel = defaults.onLastCancel
             deciding.merges = defaults.merges
             deciding.deadline = defaults.deadline
-            deciding.timeout = defaults.timeout
-            deciding.minBytesPerSecond = defaults.minBytesPerSecond
-            deciding.maxBytes = defaults.maxBytes
-            deciding.maxRedirects = defaults.maxRedirects
-            deciding.validStatusCodes = defaults.validStatusCodes
-            deciding.acceptContentTypes = defaults.acceptContentTypes
+            // With a delegate, which decides for all alike, they share no transfer.
+            if deciding.delegates == nil {
+                deciding.timeout = defaults.timeout
+                deciding.minBytesPerSecond = defaults.minBytesPerSecond
+                deciding.maxBytes = defaults.maxBytes
+                deciding.maxRedirects = defaults.maxRedirects
+                deciding.validStatusCodes = defaults.validStatusCodes
+                deciding.acceptContentTypes = defaults.acceptContentTypes
+            }
             deciding.retry = defaults.retry
             deciding.waitForConnectivity = defaults.waitForConnectivity
             deciding.negativeCache = defaults.negativeCache
             deciding.staleIfError = defaults.staleIfError
             deciding.lease = defaults.lease
-            deciding.queryDataWhenInMemory = defaults.queryDataWhenInMemory
             deciding.preloadAllAnimationData = defaults.preloadAllAnimationData
             deciding.backgroundDecode = defaults.backgroundDecode
             deciding.wantsPreview = defaults.wantsPreview

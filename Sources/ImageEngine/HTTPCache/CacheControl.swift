@@ -1,4 +1,5 @@
-/// The directives of a `Cache-Control` field that concern a private cache (RFC 9111, 5.2.2; RFC 5861; RFC 8246).
+/// The directives of a `Cache-Control` field, of an answer or of a request, that concern a private cache (RFC 9111, 5.2;
+/// RFC 5861; RFC 8246).
 ///
 /// `s-maxage`, `proxy-revalidate`, `public` and `private` are for caches that many users share, and say nothing here.
 struct CacheControl: Sendable, Equatable {
@@ -41,9 +42,10 @@ struct CacheControl: Sendable, Equatable {
     /// What a request says with its header fields; nil if it says nothing. `Pragma` counts where there is no other word
     /// (RFC 9111, 5.4).
     init?(of headers: [String: String]) {
-        func value(_ wanted: String) -> String? { headers.first { $0.key.lowercased() == wanted }?.value }
-        guard let text = value("cache-control") ?? value("pragma") else { return nil }
-        self.init(text)
+        func values(_ name: String) -> [String] { headers.filter { $0.key.lowercased() == name }.map(\.value) }
+        let own = values("cache-control")
+        if own.isEmpty, !values("pragma").contains(where: { CacheControl($0).noCache }) { return nil }
+        self.init(own.isEmpty ? "no-cache" : own.joined(separator: ","))
     }
 
     /// A span in seconds; nil for what is none. Clamped, so that it can be calculated with.

@@ -9,7 +9,7 @@ struct DownloadLimits: Hashable, Sendable {
     let minBytesPerSecond: Double
     let maxBytes: Int
     let maxRedirects: Int
-    /// The statuses that are accepted; when nil, 200…399 but 206 and 304.
+    /// The statuses that are accepted; when nil, 200…399 but 206. A 304 to an unconditional request is an error of its own.
     let validStatusCodes: Set<Int>?
     /// Media types of which the server must name one, if it names any.
     let acceptContentTypes: Set<String>?
@@ -36,19 +36,29 @@ struct DownloadLimits: Hashable, Sendable {
         timeout > other.timeout || minBytesPerSecond < other.minBytesPerSecond
     }
 
-    /// Whether a transfer within `other` bounds may have failed with `error` only because of them.
+    /// Whether a transfer within `other` bounds may have failed with `error` only because of them, or failed otherwise
+    /// within these: what comes of a head is judged by its status first.
     func mayAvoid(_ error: ImageError, of other: DownloadLimits) -> Bool {
         switch error {
-        case .timedOut: isMorePatient(than: other)
-        case .limitExceeded(let limit, _, _):
-            limit == "maxBytes" && maxBytes > other.maxBytes
-                || limit == "maxRedirects" && maxRedirects > other.maxRedirects
-        case .invalidStatusCode(let status, _, _): accepts(status: status)
-        case .notModified: validStatusCodes?.contains(304) == true
-        case .badData: acceptContentTypes != other.acceptContentTypes
-        default: false
+        // Whoever shared it has not waited as long as it did.
+        case .timedOut: return true
+        case .limitExceeded(_, _, let source):
+            let isRedirect = error == other.tooManyRedirects(source) && maxRedirects > other.maxRedirects
+            return isRedirect
+                || error == other.tooLarge(source)
+                    && (maxBytes > other.maxBytes || validStatusCodes != other.validStatusCodes)
+        case .invalidStatusCode(let status, _, _): return accepts(status: status)
+        case .notModified: return validStatusCodes?.contains(304) == true
+        case .badData(_, _, let sample):
+            if validStatusCodes != other.validStatusCodes { return true }
+            guard let type = sample?.contentType, let types = acceptContentTypes else { return sample != nil }
+            return MediaType.matches(type, types)
+        default: return false
         }
     }
+
+    /// Whether an answer that wants credentials is taken for the answer: then what is sent depends on it.
+    var takesChallenges: Bool { validStatusCodes.map { $0.contains(401) || $0.contains(407) } ?? false }
 
     /// The error that a body is larger than wanted.
     func tooLarge(_ url: String) -> ImageError {
@@ -58,6 +68,6 @@ struct DownloadLimits: Hashable, Sendable {
 
     /// The error that there are more redirects than wanted.
     func tooManyRedirects(_ url: String) -> ImageError {
-        .limitExceeded(limit: "maxRedirects", reason: "it redirects more than \(maxRedirects) times", source: url)
+        .tooManyRedirects(maxRedirects, source: url)
     }
 }

@@ -307,7 +307,7 @@ struct DownloadQueue: Sendable {
 
     private func mayStart(_ rank: Rank) -> Bool {
         (pause == .nothing || rank.urgency > .background) && total.hasRoom(of: limits.running, for: rank.urgency)
-            && open.hasRoom(of: limits.open, for: rank.urgency)
+            && open.hasRoom(of: limits.open, for: rank.urgency) && open.all < limits.connections
     }
 
     /// Forgets a download that has ended or was cancelled, waiting or running.

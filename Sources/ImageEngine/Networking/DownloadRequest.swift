@@ -19,6 +19,8 @@ struct DownloadRequest: Hashable, Sendable {
         let delegates: DownloadDelegates?
         let method: RequestMethod
         let body: [UInt8]?
+        /// Whether an answer that wants credentials is taken for the answer, and not asked again with them.
+        fileprivate let takesChallenges: Bool
         /// Something of its own for a request that is not to be merged with any other (E2-10).
         fileprivate var own: UInt64?
         /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
@@ -48,6 +50,7 @@ struct DownloadRequest: Hashable, Sendable {
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
     init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
+        limits = DownloadLimits(options)
         sent = Sent(
             givenURL: Uncompared(url),
             exactHeaders: options.headers.map { name, value in
@@ -56,9 +59,9 @@ struct DownloadRequest: Hashable, Sendable {
             exactAuthorization: Self.texts(of: options.authorization),
             webURL: try WebURL(url), redirect: options.redirect, delegates: options.delegates, method: options.method,
             body: options.method == .get ? nil : options.body,
+            takesChallenges: limits.takesChallenges,
             own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
             validators: options.method == .get ? validators : nil)
-        limits = DownloadLimits(options)
         dataModifier = options.dataModifier
     }
 

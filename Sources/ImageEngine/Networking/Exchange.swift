@@ -306,11 +306,7 @@ struct Exchange: Sendable {
     // MARK: Challenges
 
     private func answersChallenges(_ hop: Hop) -> Bool {
-        if request.limits.validStatusCodes?.contains(401) == true
-            || request.limits.validStatusCodes?.contains(407) == true
-        {
-            return false
-        }
+        if request.limits.takesChallenges { return false }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
         // What a delegate leaves as it is shall be judged, not answered.

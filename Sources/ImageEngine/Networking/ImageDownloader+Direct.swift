@@ -61,6 +61,8 @@ extension ImageDownloader {
         }
         let id = transport.begin(exchange, leg) { [self, exchange] outcome in
             arrive(exchange, leg, outcome, slot, landing)
+            // What it holds is not given back before that, whoever has left meanwhile.
+            withExtendedLifetime(boarding) {}
         }
         landing.onCancel { [transport] in transport.cancel(id) }
     }

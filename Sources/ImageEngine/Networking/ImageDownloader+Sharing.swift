@@ -37,8 +37,9 @@ extension ImageDownloader {
         _ place: Coalescer<Sharing, Download>.Place, from seat: SharedSeat,
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) {
-        guard let leader = place.leader, leader.request.limits != seat.request.limits else { return }
-        let watch = LimitWatch(seat.request) { [coalescer] in coalescer.leave(place.ticket) }
+        guard let leader = place.leader else { return seat.lead() }
+        guard leader.request.limits != seat.request.limits else { return }
+        let watch = LimitWatch(seat.request, leader.request.limits) { [coalescer] in coalescer.leave(place.ticket) }
         seat.put(watch)
         coalescer.hear(place.ticket) { progress in
             watch.check(progress)
@@ -53,6 +54,7 @@ final class SharedSeat: Sendable {
     private struct State {
         var watch: LimitWatch?
         var isOver = false
+        var leads = false
     }
 
     let request: DownloadRequest
@@ -60,6 +62,9 @@ final class SharedSeat: Sendable {
 
     /// The place of the one who has sent `request`.
     init(_ request: DownloadRequest) { self.request = request }
+
+    /// Notes that the transfer was begun for this one.
+    func lead() { state.withLock { $0.leads = true } }
 
     /// Has somebody watch over the transfer until it is over.
     func put(_ watch: LimitWatch) {
@@ -74,9 +79,9 @@ final class SharedSeat: Sendable {
     ///
     /// - Throws: ``ImageDownloader/EndedForAnother``, or why there is nothing for it.
     func settle(_ result: Result<Download, any Error>) throws -> Download {
-        let watch = state.withLock { state in
+        let (watch, leads) = state.withLock { state in
             state.isOver = true
-            return state.watch
+            return (state.watch, state.leads)
         }
         watch?.end()
         let limits = request.limits
@@ -89,7 +94,9 @@ final class SharedSeat: Sendable {
             if limits.mayAvoid(failure.error, of: failure.limits) { throw ImageDownloader.EndedForAnother() }
             throw limits.restated(failure.error, of: failure.limits)
         case .failure(is CancellationError): throw watch?.refusal ?? CancellationError()
-        case .failure(let error): throw error
+        case .failure(let error as ImageError): throw error
+        // What kept another from beginning says nothing to this one.
+        case .failure(let error): throw leads ? error : ImageDownloader.EndedForAnother()
         }
     }
 }

@@ -8,7 +8,7 @@ public final class ImageDownloader: Sendable {
         /// Downloads at once from one host; 4 by default, as in AFNetworking.
         public var maxDownloadsPerHost = 4
         /// Downloads at once in all; 64 by default. One whose server says nothing for a second does not count, up to
-        /// four times as many.
+        /// sixteen times as many.
         public var maxConcurrentDownloads = 64
         /// Which of equal priority goes first.
         public var order = DownloadOrder.fifo
@@ -222,6 +222,7 @@ public final class ImageDownloader: Sendable {
     ) async throws -> Download {
         let request = sharing.request
         let seat = SharedSeat(request)
+        let result: Result<Download, any Error>
         do {
             let download = try await coalescer.value(for: sharing, priority: priority, report: report) { place in
                 self.watch(place, from: seat, report)
@@ -229,10 +230,11 @@ public final class ImageDownloader: Sendable {
                 let slot = try await self.takeSlot(request, priority: effort.priority)
                 return try await self.ride(sharing, slot, effort.report, boarding)
             }
-            return try seat.settle(.success(download))
+            result = .success(download)
         } catch {
-            return try seat.settle(.failure(error))
+            result = .failure(error)
         }
+        return try seat.settle(result)
     }
 
     /// A download with its slot in hand, which is given back.

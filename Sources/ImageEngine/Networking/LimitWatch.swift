@@ -7,7 +7,7 @@ internal import Synchronization
 final class LimitWatch: Sendable {
     private struct State {
         var leave: (@Sendable () -> Void)?
-        var refusal: ImageError?
+        var refusal: (any Error)?
         var isOver = false
         var clock: Task<Void, Never>?
     }
@@ -16,34 +16,47 @@ final class LimitWatch: Sendable {
     private static let looks = 8.0
 
     private let request: DownloadRequest
+    private let judgesBytes: Bool
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - request: That of the one who shares the transfer.
+    ///   - leader: The bounds of the transfer.
     ///   - leave: Ends its wait.
-    init(_ request: DownloadRequest, leave: @escaping @Sendable () -> Void) {
+    init(_ request: DownloadRequest, _ leader: DownloadLimits, leave: @escaping @Sendable () -> Void) {
         self.request = request
+        // What status is accepted comes before how much of it.
+        judgesBytes = request.limits.validStatusCodes == leader.validStatusCodes
         state = Mutex(State(leave: leave))
     }
 
     /// Why the wait was ended, if it was.
-    var refusal: ImageError? { state.withLock { $0.refusal } }
+    var refusal: (any Error)? { state.withLock { $0.refusal } }
 
     /// Takes note of how far the transfer is.
     func check(_ progress: DownloadProgress) {
-        guard max(progress.received, progress.total ?? 0) > request.limits.maxBytes else { return }
+        guard judgesBytes, max(progress.received, progress.total ?? 0) > request.limits.maxBytes else { return }
         refuse(request.limits.tooLarge(request.url))
     }
 
-    /// Looks at the time until the end.
+    /// Looks at the time until the end. A transfer that had been silent for too long when it was joined is left at once, to
+    /// be begun anew: it has another caller's patience.
     func follow(_ pulse: TransferPulse, now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
+        if Double(pulse.silence(at: now())) >= request.limits.timeout * 1e9 {
+            refuse(ImageDownloader.EndedForAnother())
+        } else {
+            look(at: pulse, now)
+        }
+    }
+
+    private func look(at pulse: TransferPulse, _ now: @escaping @Sendable () -> Int) {
         let limits = request.limits
         let clock = Task { [weak self] in
-            var pace = SharedPace(limits, pulse.bytes, now: now())
+            var pace = SharedPace(limits, pulse.state, now: now())
             while (try? await Task.sleep(for: .seconds(min(max(limits.timeout / Self.looks, 0.001), 1)))) != nil {
                 guard let self else { return }
-                if let (option, seconds) = pace.look(isRunning: pulse.isRunning, pulse.bytes, at: now()) {
-                    return refuse(.timedOut(url: request.url, option: option, seconds: seconds))
+                if let (option, seconds) = pace.look(pulse.state, at: now()) {
+                    return refuse(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
                 }
             }
         }
@@ -63,7 +76,7 @@ final class LimitWatch: Sendable {
         clock?.cancel()
     }
 
-    private func refuse(_ error: ImageError) {
+    private func refuse(_ error: any Error) {
         let leave = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.isOver, state.refusal == nil else { return nil }
             state.refusal = error
@@ -76,30 +89,26 @@ final class LimitWatch: Sendable {
 /// Whether a transfer comes along fast enough for one who only looks at it now and then: a plain value.
 struct SharedPace: Sendable {
     private var pace: TransferPace
-    private var bytes: Int
-    private var isRunning = true
+    private var state: TransferPulse.State
 
     /// - Parameters:
-    ///   - bytes: What had come when it was joined.
+    ///   - state: How it stood when it was joined.
     ///   - now: When that was, in nanoseconds of a clock that never goes back.
-    init(_ limits: DownloadLimits, _ bytes: Int, now: Int) {
+    init(_ limits: DownloadLimits, _ state: TransferPulse.State, now: Int) {
         pace = TransferPace(timeout: limits.timeout, minBytesPerSecond: limits.minBytesPerSecond, now: now)
-        self.bytes = bytes
+        self.state = state
+        if !state.isRunning { pace.hold() }
     }
 
     /// Takes note of how far the transfer is.
     ///
-    /// - Parameter isRunning: Whether it waits for its server.
     /// - Returns: The option that ends the wait, and after how many seconds, if it is too slow.
-    mutating func look(isRunning: Bool, _ bytes: Int, at now: Int) -> (option: String, seconds: Double)? {
-        switch (self.isRunning, isRunning) {
-        case (true, false): pace.hold()
-        case (false, true): pace.release(at: now)
-        default: break
-        }
-        self.isRunning = isRunning
-        if bytes != self.bytes { pace.received(bytes - self.bytes, at: now) }
-        self.bytes = bytes
+    mutating func look(_ new: TransferPulse.State, at now: Int) -> (option: String, seconds: Double)? {
+        // What it waited for between two looks was not its server.
+        if new.starts != state.starts { pace.release(at: now) }
+        if state.isRunning, !new.isRunning { pace.hold() }
+        if new.bytes != state.bytes { pace.received(new.bytes - state.bytes, at: now) }
+        state = new
         guard case .timedOut(let option, let seconds) = pace.verdict(at: now) else { return nil }
         return (option, seconds)
     }

@@ -51,10 +51,7 @@ struct RedirectPolicy: Sendable {
                     "It was redirected to there with status \(status), and the body of a request stays with its origin."
             )
         }
-        guard count < limit else {
-            throw .limitExceeded(
-                limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
-        }
+        guard count < limit else { throw .tooManyRedirects(limit, source: source) }
         guard !visited.contains(next) else { throw .redirectCircle(through: next.url.text, source: source) }
         count += 1
         return next

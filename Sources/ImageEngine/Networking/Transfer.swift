@@ -73,7 +73,7 @@ final class Transfer {
         let request = order.request
         pace = TransferPace(
             timeout: request.limits.timeout, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
-        order.pulse.start()
+        order.pulse.start(at: started)
         configure()
     }
 
@@ -120,8 +120,9 @@ final class Transfer {
     // MARK: Receiving
 
     private func received(_ count: Int) {
-        pace.received(count, at: monotonicNanoseconds())
-        order.pulse.beat(count)
+        let now = monotonicNanoseconds()
+        pace.received(count, at: now)
+        order.pulse.beat(count, at: now)
         if isStalled { tellStalled(pace.isStalled) }
     }
 
@@ -279,7 +280,6 @@ final class Transfer {
         if order.ask != nil, hasBody, !isConfirmation {
             disposition = .asking
             pace.hold()
-            order.pulse.stop()
             order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
         } else {
             decide(accepted: nil)
@@ -333,7 +333,6 @@ final class Transfer {
         }
         if verdict == nil, !isComplete {
             pace.release(at: monotonicNanoseconds())
-            order.pulse.start()
             let code = hc_resume(easy)
             if code == CURLE_OK { return false }
             fail(verdict ?? error(code))

@@ -3,20 +3,45 @@ internal import Synchronization
 /// Whether a transfer is waiting for its server, and how much that has sent: what those who share it go by.
 final class TransferPulse: Sendable {
     private let running = Atomic(false)
+    private let started = Atomic(0)
     private let received = Atomic(0)
+    private let latest = Atomic(0)
 
-    /// Whether it waits for the server, and not for a turn or somebody's word.
-    var isRunning: Bool { running.load(ordering: .relaxed) }
+    /// What is to be known of it at one time.
+    struct State: Sendable, Equatable {
+        /// Whether it waits for the server, and not for a turn or somebody's word.
+        var isRunning = true
+        /// How many requests it has sent.
+        var starts = 0
+        /// Bytes that have come, headers included.
+        var bytes = 0
+    }
 
-    /// Bytes that have come, headers included.
-    var bytes: Int { received.load(ordering: .relaxed) }
+    /// How it stands.
+    var state: State {
+        State(
+            isRunning: running.load(ordering: .acquiring), starts: started.load(ordering: .relaxed),
+            bytes: received.load(ordering: .relaxed))
+    }
 
-    /// A request has been sent, or is gone on with.
-    func start() { running.store(true, ordering: .relaxed) }
+    /// For how many nanoseconds its server has said nothing.
+    func silence(at now: Int) -> Int {
+        running.load(ordering: .acquiring) ? max(0, now - latest.load(ordering: .relaxed)) : 0
+    }
+
+    /// A request has been sent.
+    func start(at now: Int) {
+        latest.store(now, ordering: .relaxed)
+        started.add(1, ordering: .relaxed)
+        running.store(true, ordering: .releasing)
+    }
 
     /// Bytes came.
-    func beat(_ count: Int) { received.add(count, ordering: .relaxed) }
+    func beat(_ count: Int, at now: Int) {
+        latest.store(now, ordering: .relaxed)
+        received.add(count, ordering: .relaxed)
+    }
 
-    /// A request is over, or waits for us.
-    func stop() { running.store(false, ordering: .relaxed) }
+    /// A request is over.
+    func stop() { running.store(false, ordering: .releasing) }
 }

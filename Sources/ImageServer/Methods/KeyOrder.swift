@@ -4,14 +4,14 @@ internal import Platform
 /// The order in which requests on one cache take effect: a plain value.
 ///
 /// Requests on one key take effect in the order they came. Those that only look share their turn, and so do those
-/// that fill the entry in the same way (they merge); a change has its turn alone. A request on the whole cache waits
+/// that fill the entry in the same way (most of them merge); a change has its turn alone. A request on the whole cache waits
 /// for what came before it and is over soon, and holds up everything after it; downloads under way, and what waits for
 /// them, take effect after it, so that no slow server holds up a `clear`. A survey (of sizes) waits for the same and
 /// holds up nothing.
 struct KeyOrder: Sendable {
     typealias Ticket = UInt64
 
-    /// How an entry is filled; equal ones merge.
+    /// How an entry is filled; equal ones may do so at the same time.
     struct Filling: Sendable, Equatable {
         let url: ExactText
         let options: ImageOptions?

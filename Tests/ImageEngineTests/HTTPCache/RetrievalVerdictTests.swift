@@ -97,7 +97,6 @@ import Testing
         }
     }
 
-    /// D-06: offline whatever is stored is answered, and says when it is old.
     /// RFC 9111, 5.2.1: what a request's own field asks for.
     @Test(
         arguments: [
@@ -124,6 +123,7 @@ import Testing
         #expect(CacheControl(of: ["Accept": "no-cache"]) == nil)
     }
 
+    /// D-06: offline whatever is stored is answered, and says when it is old.
     @Test func offlineEverythingStoredIsAnswered() {
         for mode in Revalidation.allCases {
             let policy = RetrievalPolicy(mode: mode, isOffline: true)

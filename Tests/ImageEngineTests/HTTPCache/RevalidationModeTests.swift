@@ -47,6 +47,23 @@ import Testing
         #expect(try await image(mode, on: other).cacheType == .memory)
     }
 
+    /// Whether the cache says to go by headers, or the request: what that asks for in its own counts alike.
+    @Test(arguments: [Revalidation.http, nil])
+    func aRequestsOwnCacheControlCountsAtTheFirstLook(_ mode: Revalidation?) async throws {
+        set("max-age=60")
+        let engine = try TestEngine { $0.defaults.revalidate = .http }
+        _ = try await engine.image(web.url)
+        for (wanted, isFresh) in [("", true), ("max-age=60", true), ("no-cache", false)] {
+            let options = ImageOptions {
+                $0.revalidate = mode
+                $0.headers = wanted.isEmpty ? [:] : ["Cache-Control": wanted]
+            }
+            let found = try engine.manager.cachedImage(
+                engine.cache.resource(web.url), in: engine.cache, options: options, needsBytes: false, burst: 1)
+            #expect((found != nil) == isFresh, "\(wanted)")
+        }
+    }
+
     @Test func whatDoesNotChangeIsNotAskedAboutWhileItIsFresh() async throws {
         set("max-age=60, immutable")
         _ = try await image(.always)

@@ -68,7 +68,13 @@ import Testing
         set("max-age=60")
         _ = try await image(.http) { $0.forceRefresh = true }
         #expect(try await image(.http).cacheType == .memory)
-        #expect(try await image(.http) { $0.headers = ["Cache-Control": "no-cache"] }.isRevalidated)
+        for mode in [Revalidation.http, nil] {
+            let anew = try await engine.image(web.url) {
+                $0.revalidate = mode
+                $0.headers = ["Cache-Control": "no-cache"]
+            }
+            #expect(anew.isRevalidated == (mode == .http), "headers count where they are asked for")
+        }
     }
 
     @Test func whatCameFromAnotherSourceIsNotAskedAboutAtTheFirst() async throws {

@@ -156,8 +156,9 @@ import Testing
         let url = server.url(path)
         let first = caller(url, isPlain: true) { $0.timeout = 600 }
         try await eventually { server.requestCount(path) == 1 }
-        let second = caller(url, isPlain: true) { $0.timeout = 0.2 }
-        await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 0.2)) {
+        // Longer than it takes to join, or the transfer would have been silent for too long.
+        let second = caller(url, isPlain: true) { $0.timeout = 3 }
+        await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 3)) {
             try await second.value
         }
         gate.open()
@@ -170,6 +171,7 @@ import Testing
         defer { server.stop() }
         let url = server.url("/a")
         let first = caller(url, isPlain: true) { $0.timeout = 0.5 }
+        try await eventually { server.requestCount("/a") == 1 }
         let second = caller(url, isPlain: true) { $0.timeout = 600 }
         await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 0.5)) {
             try await first.value
@@ -178,6 +180,53 @@ import Testing
         gate.open()
         #expect(try await second.value.bytes == picture)
         #expect(server.requestCount("/a") == 2)
+    }
+
+    /// Whose transfer hangs hangs for himself: neither a retry nor who comes later joins it.
+    @Test func whatHasBeenSilentForTooLongIsNotJoined() async throws {
+        let hung = Gate()
+        let server = try LocalServer { [picture] request in
+            request.headers["x"] == nil && !hung.isOpen
+                ? Script.empty.opening(hung).waiting(for: Gate()) : .reply(200, [:], picture)
+        }
+        defer { server.stop() }
+        let url = server.url("/a")
+        let patient = caller(url, isPlain: true) { $0.timeout = 600 }
+        try await eventually { server.requests.count == 1 }
+        let second = caller(url, isPlain: true) {
+            $0.timeout = 0.3
+            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+        }
+        #expect(try await second.value.bytes == picture)
+        #expect(server.requests.count == 2 && server.droppedCount == 0)
+        patient.cancel()
+        await #expect(throws: CancellationError.self) { try await patient.value }
+    }
+
+    /// The status of an answer comes before its type and its size.
+    @Test(arguments: [true, false])
+    func aHeadIsJudgedByTheStatusFirst(_ isLarge: Bool) async throws {
+        let server = try LocalServer { [gate, picture] _ in
+            Script.empty.waiting(for: gate).followed(by: .reply(503, ["Content-Type": "text/html"], picture))
+        }
+        defer { server.stop() }
+        let url = server.url("/a")
+        let first = caller(url, isPlain: true) {
+            $0.validStatusCodes = [200, 503]
+            if !isLarge { $0.acceptContentTypes = ["image/*"] }
+        }
+        try await eventually { server.requests.count == 1 }
+        let second = caller(url, isPlain: true) {
+            if isLarge { $0.maxBytes = 10 } else { $0.acceptContentTypes = ["image/*"] }
+        }
+        try await merged(1)
+        gate.open()
+        if isLarge {
+            _ = try await first.value
+        } else {
+            await #expect(throws: ImageError.self) { try await first.value }
+        }
+        await #expect(throws: ImageError.invalidStatusCode(503, url: url)) { try await second.value }
     }
 
     /// A download that waits for its turn keeps nobody's time.
@@ -189,10 +238,10 @@ import Testing
         try await eventually { server.requestCount("/a") == 1 }
         let first = Task { try await engine.image(server.url("/b")) { $0.timeout = 600 } }
         try await eventually { engine.manager.downloader.load.waiting == 1 }
-        let second = Task { try await engine.image(server.url("/b")) { $0.timeout = 0.1 } }
+        let second = Task { try await engine.image(server.url("/b")) { $0.timeout = 1 } }
         try await eventually { engine.manager.statistics.merged == 1 }
         // Longer than its timeout.
-        try await Task.sleep(for: .milliseconds(300))
+        try await Task.sleep(for: .milliseconds(1500))
         gate.open()
         _ = try await running.value
         _ = try await first.value
@@ -211,6 +260,8 @@ import Testing
         #expect(try plain == sharing { $0.dataModifier = .base64 })
         #expect(try plain != sharing { $0.merges = false })
         #expect(try plain != sharing { $0.redirect = .sameOrigin })
+        #expect(try plain == sharing { $0.validStatusCodes = [200] })
+        #expect(try plain != sharing { $0.validStatusCodes = [200, 401] }, "credentials are not sent to a challenge")
         #expect(try plain != sharing { $0.headers = ["a": "b"] })
         let delegates = DownloadDelegates(TestDelegate(), questions: [.validateStatus])
         #expect(try plain != sharing { $0.delegates = delegates })
@@ -228,37 +279,54 @@ import Testing
 @Suite struct SharedPaceTests {
     private let second = 1_000_000_000
 
-    private func pace(_ timeout: Double, _ minBytesPerSecond: Double = 0) -> SharedPace {
+    private func pace(_ timeout: Double, _ minBytesPerSecond: Double = 0, isRunning: Bool = true) -> SharedPace {
         let limits = DownloadLimits(
             ImageOptions {
                 $0.timeout = timeout
                 $0.minBytesPerSecond = minBytesPerSecond
             })
-        return SharedPace(limits, 100, now: 0)
+        return SharedPace(limits, .init(isRunning: isRunning, starts: 1, bytes: 100), now: 0)
     }
 
     @Test func silenceOfATimeoutEndsIt() {
         var pace = pace(10)
-        #expect(pace.look(isRunning: true, 100, at: 9 * second) == nil)
-        #expect(pace.look(isRunning: true, 101, at: 9 * second) == nil)
-        #expect(pace.look(isRunning: true, 101, at: 18 * second) == nil)
-        let verdict = pace.look(isRunning: true, 101, at: 19 * second)
+        #expect(pace.look(.init(starts: 1, bytes: 100), at: 9 * second) == nil)
+        #expect(pace.look(.init(starts: 1, bytes: 101), at: 9 * second) == nil)
+        #expect(pace.look(.init(starts: 1, bytes: 101), at: 18 * second) == nil)
+        let verdict = pace.look(.init(starts: 1, bytes: 101), at: 19 * second)
         #expect(verdict?.option == "timeout" && verdict?.seconds == 10)
     }
 
-    @Test func whatDoesNotRunMayTakeItsTime() {
+    @Test(arguments: [true, false]) func whatDoesNotRunMayTakeItsTime(_ isRunning: Bool) {
+        var pace = pace(10, isRunning: isRunning)
+        #expect(pace.look(.init(isRunning: false, starts: 1, bytes: 100), at: second) == nil)
+        #expect(pace.look(.init(isRunning: false, starts: 1, bytes: 100), at: 100 * second) == nil)
+        #expect(pace.look(.init(starts: 2, bytes: 100), at: 101 * second) == nil)
+        #expect(pace.look(.init(starts: 2, bytes: 100), at: 110 * second) == nil)
+        #expect(pace.look(.init(starts: 2, bytes: 100), at: 111 * second)?.option == "timeout")
+    }
+
+    @Test func aWaitBetweenTwoLooksIsNotItsServers() {
         var pace = pace(10)
-        #expect(pace.look(isRunning: false, 100, at: second) == nil)
-        #expect(pace.look(isRunning: false, 100, at: 100 * second) == nil)
-        #expect(pace.look(isRunning: true, 100, at: 101 * second) == nil)
-        #expect(pace.look(isRunning: true, 100, at: 110 * second) == nil)
-        #expect(pace.look(isRunning: true, 100, at: 111 * second)?.option == "timeout")
+        #expect(pace.look(.init(starts: 2, bytes: 100), at: 10 * second) == nil)
+        #expect(pace.look(.init(starts: 2, bytes: 100), at: 20 * second)?.option == "timeout")
     }
 
     @Test func aDripOfTwoTimeoutsEndsIt() {
         var pace = pace(10, 100)
-        for time in 1..<20 { #expect(pace.look(isRunning: true, 100 + time, at: time * second) == nil) }
-        let verdict = pace.look(isRunning: true, 120, at: 20 * second)
+        for time in 1..<20 { #expect(pace.look(.init(starts: 1, bytes: 100 + time), at: time * second) == nil) }
+        let verdict = pace.look(.init(starts: 1, bytes: 120), at: 20 * second)
         #expect(verdict?.option == "minBytesPerSecond" && verdict?.seconds == 20)
+    }
+
+    @Test func aPulseTellsForHowLongItsServerHasSaidNothing() {
+        let pulse = TransferPulse()
+        #expect(pulse.silence(at: 9) == 0, "it has not begun")
+        pulse.start(at: 10)
+        #expect(pulse.silence(at: 15) == 5)
+        pulse.beat(3, at: 20)
+        #expect(pulse.silence(at: 21) == 1 && pulse.state == .init(starts: 1, bytes: 3))
+        pulse.stop()
+        #expect(pulse.silence(at: 99) == 0, "it waits for somebody else")
     }
 }
