@@ -249,6 +249,23 @@ import Testing
         #expect(server.requestCount("/b") == 1)
     }
 
+    /// A boarding that was called off, say because another process is downloading the same, is its own caller's business.
+    @Test func whatKeptTheFirstFromBeginningIsNotToldToWhoShares() throws {
+        let request = try DownloadRequest(url: "http://h/a", options: ImageOptions())
+        let (first, other) = (SharedSeat(request), SharedSeat(request))
+        first.lead()
+        #expect(throws: ImageManager.Interruption.isBusy) {
+            try first.settle(.failure(ImageManager.Interruption.isBusy))
+        }
+        #expect(throws: ImageDownloader.EndedForAnother.self) {
+            try other.settle(.failure(ImageManager.Interruption.isBusy))
+        }
+        #expect(throws: CancellationError.self) { try other.settle(.failure(CancellationError())) }
+        #expect(throws: ImageError.notModified(url: "u")) {
+            try other.settle(.failure(ImageError.notModified(url: "u")))
+        }
+    }
+
     /// The callers' own questions and wishes are no bounds.
     @Test func whatIsSentToOtherPlacesOrJudgedByAnotherIsNotShared() throws {
         func sharing(_ change: (inout ImageOptions.Fields) -> Void) throws -> ImageDownloader.Sharing {
