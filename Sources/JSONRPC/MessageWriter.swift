@@ -19,6 +19,8 @@ final class MessageWriter: Sendable {
         /// Gathered since; written when `current` is done.
         var pending: [UInt8] = []
         var isWriting = false
+        /// Whether the last write found no room for all.
+        var isFull = false
         var isCorked = false
         var isGone = false
         var isAnnounced = false
@@ -139,8 +141,11 @@ final class MessageWriter: Sendable {
                 markGone()
                 announceIfGone(&places[1])
             } else if places[1].revents != 0 {
-                reliefs += 1
-                if reliefs == Self.manyReliefs { output.widen() }
+                // There may be room because nobody has got to filling it yet: that is not the client's doing.
+                if state.withLock({ $0.isFull }) {
+                    reliefs += 1
+                    if reliefs == Self.manyReliefs { output.widen() }
+                }
                 flush()
             }
             for (index, watch) in watched.enumerated() where places[2 + index].revents != 0 {
@@ -206,10 +211,11 @@ final class MessageWriter: Sendable {
             }
         }
         let isDone = offset == bytes.count
-        let hasDrained = state.withLock { [bytes] state in
+        let hasDrained = state.withLock { [bytes, outcome] state in
             let before = state.unsent
             state.isWriting = false
             state.inHand = 0
+            state.isFull = outcome == .wouldBlock
             if !isDone {
                 state.current = bytes
                 state.offset = offset
