@@ -60,14 +60,7 @@ public struct ImageOptions: Hashable, Sendable {
             deciding.merges = defaults.merges
             deciding.deadline = defaults.deadline
             // With a delegate, which decides for all alike, they share no transfer.
-            if deciding.delegates == nil {
-                deciding.timeout = defaults.timeout
-                deciding.minBytesPerSecond = defaults.minBytesPerSecond
-                deciding.maxBytes = defaults.maxBytes
-                deciding.maxRedirects = defaults.maxRedirects
-                deciding.validStatusCodes = defaults.validStatusCodes
-                deciding.acceptContentTypes = defaults.acceptContentTypes
-            }
+            if deciding.delegates == nil { DownloadLimits.reset(&deciding, to: defaults) }
             deciding.retry = defaults.retry
             deciding.waitForConnectivity = defaults.waitForConnectivity
             deciding.negativeCache = defaults.negativeCache

@@ -24,6 +24,16 @@ struct DownloadLimits: Hashable, Sendable {
         acceptContentTypes = options.acceptContentTypes
     }
 
+    /// Sets what it is made of to what that is in `defaults`.
+    static func reset(_ options: inout ImageOptions.Fields, to defaults: ImageOptions.Fields) {
+        options.timeout = defaults.timeout
+        options.minBytesPerSecond = defaults.minBytesPerSecond
+        options.maxBytes = defaults.maxBytes
+        options.maxRedirects = defaults.maxRedirects
+        options.validStatusCodes = defaults.validStatusCodes
+        options.acceptContentTypes = defaults.acceptContentTypes
+    }
+
     /// A number that can be calculated with; what is none counts as 0.
     private static func bounded(_ number: Double) -> Double { number > 0 ? min(number, 1e8) : 0 }
 

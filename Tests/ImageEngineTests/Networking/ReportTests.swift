@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -79,20 +78,9 @@ import Testing
     }
 
     @Test func whatIsNeverConnectedUsesNoConnectionAgain() async throws {
-        // A port that is taken and that nobody listens at: that of a server that has stopped may be another one's.
-        let taken = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(taken) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutableBytes(of: &address) { bytes in
-            guard let place = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return }
-            bind(taken, place, size)
-            getsockname(taken, place, &size)
-        }
-        let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/a"
-        #expect(try await engine.failure(url)?.name == "connectionFailed")
+        let port = try DeafPort()
+        defer { withExtendedLifetime(port) {} }
+        #expect(try await engine.failure(port.url("/a"))?.name == "connectionFailed")
         #expect(reports.all.count == 1 && !reports.all[0].isReused)
     }
 }

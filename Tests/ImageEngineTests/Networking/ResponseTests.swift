@@ -1,4 +1,3 @@
-import Glibc
 import TestSupport
 import Testing
 
@@ -294,21 +293,9 @@ import Testing
     }
 
     @Test func serverThatIsNotThereIsAConnectionFailure() async throws {
-        // A port that is taken, so that no other test gets it, but that nobody listens at.
-        let place = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(place) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(place, $0, size) == 0 && getsockname(place, $0, &size) == 0
-            }
-        }
-        try #require(isBound)
-        let url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/a"
-        #expect(isConnectionFailed(try await engine.failure(url)))
+        let port = try DeafPort()
+        defer { withExtendedLifetime(port) {} }
+        #expect(isConnectionFailed(try await engine.failure(port.url("/a"))))
         #expect(isConnectionFailed(try await engine.failure("http://no-such-host.invalid/a")))
     }
 }
