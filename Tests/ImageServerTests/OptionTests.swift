@@ -160,8 +160,12 @@ import Testing
         ("headers", "{\"Transfer-Encoding\":\"chunked\"}", ".Transfer-Encoding", nil),
         ("headers", "{\"Upgrade\":\"h2c\"}", ".Upgrade", nil),
         ("authorization", "{\"basic\":{\"user\":\"a:b\",\"password\":\"c\"}}", ".basic.user", nil),
-        ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", "", "{\"basic\""),
-        ("authorization", "{\"basic\":{\"user\":\"u\"}}", "", "{\"basic\""),
+        ("authorization", "\"t\"", "", "{\"basic\""), ("authorization", "{\"bearer\":\"a\\nb\"}", ".bearer", nil),
+        ("authorization", "{\"basic\":{\"user\":\"u\"}}", ".basic.password", nil),
+        ("authorization", "{\"basic\":{\"usr\":\"u\",\"password\":\"p\"}}", ".basic.usr", nil),
+        ("authorization", "{\"basic\":{\"user\":1,\"password\":\"p\"}}", ".basic.user", "a string"),
+        ("authorization", "{\"basic\":\"u:p\"}", ".basic", "an object with user"),
+        ("authorization", "{\"basic\":{},\"bearer\":\"a\"}", "", "{\"basic\""),
         ("delegates", "{}", "", "a list of delegates"), ("delegates", "[1]", ".0", "a string"),
         ("delegates", "[\"downloader/redirects\"]", ".0", nil),
         ("redirect", "\"sameOrigin\"", "", "one of \"follow\""), ("redirect", "0", "", "one of \"follow\""),
@@ -202,6 +206,25 @@ import Testing
             #expect(mismatch.error.message.hasPrefix("\"\(mismatch.path)\" "))
             #expect(mismatch.error.message.hasSuffix(".") || mismatch.error.message.hasSuffix("?"))
         }
+    }
+
+    /// What was sent instead, for a user who reads it, and to whom "not a string" says nothing of a string.
+    @Test(arguments: [
+        (#"{"integrity":"md5-x"}"#, "several with spaces, not \"md5-x\"."),
+        (#"{"forcedCacheFileExtension":"-----------------------------------------"}"#, "not a string of 41 bytes."),
+        (#"{"retry":{"maxCount":3}}"#, "retry.maxCount\" is no member; the members are maxRetries, interval."),
+        (#"{"retry":{}}"#, "an object with maxRetries, not an empty object."),
+        (#"{"retry":{"maxRetries":1,"interval":0.5}}"#, "{\"exponential\": n}, not 0.5."),
+        (#"{"retry":{"maxRetries":1,"interval":{"secs":1,"max":2}}}"#, "not an object with \"secs\" and \"max\"."),
+        (#"{"authorization":{"basic":{"user":"u"}}}"#, "\"options.authorization.basic.password\" is missing."),
+        (#"{"authorization":"Basic czpz"}"#, "{\"bearer\": …}, not a string."),
+        (#"{"timeout":1e300}"#, "up to 86400, not 1e+300."),
+        (#"{"timeout":-0.5}"#, "up to 86400, not -0.5."),
+    ])
+    func aRefusalSaysWhatWasSentInstead(options: String, says: String) throws {
+        let error = #expect(throws: Mismatch.self) { try decode(options) }
+        let message = try #require(error?.within("options").error.message)
+        #expect(message.hasSuffix(says), "\(message)")
     }
 
     @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {  // A-015

@@ -18,10 +18,8 @@ public final class DeafPort: Sendable {
             }
         }
         number = UInt16(bigEndian: address.sin_port)
-        guard isBound else {
-            close(descriptor)
-            throw PatienceExhausted(description: "no port could be had")
-        }
+        // What is thrown now, when all is set, still ends in `deinit`.
+        guard isBound else { throw PatienceExhausted(description: "no port could be had") }
     }
 
     deinit { close(descriptor) }

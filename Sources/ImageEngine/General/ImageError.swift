@@ -96,6 +96,10 @@ extension ImageError: CustomStringConvertible {
             "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
         case .afterAttempts(let attempts):
             attempts.isEmpty ? "Nothing was tried." : "\(first) (\(attempts.count) attempts failed.)"
+        case .invalidStatusCode(401, let url, nil):
+            "Cannot download \(url.excerpt): the server answered 401; it wants credentials, or others (set authorization)."
+        case .invalidStatusCode(407, let url, nil):
+            "Cannot download \(url.excerpt): the proxy answered 407; it wants credentials, or others (set them in its URL)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
         case .offline(let key):

@@ -1,4 +1,5 @@
 internal import CCurl
+import Glibc
 internal import Platform
 
 extension Transfer {
@@ -13,6 +14,9 @@ extension Transfer {
         case CURLE_COULDNT_CONNECT where lacksDescriptors:
             return .connectionFailed(
                 url: request.url, reason: "too many files are open (raise the limit of the process, ulimit -n).")
+        case CURLE_COULDNT_CONNECT:
+            let place = proxy.map { "the proxy \(ProxyTable.withoutCredentials($0).excerpt)" } ?? "the server"
+            return .connectionFailed(url: request.url, reason: "\(place) cannot be reached\(systemProblem).")
         // The URL has been parsed: only the answer can be of another protocol.
         case CURLE_UNSUPPORTED_PROTOCOL:
             return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
@@ -70,6 +74,12 @@ extension Transfer {
                 reason: "the proxy does not connect to the host; it answers with the status \(status).")
         default: return nil
         }
+    }
+
+    /// What the system said of a connection that could not be made: that it was refused, or that no way leads there.
+    private var systemProblem: String {
+        let code = hc_info_long(easy, CURLINFO_OS_ERRNO)
+        return code == 0 ? "" : ": " + String(cString: strerror(Int32(code))).lowercased()
     }
 
     /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.

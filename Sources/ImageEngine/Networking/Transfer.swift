@@ -418,8 +418,10 @@ final class Transfer {
             timing.connect = max(connect - dns, 0)
             timing.tls = max(seconds(CURLINFO_APPCONNECT_TIME_T) - connect, 0)
         }
-        if hasHead {
-            timing.status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
+        // libcurl ends it in the middle of a head that tells of too long a body.
+        let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
+        if hasHead || status >= 200 {
+            timing.status = status
             timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
             timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
         }

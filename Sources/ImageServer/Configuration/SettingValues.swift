@@ -63,7 +63,7 @@ extension DiskStorage.PathExtension: SettingValue {
         default: break
         }
         do { return .fixed(try FileExtension.decode(view).text) } catch {
-            throw .expected("\"sniffed\", \"fromKey\", \"none\" or another 1 to 16 letters and digits", view)
+            throw .text("\"sniffed\", \"fromKey\", \"none\" or another 1 to 16 letters and digits", view)
         }
     }
 
@@ -85,7 +85,7 @@ struct AbsolutePath: SettingValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> AbsolutePath {
         guard let text = view.string, text.utf8.first == UInt8(ascii: "/"), !text.utf8.contains(0) else {
-            throw .expected("an absolute path", view)
+            throw .text("an absolute path", view)
         }
         // A slash at the end would make another folder of the same one.
         let end = text.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.count

@@ -143,7 +143,7 @@ struct Cursor: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Cursor {
         guard let text = view.string, let number = Int64(text), number >= 0 else {
-            throw .expected("a cursor that list returned", view)
+            throw .text("a cursor that list returned", view)
         }
         return Cursor(number: number)
     }

@@ -315,7 +315,10 @@ extension JSONLiteral {
 /// Whether a parameter or option is a client's own business.
 func isIgnored(_ name: String) -> Bool { name.hasPrefix("_") || name.hasPrefix("x-") }
 
-private func plain(_ number: Double) -> String { number == number.rounded() ? String(Int(number)) : String(number) }
+/// A number without a fraction when it has none.
+func plain(_ number: Double) -> String {
+    number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
+}
 
 func wholeNumber(_ view: JSONView, from low: Int, to high: Int) throws(Mismatch) -> Int {
     guard let value = view.integer, (low...high).contains(value) else {

@@ -64,19 +64,33 @@ extension Authorization: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Authorization {
-        if view.kind == .object, view.count == 1 {
-            if let token = view.member("bearer")?.string, isHeaderText(token) { return .bearer(token) }
-            if let basic = view.member("basic"), basic.count == 2, let user = basic.member("user")?.string,
-                let password = basic.member("password")?.string, isHeaderText(user), isHeaderText(password)
-            {
-                // The server would take it for the beginning of the password (RFC 7617, 2).
-                if user.utf8.contains(UInt8(ascii: ":")) {
-                    throw Mismatch(path: "basic.user", message: "cannot have a colon")
-                }
-                return .basic(user: user, password: password)
-            }
+        if view.count == 1, view.member("bearer") != nil { return .bearer(try secret("bearer", in: view)) }
+        guard view.count == 1, let basic = view.member("basic") else {
+            throw .expected("{\"basic\": {\"user\": …, \"password\": …}} or {\"bearer\": …}", view)
         }
-        throw .expected("{\"basic\": {\"user\": …, \"password\": …}} or {\"bearer\": …}", view)
+        do throws(Mismatch) {
+            guard basic.kind == .object else { throw .expected("an object with user and password", basic) }
+            try basic.forEachMember { (name, _) throws(Mismatch) in
+                let name = String(decoding: name, as: UTF8.self)
+                guard ["user", "password"].contains(name) || isIgnored(name) else {
+                    throw .unknown(name, among: ["user", "password"], what: "member")
+                }
+            }
+            let user = try secret("user", in: basic)
+            // The server would take it for the beginning of the password (RFC 7617, 2).
+            if user.utf8.contains(UInt8(ascii: ":")) { throw Mismatch(path: "user", message: "cannot have a colon") }
+            return .basic(user: user, password: try secret("password", in: basic))
+        } catch { throw error.within("basic") }
+    }
+
+    /// A text that is sent as a header field, or in one.
+    private static func secret(_ name: StaticString, in view: JSONView) throws(Mismatch) -> String {
+        guard let member = view.member(name) else { throw Mismatch(path: "\(name)", message: "is missing") }
+        do throws(Mismatch) {
+            let text = try String.decode(member)
+            guard isHeaderText(text) else { throw Mismatch(path: "", message: "cannot have a control character") }
+            return text
+        } catch { throw error.within("\(name)") }
     }
 }
 
@@ -97,6 +111,12 @@ extension RetryStrategy: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> RetryStrategy {
+        try view.forEachMember { (name, _) throws(Mismatch) in
+            let name = String(decoding: name, as: UTF8.self)
+            guard ["maxRetries", "interval"].contains(name) || isIgnored(name) else {
+                throw .unknown(name, among: ["maxRetries", "interval"], what: "member")
+            }
+        }
         guard view.kind == .object, let count = view.member("maxRetries") else {
             throw .expected("an object with maxRetries", view)
         }
@@ -111,12 +131,6 @@ extension RetryStrategy: WireValue {
                 throw Mismatch.expected("{\"seconds\": n} or {\"exponential\": n}", interval).within("interval")
             }
         }
-        try view.forEachMember { (name, _) throws(Mismatch) in
-            let name = String(decoding: name, as: UTF8.self)
-            guard ["maxRetries", "interval"].contains(name) || isIgnored(name) else {
-                throw .unknown(name, among: ["maxRetries", "interval"], what: "member")
-            }
-        }
         return strategy
     }
 }
@@ -126,7 +140,7 @@ extension Integrity: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Integrity {
         guard let text = view.string, let integrity = Integrity(text) else {
-            throw .expected("sha256-, sha384- or sha512- and the digest in base64; several with spaces", view)
+            throw .text("sha256-, sha384- or sha512- and the digest in base64; several with spaces", view)
         }
         return integrity
     }
@@ -198,7 +212,7 @@ struct MediaTypes: WireValue {
         for index in 0..<view.count {
             guard let element = view.element(index) else { continue }
             guard let text = element.string, isType(text) else {
-                throw Mismatch.expected("a media type such as image/png or image/*", element).within("\(index)")
+                throw Mismatch.text("a media type such as image/png or image/*", element).within("\(index)")
             }
             types.insert(text.lowercased())
         }
@@ -240,7 +254,7 @@ struct FileExtension: WireValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> FileExtension {
         guard let text = view.string, (1...16).contains(text.utf8.count),
             text.utf8.allSatisfy({ ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) })
-        else { throw .expected("1 to 16 letters and digits", view) }
+        else { throw .text("1 to 16 letters and digits", view) }
         return FileExtension(text: text)
     }
 }

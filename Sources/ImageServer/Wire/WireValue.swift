@@ -20,9 +20,25 @@ struct Mismatch: Error {
 
     /// The value is of another kind, or outside what is allowed.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
-        let received = view.integer.map(String.init) ?? view.kind.article
+        let received = view.integer.map(String.init) ?? view.number.map { plain($0) } ?? kind(of: view)
         return Mismatch(
             path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+    }
+
+    /// What a value is, and what is in it, for one that should hold something else.
+    private static func kind(of view: borrowing JSONView) -> String {
+        guard view.kind == .object else { return view.kind.article }
+        if view.count == 0 { return "an empty object" }
+        var names: [String] = []
+        view.forEachMember { (name, _) throws(Never) in
+            if names.count < 4 { names.append("\"\(String(decoding: name.prefix(40), as: UTF8.self))\"") }
+        }
+        return "an object with \(view.count > 4 ? "\(view.count) members" : names.joined(separator: " and "))"
+    }
+
+    /// The value is not the text it should be.
+    static func text(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
+        noneOf([], view, wanted: expected)
     }
 
     /// The value is none of a few words.
@@ -33,7 +49,7 @@ struct Mismatch: Error {
         let expected = wanted ?? (names.count == 1 ? list : "one of \(list)")
         guard let text = view.string else { return .expected(expected, view) }
         // Another word, not another kind of value.
-        let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a longer text"
+        let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
         return Mismatch(
             path: "", message: "must be \(expected), not \(received)", expected: expected, received: received,
             suggestion: nearestName(to: text, in: names))

@@ -81,6 +81,15 @@ import Testing
         let port = try DeafPort()
         defer { withExtendedLifetime(port) {} }
         #expect(try await engine.failure(port.url("/a"))?.name == "connectionFailed")
-        #expect(reports.all.count == 1 && !reports.all[0].isReused)
+        #expect(reports.all.count == 1 && !reports.all[0].isReused && reports.all[0].status == nil)
+    }
+
+    @Test func answerThatIsTooLongByItsHeadIsToldOfWithItsStatus() async throws {
+        let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
+        defer { server.stop() }
+        #expect(try await engine.failure(server.url("/a")) { $0.maxBytes = 1 }?.name == "limitExceeded")
+        let report = try #require(reports.all.first)
+        #expect(report.status == 200 && report.bytes == 0 && report.errorName == "limitExceeded")
+        #expect(report.firstByte != nil && report.httpVersion == "1.1")
     }
 }

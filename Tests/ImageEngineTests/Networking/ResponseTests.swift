@@ -298,4 +298,24 @@ import Testing
         #expect(isConnectionFailed(try await engine.failure(port.url("/a"))))
         #expect(isConnectionFailed(try await engine.failure("http://no-such-host.invalid/a")))
     }
+
+    @Test func whatCannotBeReachedIsNamedAndWhy() async throws {
+        let port = try DeafPort()
+        defer { withExtendedLifetime(port) {} }
+        let direct = try await engine.failure(port.url("/a"))
+        #expect(direct?.description.hasSuffix("/a: the server cannot be reached: connection refused.") == true)
+        let proxy = port.url("")
+        let engine = try TestEngine { $0.downloader.proxy = .url("http://user:secret@" + proxy.dropFirst(7)) }
+        let proxied = try await engine.failure("http://no-such-host.invalid/a")
+        let reason = "the proxy \(proxy) cannot be reached: connection refused."
+        #expect(proxied?.description == "Cannot download http://no-such-host.invalid/a: \(reason)")
+    }
+
+    @Test(arguments: [
+        (401, "(set authorization)."), (407, "(set them in its URL)."), (403, "the server answered 403."),
+    ])
+    func refusalForWantOfCredentialsSaysWhereTheyAreSet(status: Int, says: String) async throws {
+        let error = try await failure(.reply(status, [:], []))
+        #expect(error?.description.hasSuffix(says) == true, "\(String(describing: error))")
+    }
 }
