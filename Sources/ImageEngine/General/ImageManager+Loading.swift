@@ -34,6 +34,7 @@ extension ImageManager {
         }
     }
 
+    @inline(never)
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
         _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?, outgoing: OutgoingRequest?
@@ -85,6 +86,7 @@ extension ImageManager {
     /// The image that stands in for one that could not be had.
     ///
     /// - Throws: The original error if the stand-in cannot be had either.
+    @inline(never)
     func placeholder(
         _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
         _ needs: ImageNeeds, _ caller: ImageCaller, after error: ImageError

@@ -2,6 +2,7 @@ extension ImageManager {
     /// The image from the cache that ``ImageOptions/originalCache`` names, stored in `cache` without any download.
     ///
     /// - Returns: nil if there is no such cache, or it does not have the image after all: then it is loaded.
+    @inline(never)
     func originalImage(
         _ resource: Resource, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) async throws -> ImageResult? {

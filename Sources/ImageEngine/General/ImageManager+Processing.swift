@@ -95,6 +95,7 @@ extension ImageManager {
     /// The image that was made before.
     ///
     /// - Parameter original: What it is to have been made from, when that is known; whoever has it may have this too.
+    @inline(never)
     private func made(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, from original: Original? = nil
     ) async throws -> ImageResult? {
@@ -123,6 +124,7 @@ extension ImageManager {
     // MARK: Making
 
     /// The image that the recipe of the options makes of a resource.
+    @inline(never)
     func variant(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
         _ caller: ImageCaller
@@ -158,6 +160,7 @@ extension ImageManager {
     }
 
     /// What the recipe of the options makes of that very original.
+    @inline(never)
     func variant(
         of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
         _ needs: ImageNeeds, _ caller: ImageCaller
@@ -278,6 +281,7 @@ extension ImageManager {
     // MARK: Originals
 
     /// The original: from the cache, else from its source, whence it is cached if the options want that.
+    @inline(never)
     func original(
         of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Original {

@@ -83,6 +83,7 @@ extension ImageManager {
     /// The image by a request that goes by more than the cache's own time: checked with its server, or offline.
     ///
     /// - Returns: nil for a request of the ordinary kind, and for what needs no network.
+    @inline(never)
     func judgedImage(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult? {

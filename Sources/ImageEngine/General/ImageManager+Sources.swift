@@ -29,6 +29,7 @@ extension ImageManager {
         throw ImageError.joined(attempts)
     }
 
+    @inline(never)
     private func race(
         _ urls: [String], _ pause: Double, _ options: ImageOptions, _ load: @escaping SourceLoader
     ) async throws -> ImageResult {

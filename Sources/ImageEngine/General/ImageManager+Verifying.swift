@@ -22,6 +22,7 @@ extension ImageManager {
     /// The image, all of which has been decoded: what the cache has is decoded now, unless it has been before.
     ///
     /// What turns out to be damaged is loaded anew, once.
+    @inline(never)
     func verifiedImage(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
@@ -72,6 +73,7 @@ extension ImageManager {
     }
 
     /// What is to be stored, once it has been decoded.
+    @inline(never)
     func verified(_ store: Storing) async throws -> Storing {
         // As it is when it was copied from another cache.
         if ImageNotes.note(DecodeVerdict.letter, in: store.origin.http) == DecodeVerdict.sound.rawValue[...] {

@@ -174,6 +174,9 @@ public final class ImageManager: Sendable {
     ///   - isMissing: Whether a ``glance(at:in:options:needsBytes:burst:)`` has just told so: then the cache is not asked
     ///     again before the download's turn comes.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
+    // Inlined into one another, this and what it calls would make one frame, as large as all of them together, that every
+    // request holds as long as it waits. Hence what waits for something else is never inlined.
+    @inline(never)
     public func image(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
         caller: ImageCaller? = nil, isMissing: Bool = false
@@ -194,6 +197,7 @@ public final class ImageManager: Sendable {
     /// The image itself, whether or not it can be decoded.
     ///
     /// - Parameter options: Are completed, and have no recipe.
+    @inline(never)
     func anyImage(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
         isMissing: Bool = false
