@@ -83,6 +83,16 @@ public final class ImageCache: Sendable {
     private let settings: Mutex<Configuration>
     private let hasKeyRules: Atomic<Bool>
     private let verifiesDecode: Atomic<Bool>
+    private let completions = LastValue<Completion, ImageOptions>()
+
+    /// What options are completed with.
+    private struct Completion: Equatable {
+        let options: ImageOptions
+        let revalidate: Revalidation
+        let negativeCache: Int
+        let verifiesDecode: Bool
+        let timeout: Double?
+    }
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
@@ -121,15 +131,19 @@ public final class ImageCache: Sendable {
             return options
         }
         let (revalidate, negativeCache) = settings.withLock { ($0.revalidate, $0.negativeCache) }
-        let verifiesDecode = verifiesDecode(options)
-        var options = options
-        options.change { fields in
-            fields.revalidate = fields.revalidate ?? revalidate
-            fields.negativeCache = fields.negativeCache ?? Double(negativeCache)
-            fields.verifyDecode = verifiesDecode
-            fields.timeout = fields.timeout ?? timeout
+        let said = Completion(
+            options: options, revalidate: revalidate, negativeCache: negativeCache,
+            verifiesDecode: verifiesDecode(options), timeout: timeout)
+        return completions.value(for: said) {
+            var options = options
+            options.change { fields in
+                fields.revalidate = fields.revalidate ?? said.revalidate
+                fields.negativeCache = fields.negativeCache ?? Double(said.negativeCache)
+                fields.verifyDecode = said.verifiesDecode
+                fields.timeout = fields.timeout ?? timeout
+            }
+            return options
         }
-        return options
     }
 
     /// Whether an image is only answered to a request once all of it has been decoded.

@@ -166,6 +166,9 @@ public final class ImageManager: Sendable {
 
     // MARK: Answering
 
+    // What waits for something else is never inlined, here and in the other parts of the manager: the frames of all of them
+    // would make one that every request holds as long as it waits.
+
     /// The image: from the cache, else from its source, whence it is cached.
     ///
     /// - Parameters:
@@ -174,8 +177,6 @@ public final class ImageManager: Sendable {
     ///   - isMissing: Whether a ``glance(at:in:options:needsBytes:burst:)`` has just told so: then the cache is not asked
     ///     again before the download's turn comes.
     /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
-    // Inlined into one another, this and what it calls would make one frame, as large as all of them together, that every
-    // request holds as long as it waits. Hence what waits for something else is never inlined.
     @inline(never)
     public func image(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,

@@ -75,7 +75,11 @@ public struct ImageOptions: Hashable, Sendable {
     }
 
     /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.
-    var keepingOnlyCacheOptions: ImageOptions {
+    var keepingOnlyCacheOptions: ImageOptions { Self.lastKept.value(for: self) { onlyCacheOptions } }
+
+    private static let lastKept = LastValue<ImageOptions, ImageOptions>()
+
+    private var onlyCacheOptions: ImageOptions {
         let fields = box.fields
         var kept = Fields()
         kept.forceRefresh = fields.forceRefresh

@@ -8,23 +8,46 @@ internal import Synchronization
 /// fragment of the URL nor the case of a header's name is (C-10). A caller's deadline ends its own wait, and is none of
 /// the bounds.
 struct DownloadRequest: Hashable, Sendable {
-    /// What is sent, and who has a say in it: the identity under which downloads are merged.
+    /// What is sent, and who has a say in it: the identity under which downloads are merged. A reference, for a request
+    /// is held in many places while it waits, and hashed once.
     struct Sent: Hashable, Sendable {
-        fileprivate let givenURL: Uncompared<String>
-        fileprivate let exactHeaders: [Header]
-        fileprivate let exactAuthorization: [ExactText]
-        /// The URL as libcurl understands it.
-        let webURL: WebURL
-        let redirect: RedirectMode
-        let delegates: DownloadDelegates?
-        let method: RequestMethod
-        let body: [UInt8]?
-        /// Whether an answer that wants credentials is taken for the answer, and not asked again with them.
-        fileprivate let takesChallenges: Bool
-        /// Something of its own for a request that is not to be merged with any other (E2-10).
-        fileprivate var own: UInt64?
-        /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
-        fileprivate(set) var validators: Validators?
+        fileprivate struct Fields: Hashable {
+            let givenURL: Uncompared<String>
+            let exactHeaders: [Header]
+            let exactAuthorization: [ExactText]
+            let webURL: WebURL
+            let redirect: RedirectMode
+            let delegates: DownloadDelegates?
+            let method: RequestMethod
+            let body: [UInt8]?
+            /// Whether an answer that wants credentials is taken for the answer, and not asked again with them.
+            let takesChallenges: Bool
+            /// Something of its own for a request that is not to be merged with any other (E2-10).
+            var own: UInt64?
+            var validators: Validators?
+        }
+
+        private final class Box: Sendable {
+            let fields: Fields
+            let hash: Int
+
+            init(_ fields: Fields) {
+                self.fields = fields
+                hash = fields.hashValue
+            }
+        }
+
+        private let box: Box
+
+        fileprivate init(_ fields: Fields) { box = Box(fields) }
+
+        fileprivate var fields: Fields { box.fields }
+
+        static func == (one: Sent, other: Sent) -> Bool {
+            one.box === other.box || one.box.hash == other.box.hash && one.box.fields == other.box.fields
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(box.hash) }
     }
 
     /// The validators of a stored image (RFC 9110, 8.8).
@@ -51,7 +74,7 @@ struct DownloadRequest: Hashable, Sendable {
     ///   be loaded.
     init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
         limits = DownloadLimits(options)
-        sent = Sent(
+        let fields = Sent.Fields(
             givenURL: Uncompared(url),
             exactHeaders: options.headers.map { name, value in
                 Header(folded: ExactText(name.asciiLowercased), value: ExactText(value), name: Uncompared(name))
@@ -62,6 +85,7 @@ struct DownloadRequest: Hashable, Sendable {
             takesChallenges: limits.takesChallenges,
             own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
             validators: options.method == .get ? validators : nil)
+        sent = Sent(fields)
         dataModifier = options.dataModifier
     }
 
@@ -75,41 +99,51 @@ struct DownloadRequest: Hashable, Sendable {
 
     /// The same request without conditions.
     var unconditional: DownloadRequest {
-        var request = self
-        request.sent.validators = nil
-        return request
+        guard validators != nil else { return self }
+        return changing { $0.validators = nil }
     }
 
     /// The same request without conditions, as any other caller may have sent it.
     var common: DownloadRequest {
-        var request = unconditional
-        request.sent.own = nil
+        guard validators != nil || sent.fields.own != nil else { return self }
+        return changing { ($0.validators, $0.own) = (nil, nil) }
+    }
+
+    private func changing(_ change: (inout Sent.Fields) -> Void) -> DownloadRequest {
+        var fields = sent.fields
+        change(&fields)
+        var request = self
+        request.sent = Sent(fields)
         return request
     }
 
     private static let lastOwn = Atomic<UInt64>(0)
 
     /// The URL as libcurl understands it.
-    var webURL: WebURL { sent.webURL }
-    var redirect: RedirectMode { sent.redirect }
-    var delegates: DownloadDelegates? { sent.delegates }
-    var method: RequestMethod { sent.method }
-    var body: [UInt8]? { sent.body }
-    /// What makes the request conditional.
-    var validators: Validators? { sent.validators }
+    var webURL: WebURL { sent.fields.webURL }
+    /// Where it may be led.
+    var redirect: RedirectMode { sent.fields.redirect }
+    /// Who is asked about it.
+    var delegates: DownloadDelegates? { sent.fields.delegates }
+    /// What is asked for.
+    var method: RequestMethod { sent.fields.method }
+    /// What is sent with it.
+    var body: [UInt8]? { sent.fields.body }
+    /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
+    var validators: Validators? { sent.fields.validators }
 
     /// Scheme, host and port: what connections are counted by.
     var host: String { webURL.origin }
 
     /// The URL as given, by the first of those who share the download.
-    var url: String { sent.givenURL.value }
+    var url: String { sent.fields.givenURL.value }
 
     /// Header fields, sorted by name.
-    var headers: [(name: String, value: String)] { sent.exactHeaders.map { ($0.name.value, $0.value.text) } }
+    var headers: [(name: String, value: String)] { sent.fields.exactHeaders.map { ($0.name.value, $0.value.text) } }
 
     /// Credentials.
     var authorization: Authorization? {
-        let texts = sent.exactAuthorization
+        let texts = sent.fields.exactAuthorization
         return switch texts.count {
         case 2: .basic(user: texts[0].text, password: texts[1].text)
         case 1: .bearer(texts[0].text)

@@ -1,0 +1,17 @@
+internal import Synchronization
+
+/// Remembers what was made last and from what: most requests come with the same options as the one before, and those that
+/// wait share what is made of them.
+///
+/// Callable from any thread.
+final class LastValue<Key: Equatable & Sendable, Value: Sendable>: Sendable {
+    private let last = Mutex<(key: Key, value: Value)?>(nil)
+
+    /// What `make` makes of `key`, or made of an equal one the last time.
+    func value(for key: Key, make: () -> Value) -> Value {
+        if let known = last.withLock({ $0 }), known.key == key { return known.value }
+        let made = make()
+        last.withLock { $0 = (key, made) }
+        return made
+    }
+}
