@@ -4,19 +4,25 @@
 /// a small image does. So a plain request goes from thread to thread by itself: the one that asks queues it, the
 /// transport's sends it, one of the pool's stores what came and answers. Whatever else happens goes on in a task.
 extension ImageManager {
-    /// Begins to load an image that a ``glance(at:in:options:needsBytes:burst:)`` has just found missing.
+    /// Begins to load an image that is not to be had from the cache.
     ///
-    /// - Parameter then: Hears of the end, once and from any thread; not before this returns, unless the caller leaves.
+    /// A deadline among the options is not seen to: the caller ends its own wait.
+    ///
+    /// - Parameters:
+    ///   - isMissing: Whether a ``glance(at:in:options:needsBytes:burst:)`` has just found it missing.
+    ///   - then: Hears of the end, once and from any thread; not before this returns, unless the caller leaves.
     /// - Returns: What ends the wait of this caller, with a `CancellationError`. nil if the request is not plain, and
     ///   nothing has been done: ``image(_:in:options:needs:caller:isMissing:)`` takes every one.
     public func begin(
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions, needs: ImageNeeds, caller: ImageCaller,
-        then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
+        isMissing: Bool, then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         let options = completed(given, for: cache)
+        if !options.recipe.isEmpty { return beginMaking(resource, in: cache, options, needs, caller, then: then) }
         let key = CacheKey(resource.cacheKey)
-        // What has been stored here since is in memory.
-        guard options.isPlain, !isOffline(options), cache.memory.peek(key) == nil,
+        guard options.isPlain, !isOffline(options),
+            // What has been stored here since is in memory.
+            options.forceRefresh || isMissing && cache.memory.peek(key) == nil,
             case .network(let url)? = try? source(of: resource.url),
             let request = try? DownloadRequest(url: url, options: options),
             (try? admit(request, key, in: cache, options)) != nil
@@ -26,17 +32,86 @@ extension ImageManager {
         let flying = Flying(
             resource: resource, key: key, cache: cache, request: request,
             outgoing: OutgoingRequest(url: url, options: options), needs: needs, started: started)
+        guard options.mayTryAgain else { return board(flying, options, caller, then: then) }
+        // The first attempt needs no task, for it is the one that may wait long before it begins.
+        let landing = Landing(then)
+        let meter = AttemptMeter()
+        let stop = board(flying, options, meter.counting(caller)) { [self] result in
+            guard case .failure(let error as ImageError) = result else { return landing.end(result) }
+            let seconds = Double(configuration.clock.monotonic() - started) / 1e9
+            let failed = ImageError.Attempt(url: url, error: error, seconds: seconds, bytes: meter.bytes)
+            landing.goOn { [self] in
+                try await load(
+                    resource, in: cache, options, needs, caller, after: FailedAttempt(attempt: failed, started: started)
+                )
+            }
+        }
+        landing.onCancel(stop)
+        return { landing.cancel() }
+    }
+
+    /// Joins those who want the same.
+    ///
+    /// - Returns: What leaves them.
+    private func board(
+        _ flying: Flying, _ options: ImageOptions, _ caller: ImageCaller,
+        then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
+    ) -> @Sendable () -> Void {
         let place = wishes.join(
             flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report
         ) { [self] effort, landing in
             begin(flying, effort, landing)
         } resume: { [self] result in
             guard case .failure(let error as ImageError) = result else { return then(result) }
-            remember(error.first, url, key: resource.cacheKey, in: cache, options)
+            noteFailure(error, of: flying.outgoing.url, key: flying.key.key, in: flying.cache, options)
             then(.failure(error.first))
         }
         caller.joined()
         return { [wishes] in wishes.leave(place.ticket) }
+    }
+
+    /// Begins to load what an image is to be made of, when nothing of it is at hand.
+    private func beginMaking(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
+        then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
+    ) -> (@Sendable () -> Void)? {
+        let home = originals(for: cache, options)
+        // What is made of the image takes its time too, and the deadline is for the download alone.
+        guard options.onFailureImage == nil, options.deadline == nil, lacks(resource, in: cache, home, options) else {
+            return nil
+        }
+        let loading = options.loadingOriginal(of: resource)
+        let landing = Landing(then)
+        let stop = begin(
+            resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller, isMissing: true
+        ) { [self] result in
+            switch result {
+            case .success(let loaded):
+                landing.goOn { [self] in
+                    try await variant(resource, in: cache, options, needs, caller, of: loaded, from: home)
+                }
+            case .failure(let error): landing.end(.failure(error))
+            }
+        }
+        guard let stop else { return nil }
+        landing.onCancel(stop)
+        return { landing.cancel() }
+    }
+
+    /// Whether nothing is at hand of an image that is made: neither itself, nor its original, nor a beginning of its chain.
+    private func lacks(
+        _ resource: Resource, in cache: ImageCache, _ home: ImageCache, _ options: ImageOptions
+    ) -> Bool {
+        guard resource.isOnNetwork else { return false }
+        if options.forceRefresh { return true }
+        func isMissing(_ key: CacheKey, _ cache: ImageCache) -> Bool {
+            (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
+        }
+        return isMissing(CacheKey(resource.cacheKey), home)
+            && isMissing(options.recipe.cacheKey(resource.cacheKey), cache)
+            && ChainPrefix.all(of: options.recipe, forPixels: false).allSatisfy {
+                isMissing($0.recipe.cacheKey(resource.cacheKey), cache)
+            }
     }
 
     /// Begins the work that all share who want the image.
@@ -90,14 +165,16 @@ extension ImageManager.Flying {
 }
 
 extension ImageOptions {
-    /// Whether the image itself is to be loaded from its URL, once and without asking anybody before. The cache's own
-    /// settings are in the options already.
+    /// Whether the image itself is to be loaded from its URL, without asking anybody before. The cache's own settings are
+    /// in the options already.
     fileprivate var isPlain: Bool {
         let fields = box.fields
         return fields.recipe.isEmpty && fields.verifyDecode != true && !fields.wantsPreview
             && fields.originalCache == nil && fields.alternativeSources.isEmpty && fields.onFailureImage == nil
-            && fields.retry.maxRetries == 0 && fields.waitForConnectivity == nil && fields.deadline == nil
             && fields.delegates == nil && (fields.revalidate ?? .never) == .never && fields.staleIfError == nil
-            && !fields.forceRefresh && !fields.onlyFromCache
+            && !fields.onlyFromCache
     }
+
+    /// Whether one failed attempt may not be the end.
+    fileprivate var mayTryAgain: Bool { box.fields.retry.maxRetries > 0 || box.fields.waitForConnectivity != nil }
 }

@@ -7,16 +7,20 @@ extension ImageManager {
     /// - Parameters:
     ///   - standing: What is stored already; the first source is asked if it has changed.
     ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
+    ///   - failed: The first attempt at the first source, if it has been made already.
     func load(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil
+        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil,
+        after failed: FailedAttempt? = nil
     ) async throws -> ImageResult {
-        let started = configuration.clock.monotonic()
+        let now = configuration.clock.monotonic()
+        let started = failed?.started ?? now
         // Of each further attempt the delegate is asked anew.
         let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
         let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
-        return try await deadline.hold(resource.url, now: started) { [self] in
-            try await loadAny(of: [resource.url] + options.alternativeSources, options) { [self] url, meter in
+        return try await deadline.hold(resource.url, now: now) { [self] in
+            let urls = [resource.url] + options.alternativeSources
+            return try await loadAny(of: urls, options, after: failed?.attempt) { [self] url, meter in
                 let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
                 let options = options.scoped(from: resource.url, to: url)
                 do {
@@ -25,13 +29,19 @@ extension ImageManager {
                         meter.counting(caller), standing,
                         outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
                 } catch let error as ImageError {
-                    // What is tried again soon is not settled yet.
-                    let isTriedAgain = options.retry.maxRetries > 0 && error.first.isRetryable
-                    if !isTriedAgain { remember(error.first, url, key: resource.cacheKey, in: cache, options) }
+                    noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
                     throw error
                 }
             }
         }
+    }
+
+    /// Remembers a failure, unless it is tried again soon: it is not settled yet then.
+    func noteFailure(
+        _ error: ImageError, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
+    ) {
+        if options.retry.maxRetries > 0, error.first.isRetryable { return }
+        remember(error.first, url, key: key, in: cache, options)
     }
 
     @inline(never)

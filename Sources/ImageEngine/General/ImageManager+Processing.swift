@@ -123,6 +123,21 @@ extension ImageManager {
 
     // MARK: Making
 
+    /// The image that the recipe of the options makes of an original that has just been loaded into `home`.
+    func variant(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
+        _ caller: ImageCaller, of loaded: ImageResult, from home: ImageCache
+    ) async throws -> ImageResult {
+        if options.recipe.isNothing(for: loaded.record.header) { return loaded }
+        let original = try await pool.run { [self] in try self.original(loaded, in: home, options, mark: nil) }
+        do {
+            return try await variant(of: original, resource, in: cache, options, needs, caller)
+        } catch ImageError.storageFailed where !loaded.record.isIntact(burst: 0) {
+            // It went while it was on its way to the worker: it is loaded anew.
+            return try await variant(resource, in: cache, options, needs, caller)
+        }
+    }
+
     /// The image that the recipe of the options makes of a resource.
     @inline(never)
     func variant(

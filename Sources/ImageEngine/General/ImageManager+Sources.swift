@@ -5,6 +5,13 @@ extension ImageManager {
     /// Loads an image from one source; a failure of it is no error of ours yet.
     typealias SourceLoader = @Sendable (_ url: String, _ meter: AttemptMeter) async throws -> ImageResult
 
+    /// An attempt that was made before anything else was done for the request.
+    struct FailedAttempt: Sendable {
+        let attempt: ImageError.Attempt
+        /// When the request began, on a clock that never goes back.
+        let started: Int
+    }
+
     private enum SourceEvent: Sendable {
         case image(ImageResult)
         case failure(source: Int, [ImageError.Attempt])
@@ -13,15 +20,18 @@ extension ImageManager {
 
     /// Tries the sources as the options say: in order, or beside each other when one keeps us waiting.
     ///
+    /// - Parameter failed: The first attempt at the first source, if it has been made.
     /// - Throws: The first source's error, for the others only stood by, with all that failed.
-    func loadAny(of urls: [String], _ options: ImageOptions, _ load: @escaping SourceLoader) async throws -> ImageResult
-    {
+    func loadAny(
+        of urls: [String], _ options: ImageOptions, after failed: ImageError.Attempt? = nil,
+        _ load: @escaping SourceLoader
+    ) async throws -> ImageResult {
         if let pause = options.hedgeAfter, urls.count > 1 {
             return try await race(urls, pause, options, load)
         }
         var attempts: [ImageError.Attempt] = []
-        for url in urls {
-            switch try await attempt(url, options, load) {
+        for (index, url) in urls.enumerated() {
+            switch try await attempt(url, options, after: index == 0 ? failed : nil, load) {
             case .success(let image): return image
             case .failure(let failure): attempts += failure.attempts
             }
@@ -73,32 +83,36 @@ extension ImageManager {
     }
 
     /// Tries one source as often as the options say.
+    ///
+    /// - Parameter failed: The first attempt, if it has been made.
     private func attempt(
-        _ url: String, _ options: ImageOptions, _ load: SourceLoader
+        _ url: String, _ options: ImageOptions, after failed: ImageError.Attempt? = nil, _ load: SourceLoader
     ) async throws -> Result<ImageResult, SourceFailure> {
         var failure = SourceFailure()
         var generator = SystemRandomNumberGenerator()
         var connectivity = ConnectivityWait(limit: options.waitForConnectivity)
         // The attempt that met no network is none of those that the options allow.
         var uncounted = 0
+        var last = failed
         while true {
+            if let attempt = last {
+                failure.attempts.append(attempt)
+                if ConnectivityWait.concerns(attempt.error), try await comesBack(&connectivity) {
+                    uncounted = 1
+                } else {
+                    let count = failure.attempts.count - uncounted
+                    guard let delay = options.retry.delay(before: count, after: attempt.error, using: &generator)
+                    else { return .failure(failure) }
+                    try await Task.sleep(for: .seconds(delay))
+                }
+            }
             let meter = AttemptMeter()
             let started = configuration.clock.monotonic()
             do {
                 return .success(try await load(url, meter))
             } catch let error as ImageError {
                 let seconds = Double(configuration.clock.monotonic() - started) / 1e9
-                failure.attempts.append(
-                    ImageError.Attempt(url: url, error: error.first, seconds: seconds, bytes: meter.bytes))
-                if ConnectivityWait.concerns(error.first), try await comesBack(&connectivity) {
-                    uncounted = 1
-                    continue
-                }
-                let count = failure.attempts.count - uncounted
-                guard let delay = options.retry.delay(before: count, after: error.first, using: &generator) else {
-                    return .failure(failure)
-                }
-                try await Task.sleep(for: .seconds(delay))
+                last = ImageError.Attempt(url: url, error: error.first, seconds: seconds, bytes: meter.bytes)
             }
         }
     }

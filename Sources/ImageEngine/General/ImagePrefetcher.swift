@@ -233,10 +233,14 @@ public final class ImagePrefetcher: Sendable {
         let (needs, caller) = (options.cacheMemoryOnly ? [] : ImageNeeds.file, ImageCaller(priority: priority))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let stop = manager.begin(resource, in: cache, options: options, needs: needs, caller: caller) {
-                    continuation.resume(with: $0)
-                }
-                if let stop { return keep(stop, for: url) }
+                // The other way sees to a deadline.
+                let begun =
+                    options.deadline != nil
+                    ? nil
+                    : manager.begin(
+                        resource, in: cache, options: options, needs: needs, caller: caller, isMissing: true
+                    ) { continuation.resume(with: $0) }
+                if let begun { return keep(begun, for: url) }
                 let task = Task { [manager, cache, options] in
                     do {
                         continuation.resume(

@@ -202,16 +202,17 @@ extension Invocation {
                 entry.stopPrevious()
                 turn.limit(call, url.text, options.deadline)
             } begin: { call, end in
-                guard form == .path, tokens == nil, missing.isSeen.load(ordering: .relaxed) else { return false }
+                guard form == .path, tokens == nil else { return false }
                 let caller = ImageCaller(
                     priority: entry.priority, joined: { entry.stopPrevious() }, arrived: arrived)
                 let stop = manager.begin(
-                    resource, in: cache, options: options, needs: form.needs, caller: caller
+                    resource, in: cache, options: options, needs: form.needs, caller: caller,
+                    isMissing: missing.isSeen.load(ordering: .relaxed)
                 ) { result in
                     end(result.map { ImageReply(image: $0, form: form) })
                 }
                 guard let stop else { return false }
-                turn.come()
+                turn.limit(call, url.text, options.deadline)
                 call.onCancel(stop)
                 return true
             } work: { call in

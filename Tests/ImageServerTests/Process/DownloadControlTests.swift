@@ -62,6 +62,22 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
+    /// A-261: what is loaded anew is on its way already; the cache would not have been asked for it.
+    @Test func theSameImageInTheSlotIsNotDownloadedTwiceToRefreshItEither() throws {
+        let web = try web()
+        defer { web.stop() }
+        let server = try server()
+        try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover"}"#))
+        try waitUntil("it is under way") { web.requests.count == 1 }
+        try server.request(2, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover","forceRefresh":true}"#))
+        #expect(try server.next()?["error"]?["code"]?.integer == -32800)
+        gate.open()
+        let last = try #require(try server.next())
+        #expect(last["id"]?.integer == 2 && last["result"] != nil)
+        #expect(web.requests.count == 1 && web.droppedCount == 0)
+        #expect(server.finish() == 0)
+    }
+
     /// A-148: what is asked for in the slot is another way of getting the same, which waits for the turn of the older.
     @Test func aNewerRequestInTheSlotDoesNotWaitForTheOlderOne() throws {
         let web = try web()
@@ -69,7 +85,7 @@ struct DownloadControlTests {
         let server = try server()
         try server.request(1, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover"}"#))
         try waitUntil("it is under way") { web.requests.count == 1 }
-        try server.request(2, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover","forceRefresh":true}"#))
+        try server.request(2, "retrieve", retrieve(web, "/held/a", #"{"slot":"cover","headers":{"X-Other":"1"}}"#))
         #expect(try server.next()?["error"]?["code"]?.integer == -32800)
         try waitUntil("the newer is under way") { web.requests.count == 2 && web.droppedCount == 1 }
         gate.open()

@@ -1,0 +1,159 @@
+import ImageRecipes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// A request that waits for its download holds no task; whatever comes of it is as if it had one.
+@Suite struct DirectTests {
+    private let engine: TestEngine
+    private let picture = hollowPNG(width: 7)
+
+    init() throws { engine = try TestEngine { $0.downloader.proxy = .none } }
+
+    /// A server that answers what `answer` makes of how often it was asked.
+    private func server(_ answer: @escaping @Sendable (Int) -> Script) throws -> LocalServer {
+        let count = Atomic(0)
+        return try LocalServer { _ in answer(count.add(1, ordering: .relaxed).newValue) }
+    }
+
+    private static func retrying(_ count: Int, seconds: Double = 0) -> ImageOptions {
+        ImageOptions { $0.retry = RetryStrategy(maxRetries: count, interval: .seconds(seconds)) }
+    }
+
+    /// D-25.
+    @Test(arguments: [false, true]) func everyAttemptIsListedWithItsTimeAndBytes(isDirect: Bool) async throws {
+        let clock = engine.clock
+        let server = try server { count in
+            clock.advance(seconds: Double(count))
+            return count == 2 ? Script.head(200, length: 100).raw("0123456789").closing() : .reply(503, [:], [])
+        }
+        defer { server.stop() }
+        do {
+            _ = try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(2) }
+            Issue.record("it came")
+        } catch ImageError.afterAttempts(let attempts) {
+            #expect(attempts.map(\.url) == Array(repeating: server.url("/a"), count: 3))
+            #expect(attempts.map(\.status) == [503, nil, 503] && attempts.map(\.seconds) == [1, 2, 3])
+            #expect(attempts.map(\.bytes) == [0, 10, 0])
+        }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test(arguments: [false, true]) func oneOfTheFurtherAttemptsBringsTheImage(isDirect: Bool) async throws {
+        let server = try server { [picture] in $0 < 3 ? .reply(503, [:], []) : .reply(200, [:], picture) }
+        defer { server.stop() }
+        let image = try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(5) }
+        #expect(image.record.header.width == 7 && image.cacheType == .none && server.requests.count == 3)
+        #expect(engine.manager.statistics.misses == 1, "however many attempts it takes")
+    }
+
+    /// E2-12.
+    @Test(arguments: [false, true]) func whoLeavesBetweenTwoAttemptsIsToldAtOnce(isDirect: Bool) async throws {
+        let server = try server { _ in .reply(503, [:], []) }
+        defer { server.stop() }
+        let task = Task { [engine] in
+            try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(1, seconds: 3600) }
+        }
+        try await eventually { [engine] in engine.manager.statistics.failedDownloads == 1 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [false, true]) func failureThatIsNotTriedAgainIsRemembered(isDirect: Bool) async throws {
+        let server = try server { _ in .reply(404, [:], []) }
+        defer { server.stop() }
+        for isRemembered in [false, true] {
+            do {
+                _ = try await engine.image(server.url("/a"), isDirect: isDirect) {
+                    $0 = Self.retrying(3)
+                    $0.negativeCache = 60
+                }
+                Issue.record("it came")
+            } catch ImageError.remembered {
+                #expect(isRemembered)
+            } catch ImageError.invalidStatusCode(404, _, _) {
+                #expect(!isRemembered)
+            }
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [false, true]) func refreshLoadsWhatIsInMemoryOnceMore(isDirect: Bool) async throws {
+        let server = try server { .reply(200, [:], hollowPNG(width: $0)) }
+        defer { server.stop() }
+        #expect(try await engine.image(server.url("/a")).record.header.width == 1)
+        let again = try await engine.image(server.url("/a"), isDirect: isDirect) { $0.forceRefresh = true }
+        #expect(again.record.header.width == 2 && again.cacheType == .none)
+    }
+
+    /// E2-4: nothing is looked for twice, and who leaves while the original comes leaves no download behind.
+    @Test func originalOfWhatIsMadeIsLoadedWithoutATaskToo() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try LocalServer { _ in Script.empty.waiting(for: gate) }
+        defer { server.stop() }
+        let blur = try Blur(radius: 1)
+        let tasks = (0..<2).map { _ in
+            Task { [engine] in try await engine.image(server.url("/a")) { $0.recipe.processors = [.blur(blur)] } }
+        }
+        try await eventually { [engine] in
+            engine.manager.statistics.merged == 1 && server.requests.count == 1
+        }
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        #expect(server.requests.count == 1 && server.droppedCount == 0)
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        try await eventually("nobody wants it") { server.droppedCount == 1 }
+    }
+
+    /// Whether a request is begun without a task; what is begun is broken off.
+    private func isBegun(_ url: String, isMissing: Bool = true, _ change: (inout ImageOptions) -> Void) -> Bool {
+        let stop = engine.manager.begin(
+            Resource(url: url, cacheKey: nil), in: engine.cache, options: ImageOptions(change), needs: .file,
+            caller: ImageCaller(priority: CallPriority(0.5)), isMissing: isMissing
+        ) { _ in }
+        stop?()
+        return stop != nil
+    }
+
+    @Test func whatMayHaveToBeLookedForOrAskedIsNotBegun() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try LocalServer { [picture] request in
+            request.path == "/there" ? .reply(200, [:], picture) : Script.empty.waiting(for: gate)
+        }
+        defer { server.stop() }
+        let url = server.url("/a")
+        let blur = try Blur(radius: 1)
+        for change: (inout ImageOptions) -> Void in [
+            { _ in }, { $0 = Self.retrying(1) }, { $0.waitForConnectivity = 1 }, { $0.forceRefresh = true },
+            { $0.timeout = 1 }, { $0.recipe.processors = [.blur(blur)] },
+            {
+                $0 = Self.retrying(1)
+                $0.recipe.processors = [.blur(blur)]
+            },
+        ] { #expect(isBegun(url, change)) }
+        for change: (inout ImageOptions) -> Void in [
+            { $0.onlyFromCache = true }, { $0.offline = true }, { $0.alternativeSources = [url] },
+            { $0.revalidate = .always }, { $0.staleIfError = 5 }, { $0.verifyDecode = true },
+            { $0.onFailureImage = "/a.png" }, { $0.originalCache = "other" }, { $0.wantsPreview = true },
+            {
+                $0.onFailureImage = "/a.png"
+                $0.recipe.processors = [.blur(blur)]
+            },
+            {
+                $0.deadline = 5
+                $0.recipe.processors = [.blur(blur)]
+            },
+        ] { #expect(!isBegun(url, change)) }
+        #expect(!isBegun(url, isMissing: false) { _ in })
+        #expect(!isBegun("file:///a.png") { $0.recipe.processors = [.blur(blur)] })
+        _ = try await engine.image(server.url("/there"))
+        #expect(!isBegun(server.url("/there")) { $0.recipe.processors = [.blur(blur)] }, "its original is there")
+        #expect(!isBegun(server.url("/there")) { _ in }, "it has been stored meanwhile")
+    }
+}
