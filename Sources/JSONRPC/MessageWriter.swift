@@ -181,18 +181,19 @@ final class MessageWriter: Sendable {
 
     private func flush() {
         while true {
-            let batch: (bytes: [UInt8], offset: Int)? = state.withLock { state in
+            var bytes: [UInt8] = []
+            let start: Int? = state.withLock { state in
                 guard !state.isWriting, !state.isGone, state.unsent > 0 else { return nil }
                 state.isWriting = true
                 if state.current.isEmpty { swap(&state.current, &state.pending) }
-                let batch = (state.current, state.offset)
-                state.inHand = state.current.count - state.offset
-                state.current = []
+                swap(&state.current, &bytes)
+                let start = state.offset
+                state.inHand = bytes.count - start
                 state.offset = 0
-                return batch
+                return start
             }
-            guard let batch else { return }
-            switch write(batch.bytes, from: batch.offset) {
+            guard let start else { return }
+            switch write(&bytes, from: start) {
             case .wrote: continue
             case .wouldBlock: return wake.signal()
             case .gone: return markGone()
@@ -201,7 +202,7 @@ final class MessageWriter: Sendable {
     }
 
     /// Writes what fits and hands back the rest; the flag is ours and is given up here.
-    private func write(_ bytes: consuming [UInt8], from start: Int) -> OutputDescriptor.Outcome {
+    private func write(_ bytes: inout [UInt8], from start: Int) -> OutputDescriptor.Outcome {
         var offset = start
         var outcome = OutputDescriptor.Outcome.wrote(0)
         bytes.withUnsafeBytes { bytes in
@@ -210,20 +211,18 @@ final class MessageWriter: Sendable {
                 if case .wrote(let count) = outcome { offset += count }
             }
         }
-        let isDone = offset == bytes.count
-        let hasDrained = state.withLock { [bytes, outcome] state in
+        if offset == bytes.count {
+            // Kept for its capacity: a busy connection writes without allocating. Nobody else may have a copy then.
+            if bytes.capacity <= 1 << 18 { bytes.removeAll(keepingCapacity: true) } else { bytes = [] }
+            offset = 0
+        }
+        let hasDrained = state.withLock { state in
             let before = state.unsent
             state.isWriting = false
             state.inHand = 0
             state.isFull = outcome == .wouldBlock
-            if !isDone {
-                state.current = bytes
-                state.offset = offset
-            } else if bytes.capacity <= 1 << 18 {
-                // Kept for its capacity: a busy connection writes without allocating.
-                state.current = bytes
-                state.current.removeAll(keepingCapacity: true)
-            }
+            swap(&state.current, &bytes)
+            state.offset = offset
             return before > lowWater && state.unsent <= lowWater
         }
         if hasDrained { onDrain() }
