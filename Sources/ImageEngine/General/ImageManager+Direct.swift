@@ -134,6 +134,8 @@ extension ImageManager {
                         withExtendedLifetime(departure) {}
                     }
                 }
+            // Nobody waits any more, and thousands may have left at once.
+            case .failure(let error) where landing.isCancelled: landing.end(.failure(error))
             case .failure(is Interruption), .failure(is ImageDownloader.EndedForAnother):
                 landing.goOn { [self] in try await fly(flying, departure, effort) }
             // Not on the thread that tells: whoever waits may begin anew at once.

@@ -11,7 +11,7 @@ public final class CallPriority: Sendable {
         var floor = -Double.infinity
         var effective: Double { max(value, floor) }
         var lastToken: UInt64 = 0
-        var observers: [UInt64: @Sendable () -> Void] = [:]
+        var observers = OneOrMany<UInt64, @Sendable () -> Void>()
     }
 
     /// The priority of what nobody waits for: prefetching.
@@ -64,7 +64,7 @@ public final class CallPriority: Sendable {
 
     /// Tells the observers.
     public func notify() {
-        let observers = state.withLock { Array($0.observers.values) }
+        let observers = state.withLock { $0.observers.values }
         for observer in observers { observer() }
     }
 

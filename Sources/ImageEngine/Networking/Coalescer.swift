@@ -68,7 +68,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private struct Flight: Sendable {
         let number: UInt64
-        private(set) var waiters: [UInt64: Waiter] = [:]
+        private(set) var waiters = OneOrMany<UInt64, Waiter>()
         private var tally = PriorityTally()
         let landing: Landing<Value>
         let progress = ProgressBoard()
@@ -228,7 +228,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let landed else { return }
         landed.progress.close()
         // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
-        for (_, waiter) in landed.waiters {
+        for waiter in landed.waiters.values {
             waiter.priority.forget(waiter.token)
             waiter.resume(result)
         }

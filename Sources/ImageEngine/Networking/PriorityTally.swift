@@ -3,7 +3,7 @@
 /// Adding one, and taking one out that is not the last of the most urgent, costs the same however many there are; else
 /// it costs as much as there are different priorities.
 public struct PriorityTally: Sendable {
-    private var counts: [Double: Int] = [:]
+    private var counts = OneOrMany<Double, Int>()
     /// The highest of all; nil when nobody waits.
     public private(set) var most: Double?
 
@@ -12,7 +12,7 @@ public struct PriorityTally: Sendable {
 
     /// Adds one who waits.
     public mutating func add(_ value: Double) {
-        counts[value, default: 0] += 1
+        counts[value] = (counts[value] ?? 0) + 1
         most = max(most ?? value, value)
     }
 

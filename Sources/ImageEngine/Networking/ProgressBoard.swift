@@ -6,7 +6,7 @@ final class ProgressBoard: Sendable {
 
     private struct State {
         var latest: DownloadProgress?
-        var reports: [UInt64: Report] = [:]
+        var reports = OneOrMany<UInt64, Report>()
         var isClosed = false
     }
 
@@ -27,19 +27,19 @@ final class ProgressBoard: Sendable {
 
     /// Tells everybody how far the work is. Called for every piece that comes.
     func post(_ progress: DownloadProgress) {
-        let reports = state.withLock { state -> [UInt64: Report] in
-            if state.isClosed { return [:] }
+        let reports = state.withLock { state -> [Report] in
+            if state.isClosed { return [] }
             state.latest = progress
-            return state.reports
+            return state.reports.values
         }
-        for (_, report) in reports { report(progress) }
+        for report in reports { report(progress) }
     }
 
     /// The work is over: nothing is told any more.
     func close() {
         state.withLock { state in
             state.isClosed = true
-            state.reports = [:]
+            state.reports = OneOrMany()
         }
     }
 }
