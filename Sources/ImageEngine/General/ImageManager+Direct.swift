@@ -120,11 +120,9 @@ extension ImageManager {
     ) {
         let departure = departure(of: flying)
         guard flying.isPlain else { return landing.goOn { [self] in try await fly(flying, departure, effort) } }
-        let boarding = ImageDownloader.Boarding(
-            atOnce: { [self] in boardAtOnce(flying, departure) },
-            later: { [self] in try await board(flying, departure) })
         let ticket = downloader.begin(
-            flying.request, priority: effort.priority, report: noting(effort.report, departure), boarding: boarding
+            flying.request, priority: effort.priority, report: effort.report,
+            boarding: boarding(flying, departure)
         ) { [self] result in
             switch result {
             case .success(let download):

@@ -138,8 +138,8 @@ extension ImageManager {
             if let hit = departure.use({ $0.hit }) { return (hit, nil) }
             do {
                 let download = try await downloader.download(
-                    flying.request, priority: effort.priority, report: noting(effort.report, departure),
-                    boarding: { [self] in try await board(flying, departure) })
+                    flying.request, priority: effort.priority, report: effort.report,
+                    boarding: boarding(flying, departure))
                 return (nil, download)
             } catch Interruption.hasLanded {
                 // It may have been somebody else's boarding that found another one's image.
@@ -151,21 +151,21 @@ extension ImageManager {
         }
     }
 
-    /// Lets those that wait for the flight know that it gets on.
-    func noting(
-        _ report: @escaping @Sendable (DownloadProgress) -> Void, _ departure: Departure
-    ) -> @Sendable (DownloadProgress) -> Void {
-        { [monotonic = configuration.clock.monotonic] progress in
-            departure.flight?.noteProgress(
-                at: monotonic(), since: departure.started, every: departure.interval)
-            report(progress)
-        }
+    /// What is done for the download of an image by the one who begins it.
+    func boarding(_ flying: Flying, _ departure: Departure) -> ImageDownloader.Boarding {
+        ImageDownloader.Boarding(
+            atOnce: { [self] in boardAtOnce(flying, departure) },
+            later: { [self] in try await board(flying, departure) },
+            // Those that wait for the flight know that it gets on.
+            note: { [monotonic = configuration.clock.monotonic] _ in
+                departure.flight?.noteProgress(at: monotonic(), since: departure.started, every: departure.interval)
+            })
     }
 
     /// Sees to it, with the slot in hand, that nobody else brings the image.
     ///
     /// - Throws: ``Interruption``.
-    func board(_ flying: Flying, _ departure: Departure) async throws {
+    private func board(_ flying: Flying, _ departure: Departure) async throws {
         if departure.use({ $0.hit == nil }) {
             try await board(departure, in: flying.cache)
             guard let hit = try await landed(flying, departure) else { return }
@@ -177,7 +177,7 @@ extension ImageManager {
     /// The same, if that takes no waiting.
     ///
     /// - Returns: false if somebody else brings the image, or may do so.
-    func boardAtOnce(_ flying: Flying, _ departure: Departure) -> Bool {
+    private func boardAtOnce(_ flying: Flying, _ departure: Departure) -> Bool {
         if let identity = departure.identity, departure.use({ !$0.isSettled }) {
             guard let attempt = flying.cache.flights.takeAtOnce(identity), departure.settle(attempt) else {
                 return false

@@ -1,14 +1,25 @@
 /// Downloads without a task, as long as nothing out of the ordinary happens: what is done between two waits is done where
 /// the first of them ends. Whatever else comes of one goes on in a task.
 extension ImageDownloader {
-    /// What is done with the slot in hand, before anything is sent.
+    /// What the one who begins a download does for it with the slot in hand, before anything is sent and meanwhile; also
+    /// when it has left and others still wait. It is held until the download has ended.
     struct Boarding: Sendable {
-        /// Does it, if that takes no waiting.
+        /// Does what comes before, if that takes no waiting.
         ///
         /// - Returns: Whether the download may begin; ``later`` tells why not.
-        let atOnce: @Sendable () -> Bool
+        var atOnce: @Sendable () -> Bool = { true }
         /// Does it whatever it takes; what it throws ends the download before it began.
-        let later: @Sendable () async throws -> Void
+        var later: @Sendable () async throws -> Void = {}
+        /// Hears how far the download is.
+        var note: @Sendable (DownloadProgress) -> Void = { _ in }
+
+        /// A report that this hears too.
+        func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void) -> @Sendable (DownloadProgress) -> Void {
+            { [note] progress in
+                note(progress)
+                report(progress)
+            }
+        }
     }
 
     /// Begins the download of a body, or joins one under way.
@@ -55,9 +66,9 @@ extension ImageDownloader {
             giveBack(slot)
             return landing.end(.failure(CancellationError()))
         }
-        var exchange = exchange(sharing, slot, report)
+        var exchange = exchange(sharing, slot, boarding.noting(report))
         guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
-            return landing.goOn { [self] in try await ride(sharing, slot, report, boarding.later) }
+            return landing.goOn { [self] in try await ride(sharing, slot, report, boarding) }
         }
         let id = transport.begin(exchange, leg) { [self, exchange] outcome in
             arrive(exchange, leg, outcome, slot, landing)

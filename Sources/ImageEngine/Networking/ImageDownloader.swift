@@ -200,10 +200,10 @@ public final class ImageDownloader: Sendable {
 
     /// The body of `request`, downloaded once however many callers overlap.
     ///
-    /// - Parameter boarding: Called with the slot in hand; what it throws ends the download before it began.
+    /// - Parameter boarding: Of the one who begins it.
     func download(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
-        boarding: @escaping @Sendable () async throws -> Void = {}
+        boarding: Boarding = Boarding()
     ) async throws -> Download {
         var isStrict = false
         while true {
@@ -218,7 +218,7 @@ public final class ImageDownloader: Sendable {
 
     private func join(
         _ sharing: Sharing, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?,
-        _ boarding: @escaping @Sendable () async throws -> Void
+        _ boarding: Boarding
     ) async throws -> Download {
         let request = sharing.request
         let seat = SharedSeat(request)
@@ -240,11 +240,15 @@ public final class ImageDownloader: Sendable {
     /// A download with its slot in hand, which is given back.
     func ride(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ boarding: @Sendable () async throws -> Void
+        _ boarding: Boarding
     ) async throws -> Download {
-        defer { giveBack(slot) }
-        try await boarding()
-        return try await counted(within: sharing.request.limits) { try await perform(sharing, slot, report) }
+        defer {
+            giveBack(slot)
+            withExtendedLifetime(boarding) {}
+        }
+        try await boarding.later()
+        let noting = boarding.noting(report)
+        return try await counted(within: sharing.request.limits) { try await perform(sharing, slot, noting) }
     }
 
     func counted(within limits: DownloadLimits, _ work: () async throws -> Download) async throws -> Download {

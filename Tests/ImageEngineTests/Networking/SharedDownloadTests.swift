@@ -206,8 +206,8 @@ import Testing
         #expect(slow.manager.statistics.downloads == 1 && other.manager.statistics.downloads == 19)
     }
 
-    /// A large body takes its time: as long as it gets on, it is waited for.
-    @Test func downloadThatGetsOnIsWaitedFor() async throws {
+    /// A large body takes its time: as long as it gets on, it is waited for, whoever it is now that still wants it.
+    @Test(arguments: [false, true]) func downloadThatGetsOnIsWaitedFor(itsFirstLeaves: Bool) async throws {
         let gates = (0..<3).map { _ in Gate() }
         let body = hollowPNG(width: 9, count: 900_000)
         let server = try LocalServer { _ in
@@ -226,6 +226,21 @@ import Testing
         try await eventually { server.requests.count == 1 }
         let second = start(other, server)
         try await otherWaits()
+        let third = Task { [one] in
+            guard itsFirstLeaves else { return [UInt8]() }
+            return try await one.image(
+                server.url("/a.png"), key: "a", bytes: true,
+                {
+                    $0.timeout = 600
+                    $0.maxBytes = 1 << 30
+                }, report: { heard.note($0.received) }
+            ).bytes ?? []
+        }
+        if itsFirstLeaves {
+            try await eventually { [one] in one.manager.statistics.merged == 1 }
+            first.cancel()
+            await #expect(throws: CancellationError.self) { try await first.value }
+        }
         for (number, gate) in gates.enumerated() {
             for engine in [one, other] { engine.clock.advance(seconds: 10) }
             let noted = other.cache.flights.progress(of: try identity(server))
@@ -240,7 +255,7 @@ import Testing
                 try await eventually("a look") { [other] in other.manager.pool.submittedCount > looks + 1 }
             }
         }
-        #expect(try await first.value.bytes == body)
+        #expect(try await itsFirstLeaves ? third.value == body : first.value.bytes == body)
         #expect(try await second.value.bytes == body)
         #expect(server.requests.count == 1)
     }
