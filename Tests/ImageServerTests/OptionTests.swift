@@ -218,6 +218,8 @@ import Testing
         (#"{"retry":{"maxRetries":1,"interval":{"secs":1,"max":2}}}"#, "not an object with \"secs\" and \"max\"."),
         (#"{"authorization":{"basic":{"user":"u"}}}"#, "\"options.authorization.basic.password\" is missing."),
         (#"{"authorization":"Basic czpz"}"#, "{\"bearer\": …}, not a string."),
+        (#"{"authorization":{"bearer":98765}}"#, "authorization.bearer\" must be a string, not an integer."),
+        (#"{"authorization":{"s3cret":1}}"#, "{\"bearer\": …}, not an object."),
         (#"{"timeout":1e300}"#, "up to 86400, not 1e+300."),
         (#"{"timeout":-0.5}"#, "up to 86400, not -0.5."),
     ])

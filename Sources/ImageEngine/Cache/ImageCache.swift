@@ -87,11 +87,21 @@ public final class ImageCache: Sendable {
 
     /// What options are completed with.
     private struct Completion: Equatable {
-        let options: ImageOptions
         let revalidate: Revalidation
         let negativeCache: Int
         let verifiesDecode: Bool
         let timeout: Double?
+
+        func complete(_ options: ImageOptions) -> ImageOptions {
+            var options = options
+            options.change { fields in
+                fields.revalidate = fields.revalidate ?? revalidate
+                fields.negativeCache = fields.negativeCache ?? Double(negativeCache)
+                fields.verifyDecode = verifiesDecode
+                fields.timeout = fields.timeout ?? timeout
+            }
+            return options
+        }
     }
 
     /// - Parameters:
@@ -132,18 +142,10 @@ public final class ImageCache: Sendable {
         }
         let (revalidate, negativeCache) = settings.withLock { ($0.revalidate, $0.negativeCache) }
         let said = Completion(
-            options: options, revalidate: revalidate, negativeCache: negativeCache,
-            verifiesDecode: verifiesDecode(options), timeout: timeout)
-        return completions.value(for: said) {
-            var options = options
-            options.change { fields in
-                fields.revalidate = fields.revalidate ?? said.revalidate
-                fields.negativeCache = fields.negativeCache ?? Double(said.negativeCache)
-                fields.verifyDecode = said.verifiesDecode
-                fields.timeout = fields.timeout ?? timeout
-            }
-            return options
-        }
+            revalidate: revalidate, negativeCache: negativeCache, verifiesDecode: verifiesDecode(options),
+            timeout: timeout)
+        // Those who say nothing, most of them, share what is made of that. Nothing that anybody says is remembered.
+        return options.isStandard ? completions.value(for: said) { said.complete(options) } : said.complete(options)
     }
 
     /// Whether an image is only answered to a request once all of it has been decoded.

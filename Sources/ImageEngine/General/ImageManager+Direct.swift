@@ -75,14 +75,34 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
-        let home = originals(for: cache, options)
         // What is made of the image takes its time too, and the deadline is for the download alone.
-        guard options.onFailureImage == nil, options.deadline == nil, lacks(resource, in: cache, home, options) else {
+        guard resource.isOnNetwork, options.isPlainlyLoaded, options.onFailureImage == nil, options.deadline == nil
+        else {
             return nil
         }
-        let loading = options.loadingOriginal(of: resource)
         let landing = Landing(then)
-        let stop = begin(
+        let isQueued = Once(true)
+        // A long chain has many beginnings to look for: not on the thread that asks.
+        pool.submit { [self] in
+            guard isQueued.take() != nil else { return }
+            let home = originals(for: cache, options)
+            guard lacks(resource, in: cache, home, options),
+                let stop = beginOriginal(of: resource, home, for: cache, options, needs, caller, landing)
+            else {
+                return landing.goOn { [self] in try await variant(resource, in: cache, options, needs, caller) }
+            }
+            landing.onCancel(stop)
+        }
+        landing.onCancel { if isQueued.take() != nil { landing.end(.failure(CancellationError())) } }
+        return { landing.cancel() }
+    }
+
+    private func beginOriginal(
+        of resource: Resource, _ home: ImageCache, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
+        _ caller: ImageCaller, _ landing: Landing<ImageResult>
+    ) -> (@Sendable () -> Void)? {
+        let loading = options.loadingOriginal(of: resource)
+        return begin(
             resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller, isMissing: true
         ) { [self] result in
             switch result {
@@ -93,16 +113,12 @@ extension ImageManager {
             case .failure(let error): landing.end(.failure(error))
             }
         }
-        guard let stop else { return nil }
-        landing.onCancel(stop)
-        return { landing.cancel() }
     }
 
     /// Whether nothing is at hand of an image that is made: neither itself, nor its original, nor a beginning of its chain.
     private func lacks(
         _ resource: Resource, in cache: ImageCache, _ home: ImageCache, _ options: ImageOptions
     ) -> Bool {
-        guard resource.isOnNetwork else { return false }
         if options.forceRefresh { return true }
         func isMissing(_ key: CacheKey, _ cache: ImageCache) -> Bool {
             (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
@@ -169,8 +185,13 @@ extension ImageOptions {
     /// in the options already.
     fileprivate var isPlain: Bool {
         let fields = box.fields
-        return fields.recipe.isEmpty && fields.verifyDecode != true && !fields.wantsPreview
-            && fields.originalCache == nil && fields.alternativeSources.isEmpty && fields.onFailureImage == nil
+        return isPlainlyLoaded && fields.recipe.isEmpty && fields.originalCache == nil && fields.onFailureImage == nil
+    }
+
+    /// Whether the image, or what it is made of, is loaded from its URL without asking anybody before.
+    fileprivate var isPlainlyLoaded: Bool {
+        let fields = box.fields
+        return fields.verifyDecode != true && !fields.wantsPreview && fields.alternativeSources.isEmpty
             && fields.delegates == nil && (fields.revalidate ?? .never) == .never && fields.staleIfError == nil
             && !fields.onlyFromCache
     }

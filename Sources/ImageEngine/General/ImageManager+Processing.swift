@@ -133,16 +133,18 @@ extension ImageManager {
         do {
             return try await variant(of: original, resource, in: cache, options, needs, caller)
         } catch ImageError.storageFailed where !loaded.record.isIntact(burst: 0) {
-            // It went while it was on its way to the worker: it is loaded anew.
-            return try await variant(resource, in: cache, options, needs, caller)
+            // It went while it was on its way to the worker: it is loaded anew, once (E2-65).
+            return try await variant(resource, in: cache, options, needs, caller, isLastTry: true)
         }
     }
 
     /// The image that the recipe of the options makes of a resource.
+    ///
+    /// - Parameter isLastTry: Whether an original that goes on its way to the worker is not loaded anew.
     @inline(never)
     func variant(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller
+        _ caller: ImageCaller, isLastTry: Bool = false
     ) async throws -> ImageResult {
         // What may have to be checked with its server is checked by its original.
         let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
@@ -160,7 +162,7 @@ extension ImageManager {
                 }
             }
         }
-        for isLastTry in [false, true] {
+        for isLastTry in isLastTry ? [true] : [false, true] {
             let original = try await original(of: resource, in: cache, options, caller)
             try Task.checkCancellation()
             if options.recipe.isNothing(for: original.result.record.header) { return original.result }

@@ -75,11 +75,7 @@ public struct ImageOptions: Hashable, Sendable {
     }
 
     /// The options that decide how an image is kept; those that decide how it is loaded are at their defaults.
-    var keepingOnlyCacheOptions: ImageOptions { Self.lastKept.value(for: self) { onlyCacheOptions } }
-
-    private static let lastKept = LastValue<ImageOptions, ImageOptions>()
-
-    private var onlyCacheOptions: ImageOptions {
+    var keepingOnlyCacheOptions: ImageOptions {
         let fields = box.fields
         var kept = Fields()
         kept.forceRefresh = fields.forceRefresh
@@ -96,8 +92,14 @@ public struct ImageOptions: Hashable, Sendable {
         kept.revalidate = fields.revalidate
         kept.verifyDecode = fields.verifyDecode
         if fields.verifyDecode == true { kept.limits = fields.limits }
-        return ImageOptions(kept)
+        // Most who wait keep alike. There is no text among these that may be another one and yet equal.
+        return Self.lastKept.value(for: kept) { ImageOptions(kept) }
     }
+
+    private static let lastKept = LastValue<Fields, ImageOptions>()
+
+    /// Whether nothing was said; options that say the defaults may count as said.
+    var isStandard: Bool { box === Self.standard }
 }
 
 extension ImageOptions {

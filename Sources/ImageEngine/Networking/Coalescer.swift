@@ -258,7 +258,8 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let waiter else { return }
         progress?.remove(ticket.id)
         waiter.priority.forget(waiter.token)
-        waiter.resume(.failure(CancellationError()))
+        // First: whoever waits for this one's turn to end may begin within what is told, and must not share what is broken off.
         if let landing { landing.cancel() } else { weigh(ticket) }
+        waiter.resume(.failure(CancellationError()))
     }
 }

@@ -1,7 +1,10 @@
 internal import Synchronization
 
-/// Remembers what was made last and from what: most requests come with the same options as the one before, and those that
-/// wait share what is made of them.
+/// Remembers what was made last and from what: most requests say the same as the one before, and those that wait share what
+/// is made of that.
+///
+/// Not for texts of callers: equal ones may still differ in their bytes, and what one has said is kept until another says
+/// something else.
 ///
 /// Callable from any thread.
 final class LastValue<Key: Equatable & Sendable, Value: Sendable>: Sendable {

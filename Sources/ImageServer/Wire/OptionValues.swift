@@ -66,10 +66,10 @@ extension Authorization: WireValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> Authorization {
         if view.count == 1, view.member("bearer") != nil { return .bearer(try secret("bearer", in: view)) }
         guard view.count == 1, let basic = view.member("basic") else {
-            throw .expected("{\"basic\": {\"user\": …, \"password\": …}} or {\"bearer\": …}", view)
+            throw .kind("{\"basic\": {\"user\": …, \"password\": …}} or {\"bearer\": …}", view)
         }
         do throws(Mismatch) {
-            guard basic.kind == .object else { throw .expected("an object with user and password", basic) }
+            guard basic.kind == .object else { throw .kind("an object with user and password", basic) }
             try basic.forEachMember { (name, _) throws(Mismatch) in
                 let name = String(decoding: name, as: UTF8.self)
                 guard ["user", "password"].contains(name) || isIgnored(name) else {
@@ -87,7 +87,7 @@ extension Authorization: WireValue {
     private static func secret(_ name: StaticString, in view: JSONView) throws(Mismatch) -> String {
         guard let member = view.member(name) else { throw Mismatch(path: "\(name)", message: "is missing") }
         do throws(Mismatch) {
-            let text = try String.decode(member)
+            guard let text = member.string else { throw .kind("a string", member) }
             guard isHeaderText(text) else { throw Mismatch(path: "", message: "cannot have a control character") }
             return text
         } catch { throw error.within("\(name)") }

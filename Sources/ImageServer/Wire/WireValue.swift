@@ -25,6 +25,13 @@ struct Mismatch: Error {
             path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
     }
 
+    /// The value is of another kind; what it is may be a secret.
+    static func kind(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
+        let received = view.kind.article
+        return Mismatch(
+            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+    }
+
     /// What a value is, and what is in it, for one that should hold something else.
     private static func kind(of view: borrowing JSONView) -> String {
         guard view.kind == .object else { return view.kind.article }
