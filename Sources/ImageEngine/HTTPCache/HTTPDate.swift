@@ -42,7 +42,7 @@ enum HTTPDate {
         guard text.count == 29, text[..<3].allSatisfy(isLetter), text[3] == UInt8(ascii: ","),
             [4, 7, 11, 16, 25].allSatisfy({ text[$0] == 0x20 }), text[19] == UInt8(ascii: ":"), text[22] == text[19],
             text[26...].elementsEqual("GMT".utf8),
-            let month = months.firstIndex(where: { $0.utf8.elementsEqual(text[8..<11].map { $0 | 0x20 }) }),
+            let month = months.firstIndex(where: { zip($0.utf8, text[8..<11]).allSatisfy { $0 == $1 | 0x20 } }),
             let day = number(5, 2), let year = number(12, 4), let hour = number(17, 2), let minute = number(20, 2),
             let second = number(23, 2)
         else { return nil }

@@ -64,8 +64,7 @@ public final class CallPriority: Sendable {
 
     /// Tells the observers.
     public func notify() {
-        let observers = state.withLock { $0.observers.values }
-        for observer in observers { observer() }
+        state.withLock { $0.observers }.forEach { $0() }
     }
 
     /// Has `observer` told of changes until ``forget(_:)``.

@@ -228,7 +228,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let landed else { return }
         landed.progress.close()
         // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
-        for waiter in landed.waiters.values {
+        landed.waiters.forEach { waiter in
             waiter.priority.forget(waiter.token)
             waiter.resume(result)
         }

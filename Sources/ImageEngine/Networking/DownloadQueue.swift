@@ -229,7 +229,8 @@ struct DownloadQueue: Sendable {
         if entry.isRunning {
             count(entry, 1)
         } else {
-            hosts[entry.host]?.waiting.insert(id, Rank(entry, order))
+            let rank = Rank(entry, order)
+            change(entry.host) { $0.waiting.insert(id, rank) }
         }
         weigh(entry.host)
     }
@@ -248,7 +249,12 @@ struct DownloadQueue: Sendable {
     private mutating func count(_ entry: Entry, _ difference: Int) {
         if !entry.isStalled { total.add(difference, entry.urgency) }
         open.add(difference, entry.urgency)
-        hosts[entry.host]?.running.add(difference, entry.urgency)
+        change(entry.host) { $0.running.add(difference, entry.urgency) }
+    }
+
+    /// Changes what is known of a host in its place.
+    private mutating func change(_ name: String, _ change: (inout Host) -> Void) {
+        if let index = hosts.index(forKey: name) { change(&hosts.values[index]) }
     }
 
     /// Notes whether and with what rank a host can start its next.
@@ -300,7 +306,7 @@ struct DownloadQueue: Sendable {
         entry.isRunning = true
         entries[id] = entry
         count(entry, 1)
-        hosts[name]?.waiting.remove(id)
+        change(name) { $0.waiting.remove(id) }
         weigh(name)
         return .download(id)
     }
@@ -318,7 +324,7 @@ struct DownloadQueue: Sendable {
         if entry.isRunning {
             count(entry, -1)
         } else {
-            hosts[entry.host]?.waiting.remove(id)
+            change(entry.host) { $0.waiting.remove(id) }
         }
         weigh(entry.host)
     }

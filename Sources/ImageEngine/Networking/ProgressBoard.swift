@@ -27,12 +27,12 @@ final class ProgressBoard: Sendable {
 
     /// Tells everybody how far the work is. Called for every piece that comes.
     func post(_ progress: DownloadProgress) {
-        let reports = state.withLock { state -> [Report] in
-            if state.isClosed { return [] }
+        let reports = state.withLock { state in
+            if state.isClosed { return OneOrMany<UInt64, Report>() }
             state.latest = progress
-            return state.reports.values
+            return state.reports
         }
-        for report in reports { report(progress) }
+        reports.forEach { $0(progress) }
     }
 
     /// The work is over: nothing is told any more.

@@ -41,8 +41,11 @@ struct OneOrMany<Key: Hashable, Value> {
         return value
     }
 
-    /// All things, in no order.
-    var values: [Value] { only.map { [$0.value] } ?? Array(table.values) }
+    /// Calls `body` with each thing, in no order.
+    func forEach(_ body: (Value) -> Void) {
+        if let only { return body(only.value) }
+        for (_, value) in table { body(value) }
+    }
 
     /// All keys, in no order.
     var keys: [Key] { only.map { [$0.key] } ?? Array(table.keys) }

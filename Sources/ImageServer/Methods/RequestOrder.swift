@@ -108,8 +108,11 @@ final class RequestOrder: Sendable {
     /// What starts when a place is given up.
     private func take(after place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
         let (started, raised) = state.withLock { state in
-            let tickets = state.orders[place.cache]?.leave(place.ticket) ?? []
-            if state.orders[place.cache]?.isEmpty == true { state.orders[place.cache] = nil }
+            var tickets: [KeyOrder.Ticket] = []
+            if let index = state.orders.index(forKey: place.cache) {
+                tickets = state.orders.values[index].leave(place.ticket)
+                if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
+            }
             state.urgencies[place.ticket] = nil
             var lanes: Set<Lane> = []
             for ticket in tickets {

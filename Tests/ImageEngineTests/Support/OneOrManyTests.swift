@@ -17,7 +17,9 @@ import Testing
                 default: #expect(things.removeValue(forKey: key) == table.removeValue(forKey: key))
                 }
                 #expect(things.count == table.count && things.isEmpty == table.isEmpty)
-                #expect(things.values.sorted() == table.values.sorted() && things.keys.sorted() == table.keys.sorted())
+                var values: [Int] = []
+                things.forEach { values.append($0) }
+                #expect(values.sorted() == table.values.sorted() && things.keys.sorted() == table.keys.sorted())
                 for key in 0..<4 { #expect(things[key] == table[key]) }
             }
         }
