@@ -196,5 +196,5 @@ extension String {
 
 extension Double {
     /// The number without a fraction when it has none.
-    var shortest: String { self == rounded() && abs(self) < 1e15 ? String(Int(self)) : description }
+    package var shortest: String { self == rounded() && abs(self) < 1e15 ? String(Int(self)) : description }
 }

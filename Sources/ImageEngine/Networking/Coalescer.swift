@@ -40,31 +40,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let leader: Key?
     }
 
-    /// A key that is hashed once, and compared only with those of other calls: it may be a whole request with its options.
-    fileprivate struct Name: Hashable, Sendable {
-        private final class Content: Sendable {
-            let key: Key
-            let hash: Int
-
-            init(_ key: Key) {
-                self.key = key
-                hash = key.hashValue
-            }
-        }
-
-        private let content: Content
-
-        init(_ key: Key) { content = Content(key) }
-
-        var key: Key { content.key }
-
-        static func == (one: Name, other: Name) -> Bool {
-            one.content === other.content
-                || one.content.hash == other.content.hash && one.content.key == other.content.key
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(content.hash) }
-    }
+    fileprivate typealias Name = HashedOnce<Key>
 
     private struct Flight: Sendable {
         let number: UInt64
@@ -201,7 +177,7 @@ final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 state.flights.values[index].add(waiter, as: id)
                 state.merged += 1
                 let progress = report.flatMap { state.flights.values[index].progress.add($0, as: id) }
-                return (nil, state.flights.keys[index].key, progress)
+                return (nil, state.flights.keys[index].value, progress)
             }
             let landing = Landing<Value> { [self] in land(key, id, $0) }
             var flight = Flight(id, landing, CallPriority(waiter.priority))

@@ -8,8 +8,7 @@ internal import Synchronization
 /// fragment of the URL nor the case of a header's name is (C-10). A caller's deadline ends its own wait, and is none of
 /// the bounds.
 struct DownloadRequest: Hashable, Sendable {
-    /// What is sent, and who has a say in it: the identity under which downloads are merged. A reference, for a request
-    /// is held in many places while it waits, and hashed once.
+    /// What is sent, and who has a say in it: the identity under which downloads are merged.
     struct Sent: Hashable, Sendable {
         fileprivate struct Fields: Hashable {
             let givenURL: Uncompared<String>
@@ -27,27 +26,11 @@ struct DownloadRequest: Hashable, Sendable {
             var validators: Validators?
         }
 
-        private final class Box: Sendable {
-            let fields: Fields
-            let hash: Int
+        private let content: HashedOnce<Fields>
 
-            init(_ fields: Fields) {
-                self.fields = fields
-                hash = fields.hashValue
-            }
-        }
+        fileprivate init(_ fields: Fields) { content = HashedOnce(fields) }
 
-        private let box: Box
-
-        fileprivate init(_ fields: Fields) { box = Box(fields) }
-
-        fileprivate var fields: Fields { box.fields }
-
-        static func == (one: Sent, other: Sent) -> Bool {
-            one.box === other.box || one.box.hash == other.box.hash && one.box.fields == other.box.fields
-        }
-
-        func hash(into hasher: inout Hasher) { hasher.combine(box.hash) }
+        fileprivate var fields: Fields { content.value }
     }
 
     /// The validators of a stored image (RFC 9110, 8.8).

@@ -71,9 +71,6 @@ enum DelegateAnswers {
     /// Refuses an answer with members that mean nothing: a misspelt one would be overlooked.
     private static func members(_ view: JSONView, among names: [String]) throws(Mismatch) {
         guard view.kind == .object else { throw .expected("an object or null", view) }
-        try view.forEachMember { (name, _) throws(Mismatch) in
-            let name = String(decoding: name, as: UTF8.self)
-            guard names.contains(name) || isIgnored(name) else { throw .unknown(name, among: names, what: "member") }
-        }
+        try refuseMembers(of: view, besides: names)
     }
 }

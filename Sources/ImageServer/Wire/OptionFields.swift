@@ -29,7 +29,7 @@ struct OptionField: Sendable {
         ) { (view, options) throws(Mismatch) in
             guard let value = view.number, value <= high, isOpen ? value > low : value >= low else {
                 throw .expected(
-                    "a number \(isOpen ? "above" : "from") \(plain(low)) \(isOpen ? "up to" : "to") \(plain(high))",
+                    "a number \(isOpen ? "above" : "from") \(low.shortest) \(isOpen ? "up to" : "to") \(high.shortest)",
                     view)
             }
             set(&options, value)
@@ -315,9 +315,12 @@ extension JSONLiteral {
 /// Whether a parameter or option is a client's own business.
 func isIgnored(_ name: String) -> Bool { name.hasPrefix("_") || name.hasPrefix("x-") }
 
-/// A number without a fraction when it has none.
-func plain(_ number: Double) -> String {
-    number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
+/// Refuses an object with members that mean nothing: a misspelt one would be overlooked.
+func refuseMembers(of view: JSONView, besides names: [String]) throws(Mismatch) {
+    try view.forEachMember { (name, _) throws(Mismatch) in
+        let name = String(decoding: name, as: UTF8.self)
+        guard names.contains(name) || isIgnored(name) else { throw .unknown(name, among: names, what: "member") }
+    }
 }
 
 func wholeNumber(_ view: JSONView, from low: Int, to high: Int) throws(Mismatch) -> Int {

@@ -70,12 +70,7 @@ extension Authorization: WireValue {
         }
         do throws(Mismatch) {
             guard basic.kind == .object else { throw .kind("an object with user and password", basic) }
-            try basic.forEachMember { (name, _) throws(Mismatch) in
-                let name = String(decoding: name, as: UTF8.self)
-                guard ["user", "password"].contains(name) || isIgnored(name) else {
-                    throw .unknown(name, among: ["user", "password"], what: "member")
-                }
-            }
+            try refuseMembers(of: basic, besides: ["user", "password"])
             let user = try secret("user", in: basic)
             // The server would take it for the beginning of the password (RFC 7617, 2).
             if user.utf8.contains(UInt8(ascii: ":")) { throw Mismatch(path: "user", message: "cannot have a colon") }
@@ -111,12 +106,7 @@ extension RetryStrategy: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> RetryStrategy {
-        try view.forEachMember { (name, _) throws(Mismatch) in
-            let name = String(decoding: name, as: UTF8.self)
-            guard ["maxRetries", "interval"].contains(name) || isIgnored(name) else {
-                throw .unknown(name, among: ["maxRetries", "interval"], what: "member")
-            }
-        }
+        try refuseMembers(of: view, besides: ["maxRetries", "interval"])
         guard view.kind == .object, let count = view.member("maxRetries") else {
             throw .expected("an object with maxRetries", view)
         }

@@ -20,16 +20,18 @@ struct Mismatch: Error {
 
     /// The value is of another kind, or outside what is allowed.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
-        let received = view.integer.map(String.init) ?? view.number.map { plain($0) } ?? kind(of: view)
-        return Mismatch(
-            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+        mustBe(expected, not: view.integer.map(String.init) ?? view.number.map(\.shortest) ?? kind(of: view))
     }
 
     /// The value is of another kind; what it is may be a secret.
     static func kind(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
-        let received = view.kind.article
-        return Mismatch(
-            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received)
+        mustBe(expected, not: view.kind.article)
+    }
+
+    private static func mustBe(_ expected: String, not received: String, _ suggestion: String? = nil) -> Mismatch {
+        Mismatch(
+            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received,
+            suggestion: suggestion)
     }
 
     /// What a value is, and what is in it, for one that should hold something else.
@@ -57,9 +59,7 @@ struct Mismatch: Error {
         guard let text = view.string else { return .expected(expected, view) }
         // Another word, not another kind of value.
         let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
-        return Mismatch(
-            path: "", message: "must be \(expected), not \(received)", expected: expected, received: received,
-            suggestion: nearestName(to: text, in: names))
+        return mustBe(expected, not: received, nearestName(to: text, in: names))
     }
 
     /// An object has a member that nobody knows.
