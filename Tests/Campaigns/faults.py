@@ -225,14 +225,15 @@ def killing(run: Run, operation: Operation, mode: int) -> None:
             pass
         except Hangs as hang:
             run.breach("hangs", str(hang))
-        hits = run.fault.hits
         run.fault.disarm()
+        if run.fault.hits and reply is not None:
+            server.kill()
+        code = server.close()
+        # Counted once the process has ended: what it does after its answer may be the call as well.
+        hits = run.fault.hits
         if hits and reply is None:
             run.report.count("kills at a call")
         run.place += f" ({run.fault.place})"
-        if hits and reply is not None:
-            server.kill()
-        code = server.close()
         if hits == 0 and code != 0:
             run.breach("crashes", f"the process ended with {code}")
         with run.serve(injected=False) as after:
@@ -279,8 +280,8 @@ def failing(run: Run, operation: Operation, mode: int, error: int, persistent: b
             except Hangs as hang:
                 run.breach("hangs", str(hang))
                 server.kill()
-            hits = run.fault.hits
             run.fault.disarm()
+            hits = run.fault.hits
             run.place += f" ({run.fault.place})"
             run.report.count("failed calls", min(hits, 1))
             if reply is None:
