@@ -25,49 +25,6 @@ extension ImageManager {
         var isRaw = false
     }
 
-    /// An original, ready to be worked on.
-    struct Original: Sendable {
-        let result: ImageResult
-        /// The file that the worker reads.
-        let path: String
-        /// The file, if it is there for the worker alone.
-        let scratch: ScratchFile?
-        /// Of the bytes of the original, also when this is something that was made of it.
-        let mark: String
-        /// What is still to be done, when it is something that was made of the original; nil for the original itself.
-        var rest: ImageRecipe?
-        /// The format of the original.
-        var format: ImageFormat
-        /// What tells the file from all others that work is done on.
-        var workMark: String
-        /// Where the original came from, and who may have it.
-        var origin: ImageOrigin
-
-        init(result: ImageResult, path: String, scratch: ScratchFile?, mark: String) {
-            self.result = result
-            self.path = path
-            self.scratch = scratch
-            self.mark = mark
-            format = result.record.header.format
-            workMark = mark
-            origin = result.record.origin
-        }
-
-        /// Whether work on it may have failed only because its file went on its way to the worker, or is damaged.
-        func isToBlame(for error: ImageError) -> Bool {
-            switch error {
-            case .badData: true
-            case .storageFailed: !result.record.isIntact(burst: 0)
-            default: false
-            }
-        }
-    }
-
-    /// The cache that keeps the originals of what is made for `cache`.
-    func originals(for cache: ImageCache, _ options: ImageOptions) -> ImageCache {
-        options.originalCache.flatMap { self.cache($0) } ?? cache
-    }
-
     // MARK: Looking
 
     /// Whether an image that was made may be answered on the spot, as far as is known without waiting.
@@ -293,49 +250,5 @@ extension ImageManager {
                 hint: "Check the cache folder.")
         }
         return .body(DownloadedBody(.file(path: own, count: stamp.size)))
-    }
-
-    // MARK: Originals
-
-    /// The original: from the cache, else from its source, whence it is cached if the options want that.
-    @inline(never)
-    func original(
-        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
-    ) async throws -> Original {
-        let home = originals(for: cache, options)
-        let loading = options.loadingOriginal(of: resource)
-        let result = try await image(
-            resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
-        return try await pool.run { [self, loading] in
-            try original(result, in: home, loading, mark: sourceMark(resource))
-        }
-    }
-
-    /// An original with a file that can be read from elsewhere.
-    ///
-    /// - Parameter mark: Of its bytes; found out when nil.
-    func original(
-        _ result: ImageResult, in home: ImageCache, _ options: ImageOptions, mark: String?
-    ) throws -> Original {
-        let record = result.record
-        if let path = record.path ?? result.entry?.record.path,
-            let mark = mark ?? record.checksum.map(VariantSource.mark)
-        {
-            return Original(result: result, path: path, scratch: nil, mark: mark)
-        }
-        let content: DiskStorage.Content =
-            if let bytes = result.bytes {
-                .bytes(bytes)
-            } else if let content = result.content {
-                content
-            } else {
-                .bytes(try home.loadBytes(of: result.entry?.record ?? record, options: options).bytes)
-            }
-        do {
-            let draft = try spool.write(content, for: "original", syncs: false)
-            return Original(
-                result: result, path: draft.path, scratch: ScratchFile(draft.path),
-                mark: mark ?? VariantSource.mark(draft.checksum))
-        } catch { throw StorageFailure.error(error, folder: spool.path) }
     }
 }
