@@ -14,6 +14,8 @@ public final class CodecStandIn: Sendable {
         case refuse
         /// Says that the source is damaged.
         case damaged
+        /// Removes a source that a cache keeps, and says that it cannot be read; of others it makes every output.
+        case lose
         /// Ends with signal 9.
         case die
         /// Does so when it is to make several outputs.
@@ -160,11 +162,16 @@ public final class CodecStandIn: Sendable {
             if now == "babble":
                 send(b"\x07what?")
                 continue
+            is_lost = now == "lose" and "/blobs/" in source
+            if is_lost: os.unlink(source)
             made = open(here + "/made", "rb").read()
             reply = b"\x03" + number(len(outputs))
             for _, path in outputs:
                 if now == "damaged":
                     reply += b"\x01\x00" + text("The picture is torn.")
+                    continue
+                if is_lost:
+                    reply += b"\x01\x05" + text("It is gone.")
                     continue
                 if now == "refuse":
                     reply += b"\x01\x03" + text("It does not want to.")

@@ -49,10 +49,12 @@ extension ImageManager {
         }
         // It has become another one.
         let original = try await pool.run { [self] in try self.original(result, in: cache, loading, mark: nil) }
-        if options.recipe.isNothing(for: result.record.header) { return result }
+        if options.recipe.isNothing(for: result.record.header) {
+            return try await untouched(result, in: cache, options, needs)
+        }
         do {
             return try await variant(of: original, resource, in: cache, options, needs, caller)
-        } catch ImageError.storageFailed where !result.record.isIntact(burst: 0) {
+        } catch ImageError.storageFailed where result.isGone {
             return nil
         }
     }

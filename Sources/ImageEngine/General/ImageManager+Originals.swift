@@ -34,7 +34,7 @@ extension ImageManager {
         func isToBlame(for error: ImageError) -> Bool {
             switch error {
             case .badData: true
-            case .storageFailed: !result.record.isIntact(burst: 0)
+            case .storageFailed: result.isGone
             default: false
             }
         }
@@ -57,6 +57,51 @@ extension ImageManager {
         return try await pool.run { [self, loading] in
             try original(result, in: home, loading, mark: sourceMark(resource))
         }
+    }
+
+    /// Does work on the original; if that goes while it is on its way to the worker, once more, on one that nobody else can
+    /// take away (E2-65).
+    ///
+    /// - Parameter isSecondTry: Whether one has gone already.
+    @inline(never)
+    func withOriginal<Value: Sendable>(
+        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller,
+        isSecondTry: Bool = false, _ work: (Original) async throws -> Value
+    ) async throws -> Value {
+        if !isSecondTry {
+            let original = try await original(of: resource, in: cache, options, caller)
+            try Task.checkCancellation()
+            do { return try await work(original) } catch ImageError.storageFailed where original.result.isGone {}
+        }
+        let mayLoad = !options.onlyFromCache && !isOffline(options)
+        let own = try await original(of: resource, in: cache, mayLoad ? options.keepingNoOriginal : options, caller)
+        try Task.checkCancellation()
+        return try await work(own)
+    }
+
+    /// The original as the answer, when nothing is to be done to it: kept as an image that is asked for as it is.
+    func untouched(
+        _ loaded: ImageResult, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
+    ) async throws -> ImageResult {
+        let record = loaded.record
+        guard record.path == nil, loaded.cacheType == .none || !options.cacheMemoryOnly else { return loaded }
+        if let known = loaded.entry?.record, known.path != nil {
+            var found = loaded
+            found.record = known
+            return found
+        }
+        guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
+        var keeping = options.keepingOnlyCacheOptions
+        (keeping.integrity, keeping.verifyDecode) = (nil, nil)
+        let kept = try await keep(
+            Storing(
+                content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
+                options: keeping, needs: needs))
+        var result = ImageResult(
+            record: kept.record, cache: cache.name, cacheType: loaded.cacheType, bytes: kept.bytes)
+        (result.content, result.entry, result.admission) = (kept.content, kept.entry, kept.admission)
+        (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
+        return result
     }
 
     /// An original with a file that can be read from elsewhere.
@@ -85,5 +130,17 @@ extension ImageManager {
                 result: result, path: draft.path, scratch: ScratchFile(draft.path),
                 mark: mark ?? VariantSource.mark(draft.checksum))
         } catch { throw StorageFailure.error(error, folder: spool.path) }
+    }
+}
+
+extension ImageOptions {
+    /// The options with an original that is loaded for this alone, and goes with it.
+    fileprivate var keepingNoOriginal: ImageOptions {
+        var own = self
+        own.change { own in
+            own.forceRefresh = true
+            own.cacheOriginalImage = false
+        }
+        return own
     }
 }

@@ -41,13 +41,14 @@ extension ImageManager {
             count(base.result.cacheType)
             return (base.result, made)
         }
-        let original = try await original(of: resource, in: cache, options, caller)
-        if let base = try await intermediate(of: original, resource, in: cache, options, forPixels: true),
-            let made = try await pixels(of: base, resource, options, caller)
-        {
-            return (original.result, made)
+        return try await withOriginal(of: resource, in: cache, options, caller) { original in
+            if let base = try await intermediate(of: original, resource, in: cache, options, forPixels: true),
+                let made = try await pixels(of: base, resource, options, caller)
+            {
+                return (original.result, made)
+            }
+            return (original.result, try await rawPixels(of: original, resource, options, caller))
         }
-        return (original.result, try await rawPixels(of: original, resource, options, caller))
     }
 
     /// The pixels of what stands in for the original; nil where it is of no use after all.

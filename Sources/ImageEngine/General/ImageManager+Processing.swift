@@ -41,7 +41,7 @@ extension ImageManager {
     }
 
     /// The mark of a source that is at hand; nil for one on the network, and for one that is not there.
-    private func sourceMark(_ resource: Resource) -> String? {
+    func sourceMark(_ resource: Resource) -> String? {
         switch try? ImageSource(url: resource.url) {
         case .file(let path): VariantSource.mark(file: path)
         case .data: VariantSource.mark(Digest(of: resource.url))
@@ -85,23 +85,24 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
         _ caller: ImageCaller, of loaded: ImageResult, from home: ImageCache
     ) async throws -> ImageResult {
-        if options.recipe.isNothing(for: loaded.record.header) { return loaded }
+        if options.recipe.isNothing(for: loaded.record.header) {
+            return try await untouched(loaded, in: cache, options, needs)
+        }
         let original = try await pool.run { [self] in try self.original(loaded, in: home, options, mark: nil) }
         do {
             return try await variant(of: original, resource, in: cache, options, needs, caller)
-        } catch ImageError.storageFailed where !loaded.record.isIntact(burst: 0) {
-            // It went while it was on its way to the worker: it is loaded anew, once (E2-65).
-            return try await variant(resource, in: cache, options, needs, caller, isLastTry: true)
+        } catch ImageError.storageFailed where loaded.isGone {
+            return try await variant(resource, in: cache, options, needs, caller, isSecondTry: true)
         }
     }
 
     /// The image that the recipe of the options makes of a resource.
     ///
-    /// - Parameter isLastTry: Whether an original that goes on its way to the worker is not loaded anew.
+    /// - Parameter isSecondTry: Whether an original has gone on its way to the worker.
     @inline(never)
     func variant(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, isLastTry: Bool = false
+        _ caller: ImageCaller, isSecondTry: Bool = false
     ) async throws -> ImageResult {
         // What may have to be checked with its server is checked by its original.
         let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
@@ -119,18 +120,12 @@ extension ImageManager {
                 }
             }
         }
-        for isLastTry in isLastTry ? [true] : [false, true] {
-            let original = try await original(of: resource, in: cache, options, caller)
-            try Task.checkCancellation()
-            if options.recipe.isNothing(for: original.result.record.header) { return original.result }
-            do {
-                return try await variant(of: original, resource, in: cache, options, needs, caller)
-            } catch ImageError.storageFailed where !isLastTry && !original.result.record.isIntact(burst: 0) {
-                // The original went while it was on its way to the worker: it is loaded anew, once (E2-65).
-                continue
+        return try await withOriginal(of: resource, in: cache, options, caller, isSecondTry: isSecondTry) { original in
+            if options.recipe.isNothing(for: original.result.record.header) {
+                return try await untouched(original.result, in: cache, options, needs)
             }
+            return try await variant(of: original, resource, in: cache, options, needs, caller)
         }
-        throw CancellationError()
     }
 
     /// What the recipe of the options makes of that very original.

@@ -28,6 +28,12 @@ public struct ImageResult: Sendable {
             admission: admission)
     }
 
+    /// Whether its file is there no longer, or is another one.
+    var isGone: Bool {
+        let known = record.path == nil ? entry?.record : record
+        return known?.isIntact(burst: 0) == false
+    }
+
     /// Whether memory held the bytes when the result was made.
     public var isHeldInMemory: Bool { entry?.bytes != nil }
 }

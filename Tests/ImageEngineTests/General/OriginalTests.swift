@@ -1,0 +1,97 @@
+import Foundation
+import ImageRecipes
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What images are made from: it may go on its way to the worker, and it may be the answer itself.
+@Suite struct OriginalTests {
+    private let standIn: CodecStandIn
+    private let engine: TestEngine
+    private let server: LocalServer
+    private let made = hollowPNG(width: 3)
+    private let picture = hollowPNG(width: 7)
+
+    init() throws {
+        let standIn = try CodecStandIn(making: made)
+        self.standIn = standIn
+        engine = try TestEngine { $0.codec.executable = standIn.path }
+        let picture = picture
+        server = try LocalServer { _ in .reply(200, [:], picture) }
+    }
+
+    private var url: String { server.url("/a.png") }
+    private func dataURL(_ bytes: [UInt8]) -> String { "data:image/png;base64," + Data(bytes).base64EncodedString() }
+
+    private func hasOriginal(_ url: String? = nil) throws -> Bool {
+        try engine.cache.cacheType(for: CacheKey(url ?? self.url), burst: 0, mayWait: true) != CacheType.none
+    }
+
+    // MARK: Originals that go
+
+    @Test(arguments: [0, 2])
+    func anOriginalThatGoesWheneverItIsCachedIsLoadedForOneRequestAlone(retries: Int) async throws {  // E2-65
+        try standIn.set(.lose)
+        let result = try await engine.image(url) {
+            $0.recipe.processors = [.blackWhite]
+            $0.retry.maxRetries = retries
+        }
+        #expect(result.record.header.width == 3 && result.record.path != nil)
+        #expect(server.requests.count == 2)
+        #expect(try hasOriginal() == false)
+        try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
+    }
+
+    @Test func pixelsAreMadeOfAnOriginalThatGoesToo() async throws {
+        _ = try await engine.image(url)
+        try standIn.set(.lose)
+        var options = ImageOptions()
+        options.recipe.processors = [.blackWhite]
+        let resource = engine.cache.resource(url)
+        await #expect(throws: ImageError.self) {
+            // The stand-in makes no pixels; but it has been given an original that it did not lose.
+            try await engine.manager.pixels(of: resource, in: engine.cache, options: options)
+        }
+        #expect(server.requests.count == 2)
+        #expect(standIn.requests.count == 2 && standIn.requests.last?.source.contains("/blobs/") == false)
+    }
+
+    @Test func whatMayNotBeLoadedAnewIsToldToBeGone() async throws {
+        _ = try await engine.image(url)
+        try standIn.set(.lose)
+        let failure = try await engine.failure(url) {
+            $0.recipe.processors = [.blackWhite]
+            $0.onlyFromCache = true
+        }
+        #expect(failure == .notCached(key: url))
+        #expect(server.requests.count == 1)
+    }
+
+    // MARK: Originals that are the answer
+
+    @Test(arguments: [true, false], [true, false])
+    func anImageOfOneFrameIsKeptLikeAnyOtherWhenItsFirstIsAskedFor(isData: Bool, keepsOriginal: Bool) async throws {
+        let url = isData ? dataURL(picture) : url
+        for _ in 0..<2 {
+            let result = try await engine.image(url) {
+                $0.recipe.frames = .first
+                $0.cacheOriginalImage = keepsOriginal
+            }
+            let path = try #require(result.record.path)
+            #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == picture)
+        }
+        #expect(server.requests.count == (isData ? 0 : 1))
+        #expect(try hasOriginal(url))
+        #expect(standIn.requests.isEmpty)
+        // In memory alone, if that is what is wanted.
+        let other = isData ? hollowPNG(width: 9) : picture
+        let held = try await engine.image(isData ? dataURL(other) : server.url("/b.png"), bytes: true) {
+            $0.recipe.frames = .first
+            $0.cacheOriginalImage = keepsOriginal
+            $0.cacheMemoryOnly = true
+        }
+        #expect(held.bytes == other && held.isHeldInMemory && held.record.path == nil)
+        #expect(engine.blobs.count == 1)
+    }
+}
