@@ -121,16 +121,23 @@ final class CacheIndex: Sendable {
             }
             closeReader()
             if !failure.isForeign { try putAside(damaged, after: failure) }
-            unready.store(true, ordering: .relaxed)
+            noteUnready()
             return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
             // Making it one of this version may take seconds, which is nothing for those who look.
-            unready.store(true, ordering: .relaxed)
+            noteUnready()
             return missing
         } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
             // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
             close(Self.lock(path))
             return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
+        }
+    }
+
+    /// Notes that lookups find no index that can be read; another thread may have opened one since this one looked.
+    private func noteUnready() {
+        reader.withLock { slot in
+            if slot == nil { unready.store(true, ordering: .relaxed) }
         }
     }
 
