@@ -26,12 +26,19 @@ extension ImageCache {
         /// What makes a request for it conditional; nil when its server cannot be asked.
         func validators(for scope: HTTPScope) -> DownloadRequest.Validators? {
             let origin = hit.record.origin
-            // Validators of another source say nothing to this one.
-            guard hit.record.answer?.metadata.isAlternative != true, !scope.isConditional else { return nil }
+            let answer = hit.record.answer?.metadata
+            // Validators of another source say nothing to this one, nor do those of a part to who wants the whole.
+            guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional
+            else {
+                return nil
+            }
             let etag = origin.etag.flatMap(Self.sendable)
             let lastModified = origin.lastModified.flatMap(Self.sendable)
             return etag == nil && lastModified == nil
-                ? nil : DownloadRequest.Validators(etag: etag, lastModified: lastModified)
+                ? nil
+                : DownloadRequest.Validators(
+                    etag: etag, lastModified: lastModified, url: url,
+                    isDirect: answer?.route?.isRedirected != true)
         }
 
         /// The text, if it can be the value of a header field.

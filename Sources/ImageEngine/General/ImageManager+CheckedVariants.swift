@@ -108,6 +108,10 @@ extension ImageOptions {
         return loading
     }
 
-    /// What is needed of an original that is loaded with these options: its file, or its bytes where there is none.
-    var needsOfOriginal: ImageNeeds { self.cacheMemoryOnly ? .bytes : .file }
+    /// What is needed of an original that is loaded with these options: its file, or its bytes where there may be none.
+    var needsOfOriginal: ImageNeeds {
+        if self.cacheMemoryOnly { return .bytes }
+        // Its server may forbid to keep it.
+        return self.revalidate == .http ? [.file, .bytes] : .file
+    }
 }

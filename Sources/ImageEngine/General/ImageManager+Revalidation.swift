@@ -33,7 +33,9 @@ extension ImageManager {
             origin.http =
                 HTTPMetadata(
                     response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
-                    isAlternative: ExactText(request.url) != ExactText(resource.url)
+                    isAlternative: ExactText(request.url) != ExactText(resource.url),
+                    route: HTTPRoute(
+                        download.route, wanted: request.cacheControl, at: clock.wallNow)
                 ).text
             return origin
         }
@@ -52,9 +54,11 @@ extension ImageManager {
             var origin = old
             origin.etag = response.etag ?? old.etag
             origin.lastModified = response.lastModified ?? old.lastModified
+            // A request that wants nothing kept says that of what comes, not of what is there.
+            let route = HTTPRoute(download.route, wanted: nil, at: clock.wallNow)
             let merged =
-                metadata?.merging(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
-                ?? HTTPMetadata(response.fields, to: scope, at: clock.now, wall: clock.wallNow)
+                metadata?.merging(response.fields, to: scope, at: clock.now, wall: clock.wallNow, route: route)
+                ?? HTTPMetadata(response.fields, to: scope, at: clock.now, wall: clock.wallNow, route: route)
             // What was noted about the image is still so.
             origin.http = ([merged.text] + ImageNotes.notes(in: old.http)).joined(separator: "\n")
             return origin
@@ -240,9 +244,7 @@ extension ImageManager {
     ///
     /// - Returns: nil if the answer is an image, or what it speaks of is not there any more.
     func revive(_ standing: Standing?, _ arrival: Arrival) async throws -> ImageResult? {
-        guard arrival.download.response.status == 304, arrival.request.validators != nil, let standing else {
-            return nil
-        }
+        guard arrival.download.response.isConfirmation, let standing else { return nil }
         let cache = arrival.cache
         let options = standing.variant?.options ?? arrival.options
         return try await pool.run { [self] in
@@ -261,7 +263,7 @@ extension ImageManager {
     func wholeArrival(
         _ arrival: Arrival, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Arrival {
-        guard arrival.download.response.status == 304, arrival.request.validators != nil else { return arrival }
+        guard arrival.download.response.isConfirmation else { return arrival }
         var arrival = arrival
         arrival.download = try await downloader.download(
             arrival.request.unconditional, priority: priority, report: report)
@@ -297,7 +299,9 @@ extension Storing {
         if needs.contains(.file), !needs.contains(.bytes) {
             throw .storageFailed(
                 reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
-                hint: "Ask for its data instead of its path, or set revalidate to another value than \"http\".")
+                hint:
+                    "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
+            )
         }
         return result
     }

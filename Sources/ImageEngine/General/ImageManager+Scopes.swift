@@ -26,7 +26,7 @@ extension ImageManager {
     ///
     /// - Parameter login: Credentials that are given besides.
     func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
-        HTTPScope(options, url: url, login: login, accept: downloader.accept(for: url))
+        HTTPScope(options, url: url, login: login, added: downloader.addedFields(for: url))
     }
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {

@@ -62,8 +62,8 @@ struct CacheControl: Sendable, Equatable {
         var isQuoted = false
         var isEscaped = false
         func end() {
-            let trimmed = name.filter { !$0.isWhitespace }.lowercased()
-            if !trimmed.isEmpty { found.append((trimmed, value?.filter { !$0.isWhitespace })) }
+            let trimmed = trimmed(name).lowercased()
+            if !trimmed.isEmpty { found.append((trimmed, value.map(Self.trimmed))) }
             name = ""
             value = nil
         }
@@ -88,6 +88,12 @@ struct CacheControl: Sendable, Equatable {
             }
         }
         end()
-        return found
+        // What follows a quote that is never closed is not known.
+        return isQuoted ? found + [("no-cache", nil)] : found
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let start = text.drop(while: \.isWhitespace)
+        return String(start.reversed().drop(while: \.isWhitespace).reversed())
     }
 }

@@ -30,6 +30,28 @@ enum HTTPDate {
         return ISO8601.seconds("\(padded(year, 4))-\(padded(monthNumber + 1, 2))-\(padded(day, 2))T\(time)Z")
     }
 
+    /// The same for a date that is written exactly as HTTP wants it; the day of the week is any, and the case of letters does
+    /// not matter. What is no such date counts as one that has passed (RFC 9111, 5.3).
+    static func exactSeconds(_ text: String) -> Int? {
+        if let seconds = preferred(Array(text.utf8)) { return seconds }
+        let shape = text.lowercased().map { $0.isASCII && $0.isNumber ? "0" : String($0) }.joined()
+        let words = shape.split(separator: " ", omittingEmptySubsequences: false)
+        let isExact =
+            switch words.count {
+            case 4:
+                days.contains { words[0] == $0 + "," } && months.contains { words[1] == "00-\($0)-00" }
+                    && words[2] == "00:00:00" && words[3] == "gmt"
+            case 5, 6:
+                days.contains { words[0] == $0.prefix(3) } && months.contains { words[1] == $0 }
+                    && (words.count == 5 ? words[2] == "00" : words[2].isEmpty && words[3] == "0")
+                    && words.suffix(2) == ["00:00:00", "0000"]
+            default: false
+            }
+        return isExact ? seconds(text) : nil
+    }
+
+    private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
     /// The form that servers must write today, `Sun, 06 Nov 1994 08:49:37 GMT`, taken by its places: several dates come
     /// with each image. Nil for anything that is not exactly that; the day of the week says nothing new.
     private static func preferred(_ text: [UInt8]) -> Int? {

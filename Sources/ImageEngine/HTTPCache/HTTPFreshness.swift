@@ -23,6 +23,8 @@ struct HTTPFreshness: Sendable, Equatable {
     let lifetime: Int
     /// What its server said.
     let control: CacheControl
+    /// Whether it is a part of a body, which is never the answer to a request for the whole (RFC 9111, 3.4).
+    let isPartial: Bool
 
     /// Statuses whose freshness may be guessed (RFC 9110, 15.1).
     private static let guessable: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
@@ -32,23 +34,33 @@ struct HTTPFreshness: Sendable, Equatable {
     /// - Parameters:
     ///   - date: When it was made, in seconds since 1970: its `Date`, or when it came.
     ///   - lastModified: Its `Last-Modified`: what has not changed for long will stay for a tenth of that.
-    init(cacheControl: String?, expires: String?, date: Int, lastModified: String?, status: Int = 200) {
-        control = CacheControl(cacheControl ?? "")
+    ///   - route: What limits it besides, with `max-age` from when it came.
+    ///   - initialAge: How many seconds old it was when it came.
+    init(
+        cacheControl: String?, expires: String?, date: Int, lastModified: String?, status: Int = 200,
+        route: CacheControl? = nil, initialAge: Int = 0
+    ) {
+        var control = CacheControl(cacheControl ?? "")
+        isPartial = status == 206
+        let lifetime: Int
         if let maxAge = control.maxAge {
             lifetime = maxAge
         } else if let expires {
             // What is no date has passed, as "0".
-            lifetime = HTTPDate.seconds(expires).map { Self.span(from: date, to: $0) } ?? 0
+            lifetime = HTTPDate.exactSeconds(expires).map { Self.span(from: date, to: $0) } ?? 0
         } else if let changed = lastModified.flatMap(HTTPDate.seconds), Self.guessable.contains(status) {
             lifetime = min(Self.span(from: changed, to: date) / 10, Self.longestGuess)
         } else {
             lifetime = 0
         }
+        if let route { control.tighten(by: route) }
+        self.lifetime = route?.maxAge.map { min(lifetime, Self.clamped(Self.clamped(initialAge) + $0)) } ?? lifetime
+        self.control = control
     }
 
     /// What may be done with an answer that is `age` seconds old.
     func verdict(age: Int) -> Verdict {
-        if control.noStore { return .notStorable }
+        if control.noStore || isPartial { return .notStorable }
         if control.noCache { return .mustRevalidate }
         if age < lifetime { return .fresh }
         if control.mustRevalidate { return .mustRevalidate }
@@ -57,7 +69,7 @@ struct HTTPFreshness: Sendable, Equatable {
 
     /// Whether the server lets an answer that is `age` seconds old be used when asking has failed (RFC 5861, 4).
     func mayBeUsedAfterError(age: Int) -> Bool {
-        if control.noStore || control.noCache { return false }
+        if control.noStore || control.noCache || isPartial { return false }
         if age < lifetime { return true }
         return !control.mustRevalidate && staleness(age: age) < control.staleIfError
     }

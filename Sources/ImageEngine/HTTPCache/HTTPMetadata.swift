@@ -14,6 +14,8 @@ struct HTTPMetadata: Sendable, Equatable {
     var vary: [String] = []
     /// Whether it came from another source than the one asked for first.
     var isAlternative = false
+    /// What else limits its use.
+    private(set) var route: HTTPRoute?
     /// Secret enough that equal credentials of two entries do not look alike.
     private var salt = ""
     /// The digest of what the request sent of the fields that ``vary`` names.
@@ -27,10 +29,12 @@ struct HTTPMetadata: Sendable, Equatable {
     ///   - fields: Its header fields, names in small letters.
     ///   - moment: When it came, by the cache's time.
     ///   - wall: The same moment in seconds since 1970.
+    ///   - route: What else limits its use.
     init(
         _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
-        isAlternative: Bool = false
+        isAlternative: Bool = false, route: HTTPRoute? = nil
     ) {
+        self.route = route
         receivedAt = moment
         self.status = status
         self.isAlternative = isAlternative
@@ -45,9 +49,12 @@ struct HTTPMetadata: Sendable, Equatable {
 
     /// The same entry after its server has said that it is still good: fields that came replace the old ones (RFC 9111,
     /// 3.2 and 4.3.4).
-    func merging(_ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int) -> HTTPMetadata {
+    func merging(
+        _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, route: HTTPRoute? = nil
+    ) -> HTTPMetadata {
         let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall)
         var merged = self
+        merged.route = route
         merged.receivedAt = moment
         merged.initialAge = new.initialAge
         merged.date = new.date
@@ -63,7 +70,8 @@ struct HTTPMetadata: Sendable, Equatable {
     /// - Parameter lastModified: The server's date of last change, which is kept elsewhere.
     func freshness(lastModified: String?) -> HTTPFreshness {
         HTTPFreshness(
-            cacheControl: cacheControl, expires: expires, date: date, lastModified: lastModified, status: status)
+            cacheControl: cacheControl, expires: expires, date: date, lastModified: lastModified, status: status,
+            route: route?.control, initialAge: initialAge)
     }
 
     /// How many seconds old it is at a moment of the cache's time.
@@ -75,7 +83,8 @@ struct HTTPMetadata: Sendable, Equatable {
     /// `Vary` names (C-10).
     func suits(_ scope: HTTPScope) -> Bool {
         guard credentials == scope.credentials.map(digest) else { return false }
-        return vary.isEmpty || vary != ["*"] && variant == digest(scope.values(of: vary))
+        let names = allVary
+        return names.isEmpty || !names.contains("*") && variant == digest(scope.values(of: names))
     }
 
     /// Whether a request in `scope` may be given this answer by its credentials alone: it was fetched with none, or with
@@ -97,9 +106,16 @@ struct HTTPMetadata: Sendable, Equatable {
 
     private mutating func seal(for scope: HTTPScope) {
         let secret = scope.credentials
-        if salt.isEmpty, secret != nil || !vary.isEmpty { salt = String(UInt64.random(in: .min ... .max), radix: 36) }
+        let names = allVary
+        if salt.isEmpty, secret != nil || !names.isEmpty { salt = String(UInt64.random(in: .min ... .max), radix: 36) }
         credentials = secret.map(digest)
-        variant = vary.isEmpty || vary == ["*"] ? nil : digest(scope.values(of: vary))
+        variant = names.isEmpty || names.contains("*") ? nil : digest(scope.values(of: names))
+    }
+
+    /// What the answer was chosen by, and those that led to it.
+    private var allVary: [String] {
+        guard let route, !route.vary.isEmpty else { return vary }
+        return route.vary.union(vary).sorted()
     }
 
     private func digest(_ text: String) -> String { String(Digest(of: salt + "\n" + text).hex.prefix(32)) }
@@ -128,6 +144,10 @@ extension HTTPMetadata {
         if let expires { lines.append("e\(expires)") }
         if !vary.isEmpty { lines.append("v\(vary.joined(separator: ","))") }
         if isAlternative { lines.append("o") }
+        if let route {
+            lines.append("l\(route.text)")
+            if !route.vary.isEmpty { lines.append("w\(route.vary.sorted().joined(separator: ","))") }
+        }
         if !salt.isEmpty { lines.append("n\(salt)") }
         if let variant { lines.append("h\(variant)") }
         if let credentials { lines.append("u\(credentials)") }
@@ -140,6 +160,8 @@ extension HTTPMetadata {
         var initialAge: Int?
         var date: Int?
         var status = 200
+        var limits: String?
+        var passed: Set<String> = []
         self.init([:], to: HTTPScope(ImageOptions()), at: 0, wall: 0)
         for line in text.split(separator: "\n") {
             let value = String(line.dropFirst())
@@ -152,6 +174,8 @@ extension HTTPMetadata {
             case "e": expires = value
             case "v": vary = value.split(separator: ",").map(String.init)
             case "o": isAlternative = true
+            case "l": limits = value
+            case "w": passed = Set(value.split(separator: ",").map(String.init))
             case "n": salt = value
             case "h": variant = value
             case "u": credentials = value
@@ -159,6 +183,7 @@ extension HTTPMetadata {
             }
         }
         guard let moment, let initialAge, let date, CacheIndex.times.contains(moment) else { return nil }
+        route = limits.map { HTTPRoute($0, vary: passed) }
         receivedAt = moment
         self.initialAge = HTTPFreshness.clamped(initialAge)
         self.date = date

@@ -4,18 +4,18 @@ struct HTTPScope: Sendable, Equatable {
     private var fields: [String: String] = [:]
     /// Credentials that were given besides, to a challenge or from a netrc file; see ``Logins``.
     var login: String?
-    /// The `Accept` that goes with the request when its options name none.
-    private let accept: String
+    /// What goes with the request when its options do not name it.
+    private let added: AddedFields?
 
     /// The scope of a request with such options.
     ///
     /// - Parameters:
     ///   - url: Where it goes: a user and a password may stand in it.
     ///   - login: Credentials that are given besides.
-    ///   - accept: The `Accept` that goes with it when the options name none.
-    init(_ options: ImageOptions, url: String = "", login: String? = nil, accept: String = "") {
+    ///   - added: What goes with it when the options do not name it.
+    init(_ options: ImageOptions, url: String = "", login: String? = nil, added: AddedFields? = nil) {
         self.login = login
-        self.accept = accept
+        self.added = added
         for (name, value) in options.headers { fields[name.lowercased()] = value }
         if let authorization = options.authorization ?? Self.userInfo(url) {
             fields["authorization"] = authorization.scopeText
@@ -49,7 +49,7 @@ struct HTTPScope: Sendable, Equatable {
     /// The values of the fields that `Vary` names, in its order.
     func values(of names: [String]) -> String {
         names.map { name in
-            let value = fields[name] ?? (name == "accept" ? accept : "")
+            let value = fields[name] ?? added?[name] ?? ""
             return "\(name) \(value.utf8.count) \(value)"
         }.joined(separator: "\n")
     }

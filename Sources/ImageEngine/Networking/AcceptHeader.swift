@@ -22,18 +22,3 @@ enum AcceptHeader {
         ([.avif, .webp], ""), ([.png, .jpeg, .gif, .svg], ";q=0.9"), ([.jxl, .heic, .tiff, .bmp, .ico], ";q=0.8"),
     ]
 }
-
-extension ImageDownloader {
-    /// The `Accept` that goes with a request for `url` that has none: what the rules say of the host that it goes to, which
-    /// may be that of a mirror, else the usual one.
-    func accept(for url: String) -> String {
-        let usual = transport.settings.accept
-        let rules = rules
-        guard !rules.hosts.isEmpty, let web = try? WebURL(url), let hop = try? rules.rewritten(Hop(web, ImageOptions()))
-        else { return usual }
-        for rule in rules.hosts where rule.matches(hop.url.host) {
-            if let named = rule.headers.first(where: { $0.key.asciiLowercased == "accept" }) { return named.value }
-        }
-        return usual
-    }
-}

@@ -6,7 +6,7 @@ extension DownloadRequest {
     /// - Parameter accepted: What a delegate said of it, if it said anything.
     func refusal(of response: DownloadResponse, accepted: Bool?) -> ImageError? {
         let status = response.status
-        if status == 304, validators != nil { return nil }
+        if response.isConfirmation { return nil }
         switch accepted {
         case true: break
         case false: return refusal(response)

@@ -37,6 +37,10 @@ struct DownloadRequest: Hashable, Sendable {
     struct Validators: Hashable, Sendable {
         let etag: String?
         let lastModified: String?
+        /// The URL that they came from: to any other, to which a redirect may lead today, they say nothing.
+        let url: String
+        /// Whether no redirect led there: then they say as much of any URL that the image is asked for by.
+        let isDirect: Bool
     }
 
     fileprivate struct Header: Hashable {
@@ -115,6 +119,11 @@ struct DownloadRequest: Hashable, Sendable {
     /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
     var validators: Validators? { sent.fields.validators }
 
+    /// The validators that go to a URL, to which a redirect may have led.
+    func validators(for url: String, isRedirected: Bool) -> Validators? {
+        validators.flatMap { $0.isDirect && !isRedirected || ExactText($0.url) == ExactText(url) ? $0 : nil }
+    }
+
     /// Scheme, host and port: what connections are counted by.
     var host: String { webURL.origin }
 
@@ -123,6 +132,14 @@ struct DownloadRequest: Hashable, Sendable {
 
     /// Header fields, sorted by name.
     var headers: [(name: String, value: String)] { sent.fields.exactHeaders.map { ($0.name.value, $0.value.text) } }
+
+    /// What it asks of caches; nil if it says nothing.
+    var cacheControl: CacheControl? {
+        let fields = sent.fields.exactHeaders
+        if fields.isEmpty { return nil }
+        return CacheControl(
+            of: Dictionary(fields.map { ($0.folded.text, $0.value.text) }, uniquingKeysWith: { "\($0),\($1)" }))
+    }
 
     /// Credentials.
     var authorization: Authorization? {
@@ -142,6 +159,8 @@ struct DownloadResponse: Sendable {
     var contentType: String?
     var etag: String?
     var lastModified: String?
+    /// Whether it says that what we have is still right.
+    var isConfirmation = false
     /// Every header field of the final answer, names in small letters, repeated ones joined by commas.
     var fields: [String: String] = [:]
 }
@@ -152,6 +171,8 @@ struct Download: Sendable {
     var body: DownloadedBody
     /// How many redirects led to it.
     var redirects = 0
+    /// Who redirected, in order.
+    var route: [HTTPRoute.Redirect] = []
     /// The bounds of the transfer that brought it.
     var limits: DownloadLimits?
     /// Credentials that were given besides those of the request; see ``Logins``.

@@ -37,6 +37,8 @@ struct Exchange: Sendable {
     private var part: ResumePart?
     /// Credentials that were given besides those of the request.
     private var logins: [String] = []
+    /// Who has redirected it.
+    private var route: [HTTPRoute.Redirect] = []
 
     init(
         _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules, pulse: TransferPulse,
@@ -138,7 +140,9 @@ struct Exchange: Sendable {
         switch outcome.kind {
         case .answer(let download): return .done(signed(download))
         case .unjudged(let download): return .done(signed(try await judged(download)))
-        case .redirect(let status, let location): return .next(try await redirected(leg.hop, status, location))
+        case .redirect(let redirect, let location):
+            route.append(redirect)
+            return .next(try await redirected(leg.hop, redirect.status, location))
         case .challenge(let status, let challenges):
             return .next(try await answered(leg.hop, as: leg.sent, status, challenges))
         case .restart:
@@ -203,6 +207,7 @@ struct Exchange: Sendable {
     private func signed(_ download: Download) -> Download {
         var download = download
         download.redirects = ending.redirects
+        download.route = route
         download.limits = request.limits
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
@@ -232,7 +237,9 @@ struct Exchange: Sendable {
     /// What a transfer is to do with a request.
     func order(_ leg: Leg, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder {
         TransferOrder(
-            request: request, hop: leg.sent, uses: leg.uses, headerAllowance: Transfer.headerLimit - headerBytes,
+            request: request, hop: leg.sent,
+            validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
+            headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, spool: transport.spool,
             ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
     }

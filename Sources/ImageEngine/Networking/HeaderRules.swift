@@ -17,6 +17,8 @@ enum HeaderRules {
 
     /// Whether a validator can stand in a request: it may be longer than servers read, or hold half a line end.
     static func canBeSentBack(_ text: String) -> Bool {
+        // What is no UTF-8 has lost what it was.
         text.utf8.count <= 4096 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+            && (text.utf8.allSatisfy { $0 < 0x80 } || !text.contains("\u{FFFD}"))
     }
 }

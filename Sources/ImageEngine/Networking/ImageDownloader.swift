@@ -49,6 +49,7 @@ public final class ImageDownloader: Sendable {
             var settings = network
             settings.accept = accept
             settings.userAgent = userAgent
+            settings.addedFields = AddedFields(accept: accept, userAgent: userAgent)
             settings.policy = policy
             settings.tls = tls
             settings.proxies = ProxyTable(proxy, variable: network.variable)

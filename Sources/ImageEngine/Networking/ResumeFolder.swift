@@ -220,6 +220,7 @@ extension DownloadRequest {
             && !headers.contains { field in
                 let name = field.name.lowercased()
                 return name.hasPrefix("if-") || name == "range" || name == "accept-encoding"
+                    || name == "cache-control" && CacheControl(field.value).noStore
             }
     }
 

@@ -15,6 +15,8 @@ struct ResumeNote: Hashable, Sendable {
     init?(_ response: DownloadResponse, length: Int?) {
         guard response.status == 200, length.map({ $0 >= ResumeFolder.smallest }) ?? true,
             response.fields["content-encoding"].map({ $0.lowercased() == "identity" }) ?? true,
+            // Not even a part of it (RFC 9111, 5.2.2.5).
+            response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
             response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
                 $0.filter { $0 != " " } == "bytes"
             }) == true, let validator = Self.validator(response)

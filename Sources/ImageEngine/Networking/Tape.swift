@@ -154,7 +154,8 @@ public final class Tape: Sendable {
             }
             let response = DownloadResponse(
                 status: status, url: url, contentType: fields["content-type"], etag: fields["etag"],
-                lastModified: fields["last-modified"], fields: fields)
+                lastModified: fields["last-modified"],
+                isConfirmation: status == 304 && request.validators != nil, fields: fields)
             return Download(response: response, body: try spool.finish(), limits: request.limits)
         }
     }

@@ -50,8 +50,8 @@ extension Transfer {
             // An empty value needs a semicolon, or libcurl takes the header away.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        if let etag = request.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
-        if let date = request.validators?.lastModified, !names.contains("if-modified-since") {
+        if let etag = order.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
+        if let date = order.validators?.lastModified, !names.contains("if-modified-since") {
             add("If-Modified-Since: \(date)")
         }
         if let part = order.part {

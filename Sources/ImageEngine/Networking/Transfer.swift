@@ -258,8 +258,10 @@ final class Transfer {
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.status = status
         response.url = order.hop.url.text
+        response.isConfirmation = status == 304 && order.validators != nil
         if RedirectPolicy.redirects(status: status, location: location) {
-            disposition = .passedBy(.redirect(status: status, location: location ?? ""))
+            let redirect = HTTPRoute.Redirect(status: status, fields: response.fields)
+            disposition = .passedBy(.redirect(redirect, location: location ?? ""))
             return
         }
         if order.answersChallenges, let challenge { return disposition = .passedBy(challenge) }
@@ -277,7 +279,7 @@ final class Transfer {
             case .isOther: break
             }
         }
-        if order.ask != nil, hasBody, !isConfirmation {
+        if order.ask != nil, hasBody, !response.isConfirmation {
             disposition = .asking
             pace.hold()
             order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
@@ -285,9 +287,6 @@ final class Transfer {
             decide(accepted: nil)
         }
     }
-
-    /// Whether the server says that what we have is still right.
-    private var isConfirmation: Bool { response.status == 304 && request.validators != nil }
 
     private var challenge: HopOutcome.Kind? {
         let (status, field) =
@@ -386,7 +385,7 @@ final class Transfer {
         if case .unknown = disposition {
             judge(hasBody: false)
             if case .passedBy(let kind) = disposition { return end(kind) }
-            if order.ask != nil, !isConfirmation {
+            if order.ask != nil, !response.isConfirmation {
                 return end(.unjudged(Download(response: response, body: DownloadedBody(.memory([])))))
             }
             if let verdict { return fail(verdict) }

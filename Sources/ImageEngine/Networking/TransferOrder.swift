@@ -4,6 +4,8 @@ internal import Platform
 struct TransferOrder: Sendable {
     let request: DownloadRequest
     let hop: Hop
+    /// What makes it conditional.
+    let validators: DownloadRequest.Validators?
     /// The how manieth request it is with the nonces of digests.
     let uses: (server: Int, proxy: Int)
     /// How many bytes of headers may still come.
@@ -39,7 +41,7 @@ struct HopOutcome: Sendable {
         /// An answer without a body that somebody has still to be asked about.
         case unjudged(Download)
         /// It redirects.
-        case redirect(status: Int, location: String)
+        case redirect(HTTPRoute.Redirect, location: String)
         /// The server or the proxy wants credentials.
         case challenge(status: Int, ChallengeList)
         /// What was begun earlier cannot be gone on with: ask for the whole.

@@ -21,6 +21,8 @@ struct TransportSettings: Sendable {
     var userAgent = "halcyon"
     /// The `Accept` of requests that have none.
     var accept = AcceptHeader.text(decoding: nil)
+    /// Both of them, for who tells answers apart by what was sent.
+    var addedFields = AddedFields(accept: AcceptHeader.text(decoding: nil), userAgent: "halcyon")
     var policy = NetworkPolicy()
     var tls = TLSSettings()
     var proxies = ProxyTable()

@@ -12,6 +12,20 @@ import Testing
         #expect(HTTPDate.seconds(text) == 784_111_777)
     }
 
+    /// RFC 9111, 5.3: what is not written so has passed.
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("Sunday, 06-Nov-94 08:49:37 GMT", true),
+        ("Sun Nov  6 08:49:37 1994", true), ("sun nov 06 08:49:37 1994", true), ("MON, 06 nov 1994 08:49:37 GMT", true),
+        ("Sun, 06 Nov 1994 08:49:37 UTC", false), ("Sun, 06 Nov 94 08:49:37 GMT", false),
+        ("Sun 06 Nov 1994 08:49:37 GMT", false), ("Sun, 06  Nov 1994 08:49:37 GMT", false),
+        ("Sun, 06-Nov-1994 08:49:37 GMT", false), ("Sun, 06 Nov 1994 8:49:37 GMT", false),
+        ("Sun, 6 Nov 1994 08:49:37 GMT", false), ("Sun, 06 Nov 1994 08:49:37", false),
+        ("Someday, 06-Nov-94 08:49:37 GMT", false), ("Sunday, 06-Nov-94 08:49:37", false), ("", false),
+    ])
+    func dateIsReadExactly(_ text: String, _ isExact: Bool) {
+        #expect(HTTPDate.exactSeconds(text) == (isExact ? 784_111_777 : nil))
+    }
+
     @Test(arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Friday, 01-Jan-70 00:00:00 GMT", 0),

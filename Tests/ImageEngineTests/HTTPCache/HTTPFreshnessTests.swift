@@ -15,6 +15,7 @@ import Testing
         ("max-age", 0), ("max-age=", 0), ("max-age=abc", 0), ("max-age=-1", 0), ("max-age=1.5", 0),
         ("max-age=100000000000000000000", 1 << 31), ("max-age=9223372036854775807", 1 << 31),
         ("max-age=2147483649", 1 << 31), ("max-age=٣", 0), ("x=\"unclosed, max-age=5", nil),
+        ("max-age = 60", 60), ("max-age=6 0", 0), ("max\u{A0}age=60", nil),
     ])
     func maxAgeIsRead(_ text: String, _ seconds: Int?) {
         #expect(CacheControl(text).maxAge == seconds)
@@ -29,6 +30,8 @@ import Testing
         let none = CacheControl("public, private, no-transform, proxy-revalidate, s-maxage=9, no-stores, ext=no-store")
         #expect(none == CacheControl(""))
         #expect(CacheControl("stale-while-revalidate, stale-if-error=x") == CacheControl(""))
+        let unclosed = CacheControl("max-age=100, ext=\"abc, no-store")
+        #expect(unclosed.noCache && !unclosed.noStore, "what follows may say anything")
     }
 
     struct Answer: Sendable {

@@ -20,6 +20,27 @@ import Testing
         #expect(web.conditions == [nil, nil, nil], "a replaced variant is not asked about")
     }
 
+    @Test func whatTheConfigurationAddsIsPartOfTheRequest() async throws {
+        set("max-age=60") { $0.headers["Vary"] = "Accept-Language, User-Agent" }
+        func isHit(language: String?, agent: String = "halcyon") async throws -> Bool {
+            var rule = HostRule(hosts: ["127.0.0.1"])
+            if let language { rule.headers = ["Accept-LANGUAGE": language] }
+            let hosts = [rule]
+            let other = try TestEngine(folder: engine.folder, clock: engine.clock) {
+                $0.downloader.rules.hosts = hosts
+                $0.downloader.userAgent = agent
+            }
+            return try await image(.http, on: other).cacheType != .none
+        }
+        #expect(try await !isHit(language: "de"))
+        #expect(try await isHit(language: "de"))
+        #expect(try await !isHit(language: "fr"))
+        #expect(try await !isHit(language: nil))
+        #expect(try await !isHit(language: nil, agent: "other"))
+        #expect(try await isHit(language: nil, agent: "other"))
+        #expect(web.conditions.compactMap(\.self).isEmpty)
+    }
+
     /// C-10.
     @Test func imageOfOtherCredentialsIsNoHitAndIsNotAskedAbout() async throws {
         set("max-age=60")

@@ -1,0 +1,81 @@
+import ImageRecipes
+import TestSupport
+import Testing
+
+@testable import ImageEngine
+
+/// What must not be kept, or is only a part, is not answered to anybody else (RFC 9111, 3.4 and 5.2).
+@Suite struct NotToBeKeptTests: RevalidationSuite {
+    let scene: RevalidationScene
+    private let codec: CodecStandIn
+
+    init() throws {
+        let codec = try CodecStandIn(making: hollowPNG(width: 3))
+        self.codec = codec
+        scene = try RevalidationScene { $0.codec.executable = codec.path }
+    }
+
+    @Test func requestThatWantsNothingKeptGetsThat() async throws {
+        set("max-age=60")
+        let own = try await image(.http, bytes: true) { $0.headers = ["cache-control": "no-store"] }
+        #expect(own.bytes == hollowPNG(width: 7) && engine.blobs.isEmpty)
+        #expect(try await image(.http).cacheType == .none)
+        #expect(try await image(.http).cacheType == .memory)
+        engine.clock.advance(seconds: 60)
+        let checked = try await image(.http, bytes: true) { $0.headers = ["Cache-Control": "no-store"] }
+        #expect(checked.isRevalidated && engine.blobs.count == 1, "it says nothing of what is there")
+        #expect(web.count == 3)
+        let failure = try await engine.failure(web.server.url("/b")) {
+            $0.revalidate = .http
+            $0.headers = ["Cache-Control": "no-store"]
+        }
+        #expect(failure?.name == "storageFailed" && engine.blobs.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func whatIsMadeOfWhatMustNotBeKeptIsHadAndNotKept(byItsServer: Bool) async throws {
+        set(byItsServer ? "no-store" : "max-age=60")
+        func made() async throws -> ImageResult {
+            try await image(.http, bytes: true) {
+                $0.recipe.processors = [.blackWhite]
+                if !byItsServer { $0.headers = ["Cache-Control": "no-store"] }
+            }
+        }
+        for round in 1...2 {
+            #expect(try await made().bytes == hollowPNG(width: 3))
+            #expect(web.count == round && codec.requests.count == round && engine.blobs.isEmpty)
+        }
+        try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
+    }
+
+    @Test func partIsNoAnswerToWhoWantsTheWhole() async throws {
+        let server = try LocalServer { request in
+            let headers = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            if request.headers["if-none-match"] != nil { return .reply(304, headers, []) }
+            return .reply(request.headers["range"] == nil ? 200 : 206, headers, hollowPNG(width: 7))
+        }
+        defer { server.stop() }
+        for mode in [Revalidation.http, .always] {
+            let before = server.requests.count
+            _ = try await engine.image(server.url("/\(mode)")) {
+                $0.revalidate = mode
+                $0.headers = ["Range": "bytes=0-99"]
+                $0.validStatusCodes = [200, 206]
+            }
+            #expect(try await engine.image(server.url("/\(mode)")) { $0.revalidate = mode }.cacheType == .none)
+            #expect(server.requests.dropFirst(before).map { $0.headers["if-none-match"] } == [nil, nil])
+        }
+    }
+
+    @Test func bodyThatMustNotBeKeptIsNotKeptInPart() throws {
+        var response = DownloadResponse(
+            status: 200, url: "http://a/", etag: "\"1\"", fields: ["accept-ranges": "bytes"])
+        #expect(ResumeNote(response, length: 1 << 20) != nil)
+        response.fields["cache-control"] = "max-age=1, no-store"
+        #expect(ResumeNote(response, length: 1 << 20) == nil)
+        for (headers, mayResume) in [(["cache-control": "no-store"], false), (["Cache-Control": "no-cache"], true)] {
+            let options = ImageOptions { $0.headers = headers }
+            #expect(try DownloadRequest(url: "http://a/", options: options).canResume == mayResume)
+        }
+    }
+}
