@@ -13,6 +13,23 @@ struct HTTPRoute: Sendable, Equatable {
             self.fields = fields.filter { Self.names.contains($0.key) }
         }
 
+        /// A line for the status, and one for each field.
+        var text: String {
+            (["\(status)"] + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(separator: "\n")
+        }
+
+        /// Reads a text; nil for what is none.
+        init?(_ text: String) {
+            let lines = text.split(separator: "\n")
+            guard let status = lines.first.flatMap({ Int($0) }) else { return nil }
+            var fields: [String: String] = [:]
+            for line in lines.dropFirst() {
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                fields[String(line[..<colon])] = String(line[colon...].dropFirst(2))
+            }
+            self.init(status: status, fields: fields)
+        }
+
         private static let names: Set = ["cache-control", "expires", "date", "age", "vary"]
     }
 

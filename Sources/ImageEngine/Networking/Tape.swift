@@ -64,8 +64,8 @@ public final class Tape: Sendable {
         do {
             let download = try await live()
             let response = download.response
-            record(
-                request, .answer(status: response.status, url: response.url, fields: response.fields), download.body)
+            let fields = TapeExchange.fields(of: download)
+            record(request, .answer(status: response.status, url: response.url, fields: fields), download.body)
             return download
         } catch let error as ImageError {
             record(request, .failure(error), nil)
@@ -144,7 +144,8 @@ public final class Tape: Sendable {
         else { throw unreadable }
         switch exchange.outcome {
         case .failure(let error): throw error
-        case .answer(let status, let url, let fields):
+        case .answer(let status, let url, var fields):
+            let route = TapeExchange.takeRoute(from: &fields)
             guard text.count - start <= request.limits.maxBytes else {
                 throw request.limits.tooLarge(request.url)
             }
@@ -156,7 +157,9 @@ public final class Tape: Sendable {
                 status: status, url: url, contentType: fields["content-type"], etag: fields["etag"],
                 lastModified: fields["last-modified"],
                 isConfirmation: status == 304 && request.validators != nil, fields: fields)
-            return Download(response: response, body: try spool.finish(), limits: request.limits)
+            return Download(
+                response: response, body: try spool.finish(), redirects: route.count, route: route,
+                limits: request.limits)
         }
     }
 }

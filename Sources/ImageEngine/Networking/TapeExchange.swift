@@ -15,6 +15,24 @@ struct TapeExchange: Sendable, Equatable {
     var method = RequestMethod.get
     var outcome: Outcome
 
+    /// The fields of an answer, with what led to it: under names that no field has, for those are in small letters.
+    static func fields(of download: Download) -> [String: String] {
+        var fields = download.response.fields
+        for (number, redirect) in download.route.enumerated() { fields[passed(number)] = redirect.text }
+        return fields
+    }
+
+    /// Takes what led to an answer out of its fields.
+    static func takeRoute(from fields: inout [String: String]) -> [HTTPRoute.Redirect] {
+        var route: [HTTPRoute.Redirect] = []
+        while let text = fields.removeValue(forKey: passed(route.count)), let redirect = HTTPRoute.Redirect(text) {
+            route.append(redirect)
+        }
+        return route
+    }
+
+    private static func passed(_ number: Int) -> String { "REDIRECT \(number + 1)" }
+
     /// The longest head that is read, in bytes.
     static let headLimit = 1 << 20
 

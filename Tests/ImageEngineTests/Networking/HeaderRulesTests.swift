@@ -18,8 +18,10 @@ import Testing
         arguments: [
             ("\"a\"", true), ("W/\"ä \"", true), ("", true), ("\"a\rX: y\"", false), ("a\u{0}", false),
             ("\t", false), ("\u{7F}", false),
+            // Bytes that are no text have lost what they were.
+            ("\"\u{FFFD}\"", false),
         ] as [(String, Bool)])
-    func validatorHoldsNoControlCharacter(_ text: String, _ isSound: Bool) {
+    func validatorIsTextWithoutControlCharacters(_ text: String, _ isSound: Bool) {
         #expect(HeaderRules.canBeSentBack(text) == isSound)
     }
 

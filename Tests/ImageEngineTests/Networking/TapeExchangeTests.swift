@@ -29,6 +29,24 @@ struct TapeExchangeTests {
         }
     }
 
+    @Test func whatLedToAnAnswerIsReadBack() throws {
+        let route = [
+            HTTPRoute.Redirect(
+                status: 302, fields: ["cache-control": "max-age=1, no-store", "vary": "a: b", "x": "y"]),
+            HTTPRoute.Redirect(status: 308, fields: [:]),
+        ]
+        var download = Download(response: DownloadResponse(fields: ["etag": "1"]), body: DownloadedBody(.memory([])))
+        download.route = route
+        let exchange = TapeExchange(
+            url: "u", outcome: .answer(status: 200, url: "u", fields: TapeExchange.fields(of: download)))
+        guard case .answer(_, _, var fields)? = TapeExchange.parse(exchange.head)?.exchange.outcome else {
+            Issue.record("it is not read back")
+            return
+        }
+        #expect(TapeExchange.takeRoute(from: &fields) == route && route[0].fields["x"] == nil)
+        #expect(fields == ["etag": "1"])
+    }
+
     @Test func cookiesAreNotKept() throws {
         let exchange = TapeExchange(
             url: "u", outcome: .answer(status: 200, url: "u", fields: ["set-cookie": "session=secret", "a": "b"]))

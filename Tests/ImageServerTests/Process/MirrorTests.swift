@@ -61,14 +61,21 @@ struct MirrorTests {
     @Test func answersAreTheSameOnesInTheSameOrder() throws {
         let pictures = try ["png-rgb.png", "jpeg-photo.jpg"].map(Fixtures.bytes)
         let web = try LocalServer { request in
+            if request.path == "/moved" { return .reply(302, ["Location": "/fresh", "Vary": "X-A"], []) }
             if request.headers["if-none-match"] == "\"1\"" { return .reply(304, ["ETag": "\"1\""], []) }
+            if request.path == "/fresh" {
+                return .reply(200, ["ETag": "\"1\"", "Cache-Control": "max-age=1000"], pictures[1])
+            }
             return request.path == "/changing"
                 ? .reply(200, [:], pictures[0]) : .reply(200, ["ETag": "\"1\""], pictures[1])
         }
         func conversation(_ server: ServerProcess) throws -> [JSON?] {
             let (changing, same) = (quoted(web.url("/changing")), quoted(web.url("/same")))
+            // What a redirect led to is no fresher than that was.
+            let moved = quoted(web.url("/moved"))
             return try [
                 (changing, #"{"forceRefresh":true}"#), (changing, #"{"forceRefresh":true}"#),
+                (moved, #"{"revalidate":"http"}"#), (moved, #"{"revalidate":"http"}"#),
                 (same, "{}"), (same, #"{"revalidate":"always"}"#), (same, #"{"revalidate":"always"}"#),
             ].enumerated().map { number, call in
                 let reply = try server.call(number, "retrieve", #"{"url":\#(call.0),"options":\#(call.1)}"#)
@@ -79,7 +86,11 @@ struct MirrorTests {
         let first = try conversation(recorded)
         #expect(recorded.finish() == 0)
         web.stop()
-        #expect(first == [.string("png"), .string("png"), .string("jpeg"), .boolean(true), .boolean(true)])
+        #expect(
+            first == [
+                .string("png"), .string("png"), .string("jpeg"), .boolean(true), .string("jpeg"), .boolean(true),
+                .boolean(true),
+            ])
         let played = try server("two", "--replay")
         #expect(try conversation(played) == first)
         #expect(played.finish() == 0)
