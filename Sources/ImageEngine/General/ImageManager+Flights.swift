@@ -111,6 +111,7 @@ extension ImageManager {
         let arrival = arrival(of: download, flying)
         if let revived = try await revive(flying.standing, arrival) { return revived }
         let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
+        try await forgetChanged(by: whole)
         return try await keep(store(whole), departure.flight)
     }
 

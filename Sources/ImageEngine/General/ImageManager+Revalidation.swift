@@ -271,6 +271,15 @@ extension ImageManager {
         return arrival
     }
 
+    /// Forgets what is kept of a URL when its server has done something else there than to give it (RFC 9111, 4.4), if the
+    /// request goes by HTTP.
+    func forgetChanged(by arrival: Arrival) async throws {
+        guard arrival.options.revalidate == .http, arrival.request.method != .get else { return }
+        let key = CacheKey(arrival.cache.resource(arrival.request.url).cacheKey)
+        if key == arrival.key { return }
+        _ = try await pool.run { try arrival.cache.remove(key, allVariants: true) }
+    }
+
     /// What is to be stored of an answer.
     func store(_ arrival: Arrival) -> Storing {
         Storing(

@@ -22,6 +22,8 @@ struct HTTPMetadata: Sendable, Equatable {
     private var variant: String?
     /// The digest of the request's credentials.
     private var credentials: String?
+    /// What was asked for, if it was no GET.
+    private var demand: String?
 
     /// What is kept of an answer.
     ///
@@ -79,10 +81,10 @@ struct HTTPMetadata: Sendable, Equatable {
         HTTPFreshness.clamped(initialAge + HTTPFreshness.span(from: receivedAt, to: moment))
     }
 
-    /// Whether a request in `scope` may be given this answer: it has the same credentials, and is alike in all that
-    /// `Vary` names (C-10).
+    /// Whether a request in `scope` may be given this answer: it has the same method, body and credentials, and is alike in
+    /// all that `Vary` names (C-10).
     func suits(_ scope: HTTPScope) -> Bool {
-        guard credentials == scope.credentials.map(digest) else { return false }
+        guard credentials == scope.credentials.map(digest), demand == scope.demand else { return false }
         let names = allVary
         return names.isEmpty || !names.contains("*") && variant == digest(scope.values(of: names))
     }
@@ -109,6 +111,7 @@ struct HTTPMetadata: Sendable, Equatable {
         let names = allVary
         if salt.isEmpty, secret != nil || !names.isEmpty { salt = String(UInt64.random(in: .min ... .max), radix: 36) }
         credentials = secret.map(digest)
+        demand = scope.demand
         variant = names.isEmpty || names.contains("*") ? nil : digest(scope.values(of: names))
     }
 
@@ -151,6 +154,7 @@ extension HTTPMetadata {
         if !salt.isEmpty { lines.append("n\(salt)") }
         if let variant { lines.append("h\(variant)") }
         if let credentials { lines.append("u\(credentials)") }
+        if let demand { lines.append("p\(demand)") }
         return lines.joined(separator: "\n")
     }
 
@@ -179,6 +183,7 @@ extension HTTPMetadata {
             case "n": salt = value
             case "h": variant = value
             case "u": credentials = value
+            case "p": demand = value
             default: break
             }
         }

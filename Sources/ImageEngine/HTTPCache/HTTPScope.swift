@@ -4,6 +4,8 @@ struct HTTPScope: Sendable, Equatable {
     private var fields: [String: String] = [:]
     /// Credentials that were given besides, to a challenge or from a netrc file; see ``Logins``.
     var login: String?
+    /// What is asked for and with which body; nil for a GET.
+    let demand: String?
     /// What goes with the request when its options do not name it.
     private let added: AddedFields?
 
@@ -16,6 +18,9 @@ struct HTTPScope: Sendable, Equatable {
     init(_ options: ImageOptions, url: String = "", login: String? = nil, added: AddedFields? = nil) {
         self.login = login
         self.added = added
+        demand =
+            options.method == .get
+            ? nil : "\(options.method.rawValue) \((options.body ?? []).withUnsafeBytes { Digest(of: $0) }.hex)"
         for (name, value) in options.headers { fields[name.lowercased()] = value }
         if let authorization = options.authorization ?? Self.userInfo(url) {
             fields["authorization"] = authorization.scopeText

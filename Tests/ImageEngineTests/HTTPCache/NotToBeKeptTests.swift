@@ -48,6 +48,42 @@ import Testing
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
     }
 
+    @Test func answerToAnotherMethodOrBodyIsNoAnswerToAGet() async throws {  // RFC 9111, 4; RFC 9110, 9.3.3
+        set("max-age=60")
+        func load(_ method: RequestMethod = .get, _ body: [UInt8]? = nil) async throws -> Bool {
+            let before = web.count
+            _ = try await image(.http) { ($0.method, $0.body) = (method, body) }
+            return web.count == before
+        }
+        #expect(try await !load())
+        #expect(try await !load(.post, [1]))
+        #expect(try await load(.post, [1]))
+        #expect(try await !load(.post, [2]))
+        #expect(try await !load(.put, [2]))
+        #expect(try await !load())
+        #expect(try await load())
+        #expect(web.conditions.compactMap(\.self).isEmpty)
+    }
+
+    @Test func whatIsKeptOfAURLIsForgottenWhenSomethingIsDoneThere() async throws {  // RFC 9111, 4.4
+        set("max-age=60")
+        func change(_ mode: Revalidation) async throws {
+            _ = try await engine.image(web.url, key: "own \(mode)") {
+                ($0.method, $0.revalidate, $0.forceRefresh) = (.post, mode, true)
+            }
+        }
+        _ = try await image(.http)
+        try await change(.never)
+        #expect(try await image(.http).cacheType == .memory, "only who goes by HTTP says so")
+        web.set { $0.failure = 500 }
+        await #expect(throws: ImageError.self) { try await change(.http) }
+        web.set { $0.failure = nil }
+        #expect(try await image(.http).cacheType == .memory, "it has failed")
+        try await change(.http)
+        #expect(try await image(.http).cacheType == .none)
+        #expect(engine.blobs.count == 3)
+    }
+
     @Test func partIsNoAnswerToWhoWantsTheWhole() async throws {
         let server = try LocalServer { request in
             let headers = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
