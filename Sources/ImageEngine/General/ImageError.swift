@@ -91,7 +91,7 @@ extension ImageError: CustomStringConvertible {
         case .dataModifyingFailed(let reason, let source):
             "\(source.excerpt) is not what dataModifier takes it for: \(reason)"
         case .notModified(let url):
-            "\(url.excerpt) answered 304, not modified, though the cache had nothing to ask about (leave conditions out of headers)."
+            "\(url.excerpt) answered 304, not modified, to a request in which the cache had asked nothing of the kind (leave conditions, like If-None-Match, out of headers)."
         case .invalidStatusCode(let code, let url, let seconds?):
             "Cannot download \(url.excerpt): the server answered \(code), and asks to be left alone for \(seconds.shortest) s."
         case .afterAttempts(let attempts):
