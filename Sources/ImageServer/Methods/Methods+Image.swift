@@ -1,7 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
 internal import Platform
-internal import Synchronization
 
 private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
@@ -24,8 +23,9 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
     ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
-        try invocation.retrieve(
-            url, key: key, cache: cacheName, options: try processors.options(options), form)
+        try Retrieval(
+            invocation, url.text, key: key?.text, cache: cacheName, options: try processors.options(options), form
+        ).outcome
     }
 
     private static let store = Method(
@@ -155,106 +155,6 @@ extension Method {
             SizeReply(sizes: try cache.sizes())
         }
     }
-}
-
-extension Invocation {
-    fileprivate func retrieve(
-        _ url: URLText, key: KeyText?, cache name: String?, options given: ImageOptions?, _ form: ResultForm
-    ) throws -> Outcome<ImageReply> {
-        let cache = try server.cache(name)
-        let resource = cache.resource(url.text, key: key?.text)
-        let manager = server.manager
-        let burst = message.burst
-        let tokens = progress
-        let server = server
-        let given = server.asking(given)
-        let options = given ?? ImageOptions()
-        // What is made of it is the engine's to share, and so is a download within other bounds.
-        let filled = given?.decidingTheEntry
-        let filling = KeyOrder.Filling(url: ExactText(url.text), options: filled == ImageOptions() ? nil : filled)
-        let access = RequestOrder.Access(
-            cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
-            kind: options.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.onlyFromCache || manager.isOffline(options) || !url.text.hasPrefix("http"))
-        let previous = options.slot.flatMap { server.openRequests.vacate($0) }
-        let missing = Missing()
-        return .ordered(access) {
-            if form == .pixels { return nil }
-            let needsBytes = form.needsBytes || options.queryDataWhenInMemory
-            let glance = try manager.glance(
-                at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
-            if case .missing = glance { missing.isSeen.store(true, ordering: .relaxed) }
-            guard case .found(let image) = glance, !options.wantsPreview || image.record.preview != nil else {
-                return nil
-            }
-            let found = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
-            previous?.stop()
-            return found
-        } later: { call in
-            let entry = OpenRequests.Entry(
-                cache: cache.name, urls: [url.text], slot: options.slot,
-                priority: CallPriority(options.downloadPriority), previous: previous)
-            server.openRequests.add(entry, call)
-            let arrived = manager.configuration.clock.monotonic()
-            let turn = Turn()
-            return Deferred(priority: entry.priority) {
-                // The request whose place this one has taken may be what it waits for.
-                entry.stopPrevious()
-                turn.limit(call, url.text, options.deadline)
-            } begin: { call, end in
-                guard form == .path, tokens == nil else { return false }
-                let caller = ImageCaller(
-                    priority: entry.priority, joined: { entry.stopPrevious() }, arrived: arrived)
-                let stop = manager.begin(
-                    resource, in: cache, options: options, needs: form.needs, caller: caller,
-                    isMissing: missing.isSeen.load(ordering: .relaxed)
-                ) { result in
-                    end(result.map { ImageReply(image: $0, form: form) })
-                }
-                guard let stop else { return false }
-                turn.limit(call, url.text, options.deadline)
-                call.onCancel(stop)
-                return true
-            } work: { call in
-                turn.come()
-                let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
-                reporter?.begin(title: "retrieve", message: String(url.text.prefix(200)))
-                var report: (@Sendable (DownloadProgress) -> Void)?
-                if let reporter { report = { reporter.report($0) } }
-                let caller = ImageCaller(
-                    priority: entry.priority, report: report, joined: { entry.stopPrevious() }, arrived: arrived)
-                if form == .pixels {
-                    let made = try await manager.pixels(of: resource, in: cache, options: options, caller: caller)
-                    return ImageReply(image: made.original, form: form, pixels: made.pixels)
-                }
-                var isLastTry = false
-                while true {
-                    var image = try await manager.image(
-                        resource, in: cache, options: options, needs: form.needs, caller: caller,
-                        isMissing: missing.isSeen.exchange(false, ordering: .relaxed))
-                    if options.wantsPreview {
-                        image = try await manager.addingPreview(to: image, in: cache, options: options)
-                    }
-                    let reply = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
-                    guard form.needsBytes else { return reply }
-                    try await server.inlineGate.enter(image.record.byteCount, for: call)
-                    do {
-                        let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                        return ImageReply(image: loaded, form: form, showsPreview: options.wantsPreview)
-                    } catch ImageError.notCached where !isLastTry {
-                        // The file was changed behind our back, and has been taken out: load it anew, once.
-                        isLastTry = true
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Whether the first look of a request has found that the cache does not have the image. It is begun at once then, for
-/// nothing before it in the order of its key is under way.
-private final class Missing: Sendable {
-    let isSeen = Atomic(false)
 }
 
 extension ImageReply {

@@ -122,6 +122,40 @@ struct ProgressTests {
         #expect(server.finish() == 0)
     }
 
+    /// Whatever of the image is wanted, it is waited for in the same way.
+    @Test(arguments: ["path", "none", "data", "both", "dataUrl"], ["{}", #"{"retry":{"maxRetries":1}}"#])
+    func everyFormHasItsProgressAndIsCancelledAlone(form: String, options: String) throws {
+        let pieces = try Pieces(hasLength: true)
+        defer { pieces.web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let params =
+            #"{"url":\#(quoted(pieces.web.url("/large.jpg"))),"as":"\#(form)","options":\#(options),"workDoneToken":"t"}"#
+        for id in 1...2 { try server.request(id, "retrieve", params) }
+        var kinds: [String] = []
+        while let message = try server.next() {
+            if let kind = message["params"]?["value"]?["kind"]?.string {
+                kinds.append(kind)
+                if kinds == ["begin", "begin"] { try server.notify("$/cancelRequest", #"{"id":1}"#) }
+            }
+            guard let id = message["id"]?.integer else { continue }
+            if id == 1 {
+                #expect(message["error"]?["data"]?["name"] == .string("requestCancelled"))
+                #expect(kinds.count { $0 == "end" } == 1)
+                for gate in pieces.gates { gate.open() }
+                continue
+            }
+            let result = try #require(message["result"])
+            #expect(result["byteCount"]?.integer == pieces.bytes.count)
+            let data = (result["data"] ?? result["dataUrl"])?.string?.split(separator: ",").last
+            #expect(
+                data.flatMap { Data(base64Encoded: String($0)) }.map([UInt8].init)
+                    == (["path", "none"].contains(form) ? nil : pieces.bytes))
+            break
+        }
+        #expect(kinds.count { $0 == "begin" } == 2 && kinds.count { $0 == "end" } == 2)
+        #expect(server.finish() == 0 && pieces.web.requests.count == 1)
+    }
+
     /// A client shows what has begun until it hears of the end.
     @Test(arguments: ["cancel", "tool", "slot", "all", "signal"])
     func progressThatHasBegunEndsBeforeTheAnswerAlsoOfACancelledRequest(way: String) throws {
