@@ -237,7 +237,7 @@ struct Exchange: Sendable {
     /// What a transfer is to do with a request.
     func order(_ leg: Leg, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder {
         TransferOrder(
-            request: request, hop: leg.sent,
+            request: request, hop: leg.sent, redirects: ending.redirects,
             validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
             headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, spool: transport.spool,

@@ -39,13 +39,13 @@ extension ImageDownloader {
     ) {
         guard let leader = place.leader else { return seat.lead() }
         guard leader.request.limits != seat.request.limits else { return }
-        let watch = LimitWatch(seat.request, leader.request.limits) { [coalescer] in coalescer.leave(place.ticket) }
+        let watch = LimitWatch(seat.request, leader.pulse) { [coalescer] in coalescer.leave(place.ticket) }
         seat.put(watch)
         coalescer.hear(place.ticket) { progress in
             watch.check(progress)
             report?(progress)
         }
-        if leader.request.limits.isMorePatient(than: seat.request.limits) { watch.follow(leader.pulse) }
+        if leader.request.limits.isMorePatient(than: seat.request.limits) { watch.follow() }
     }
 }
 
@@ -104,9 +104,14 @@ final class SharedSeat: Sendable {
 extension DownloadRequest {
     /// Why a body that was fetched within other bounds is not wanted; nil if it is.
     fileprivate func refusal(of download: Download) -> ImageError? {
-        if download.redirects > limits.maxRedirects { return limits.tooManyRedirects(url) }
-        if let error = refusal(of: download.response, accepted: nil) { return error }
+        if let error = refusal(of: download.response, after: download.redirects) { return error }
         return download.body.count > limits.maxBytes ? limits.tooLarge(url) : nil
+    }
+
+    /// Why an answer that was accepted within other bounds is not wanted, as far as its head tells; nil if it is.
+    func refusal(of response: DownloadResponse, after redirects: Int) -> ImageError? {
+        redirects > limits.maxRedirects
+            ? limits.tooManyRedirects(url) : refusal(of: response, accepted: nil)
     }
 }
 

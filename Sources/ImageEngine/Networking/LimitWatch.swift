@@ -9,6 +9,7 @@ final class LimitWatch: Sendable {
         var leave: (@Sendable () -> Void)?
         var refusal: (any Error)?
         var isOver = false
+        var hasJudgedHead = false
         var clock: Task<Void, Never>?
     }
 
@@ -16,17 +17,16 @@ final class LimitWatch: Sendable {
     private static let looks = 8.0
 
     private let request: DownloadRequest
-    private let judgesBytes: Bool
+    private let pulse: TransferPulse
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - request: That of the one who shares the transfer.
-    ///   - leader: The bounds of the transfer.
+    ///   - pulse: Of the transfer.
     ///   - leave: Ends its wait.
-    init(_ request: DownloadRequest, _ leader: DownloadLimits, leave: @escaping @Sendable () -> Void) {
+    init(_ request: DownloadRequest, _ pulse: TransferPulse, leave: @escaping @Sendable () -> Void) {
         self.request = request
-        // What status is accepted comes before how much of it.
-        judgesBytes = request.limits.validStatusCodes == leader.validStatusCodes
+        self.pulse = pulse
         state = Mutex(State(leave: leave))
     }
 
@@ -35,22 +35,28 @@ final class LimitWatch: Sendable {
 
     /// Takes note of how far the transfer is.
     func check(_ progress: DownloadProgress) {
-        guard judgesBytes, max(progress.received, progress.total ?? 0) > request.limits.maxBytes else { return }
-        refuse(request.limits.tooLarge(request.url))
+        // What is accepted comes before how much of it, and does not change.
+        if progress.received > 0, !state.withLock({ $0.hasJudgedHead }), let head = pulse.head {
+            state.withLock { $0.hasJudgedHead = true }
+            if let error = request.refusal(of: head.response, after: head.redirects) { return refuse(error) }
+        }
+        if max(progress.received, progress.total ?? 0) > request.limits.maxBytes {
+            refuse(request.limits.tooLarge(request.url))
+        }
     }
 
     /// Looks at the time until the end. A transfer that had been silent for too long when it was joined is left at once, to
     /// be begun anew: it has another caller's patience.
-    func follow(_ pulse: TransferPulse, now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
+    func follow(now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
         if Double(pulse.silence(at: now())) >= request.limits.timeout * 1e9 {
             refuse(ImageDownloader.EndedForAnother())
         } else {
-            look(at: pulse, now)
+            look(now)
         }
     }
 
-    private func look(at pulse: TransferPulse, _ now: @escaping @Sendable () -> Int) {
-        let limits = request.limits
+    private func look(_ now: @escaping @Sendable () -> Int) {
+        let (limits, pulse) = (request.limits, pulse)
         let clock = Task { [weak self] in
             var pace = SharedPace(limits, pulse.state, now: now())
             while (try? await Task.sleep(for: .seconds(min(max(limits.timeout / Self.looks, 0.001), 1)))) != nil {

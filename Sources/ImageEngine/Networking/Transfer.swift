@@ -316,6 +316,8 @@ final class Transfer {
         if let total, total > request.limits.maxBytes {
             verdict = tooLarge
             disposition = .unknown
+        } else {
+            order.pulse.note(response, redirects: order.redirects)
         }
     }
 

@@ -4,6 +4,8 @@ internal import Platform
 struct TransferOrder: Sendable {
     let request: DownloadRequest
     let hop: Hop
+    /// How many redirects led to it.
+    let redirects: Int
     /// What makes it conditional.
     let validators: DownloadRequest.Validators?
     /// The how manieth request it is with the nonces of digests.

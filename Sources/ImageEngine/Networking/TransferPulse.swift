@@ -6,6 +6,18 @@ final class TransferPulse: Sendable {
     private let started = Atomic(0)
     private let received = Atomic(0)
     private let latest = Atomic(0)
+    private let answer = Mutex<Answer?>(nil)
+
+    /// The answer whose body comes.
+    final class Answer: Sendable {
+        let response: DownloadResponse
+        /// How many redirects led to it.
+        let redirects: Int
+
+        fileprivate init(_ response: DownloadResponse, redirects: Int) {
+            (self.response, self.redirects) = (response, redirects)
+        }
+    }
 
     /// What is to be known of it at one time.
     struct State: Sendable, Equatable {
@@ -22,6 +34,15 @@ final class TransferPulse: Sendable {
         State(
             isRunning: running.load(ordering: .acquiring), starts: started.load(ordering: .relaxed),
             bytes: received.load(ordering: .relaxed))
+    }
+
+    /// What has been answered; nil as long as no body comes.
+    var head: Answer? { answer.withLock { $0 } }
+
+    /// A body comes.
+    func note(_ response: DownloadResponse, redirects: Int) {
+        let head = Answer(response, redirects: redirects)
+        answer.withLock { $0 = head }
     }
 
     /// For how many nanoseconds its server has said nothing.

@@ -100,6 +100,44 @@ import Testing
         #expect(server.droppedCount == 0)
     }
 
+    /// The body is held back until all have heard.
+    @Test(arguments: ["maxBytes", "maxRedirects", "validStatusCodes", "acceptContentTypes"], [true, false])
+    func whoIsStricterHearsAsSoonAsTheHeadTells(name: String, joinsLate: Bool) async throws {
+        let bound = try #require(Self.bounds.first { $0.name == name })
+        let (rest, status) = (Gate(), name == "validStatusCodes" ? 404 : 200)
+        let held = Script.head(status, ["Content-Type": "image/png"], length: picture.count)
+            .raw(Array(picture.prefix(100))).waiting(for: rest).raw(Array(picture.dropFirst(100)))
+        let server = try LocalServer(routes: [
+            "/a": Script.empty.waiting(for: gate)
+                .followed(by: name == "maxRedirects" ? .redirect(to: "/b") : held),
+            "/b": .redirect(to: "/c"), "/c": held,
+        ])
+        defer { server.stop() }
+        let url = server.url("/a")
+        let begun = Gate()
+        let first = Task { [engine, bound] in
+            try await engine.image(url, bytes: true) {
+                $0.change(bound.lax)
+            } report: { _ in
+                begun.open()
+            }
+        }
+        try await eventually { server.requestCount("/a") == 1 }
+        if joinsLate {
+            gate.open()
+            await begun.wait()
+        }
+        let second = caller(url, isPlain: true, bound.strict)
+        if !joinsLate {
+            try await merged(1)
+            gate.open()
+        }
+        await #expect(throws: bound.error(url)) { try await second.value }
+        rest.open()
+        #expect(try await first.value.bytes == picture)
+        #expect(server.requestCount("/a") == 1 && server.droppedCount == 0)
+    }
+
     @Test(arguments: bounds, [true, false])
     func whoIsLaxerThanTheOneWhoBeganAsksAnew(_ bound: Bound, isPlain: Bool) async throws {
         let server = try server()
