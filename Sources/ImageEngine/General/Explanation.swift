@@ -73,12 +73,14 @@ extension ImageManager {
                 return told
             }
         }
-        if options.onlyFromCache || isOffline(options), resource.isOnNetwork || options.onlyFromCache {
+        let staysInCache = options.onlyFromCache || options.staysInCache && resource.isOnNetwork
+        if staysInCache || isOffline(options) && resource.isOnNetwork {
             told.verdict = .fail
+            let why = options.onlyFromCache ? "onlyFromCache" : "only-if-cached"
             told.reasons.append(
-                options.onlyFromCache
-                    ? "Nothing may be loaded (onlyFromCache)." : "Nothing may be loaded from the network (offline).")
-            told.error = options.onlyFromCache ? .notCached(key: key.key) : .offline(key: key.key)
+                staysInCache
+                    ? "Nothing may be loaded (\(why))." : "Nothing may be loaded from the network (offline).")
+            told.error = staysInCache ? .notCached(key: key.key) : .offline(key: key.key)
             return told
         }
         try explainLoading(resource, in: cache, options, &told)
@@ -119,7 +121,7 @@ extension ImageManager {
             told.reasons.append("Its bytes are not those that integrity names.")
             return .load
         } else if policy.mode != .never {
-            told.reasons.append(Self.words(verdict, policy.mode, entry))
+            told.reasons.append(Self.words(verdict, policy, entry))
         }
         if options.forceRefresh, !policy.isOffline {
             told.reasons.append("It is not looked at (forceRefresh).")
@@ -132,12 +134,14 @@ extension ImageManager {
     }
 
     private static func words(
-        _ verdict: RetrievalPolicy.Verdict, _ mode: Revalidation, _ entry: RetrievalPolicy.Entry
+        _ verdict: RetrievalPolicy.Verdict, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry
     ) -> String {
-        let age = "It is \(entry.age) s old, and revalidate is \"\(mode.rawValue)\""
+        let age = "It is \(entry.age) s old, and revalidate is \"\(policy.mode.rawValue)\""
         return switch verdict {
         case .answer(false): "\(age): it is fresh."
-        case .answer(true): "\(age): it would be checked, but nothing may be loaded."
+        case .answer(true) where policy.isOffline || policy.onlyFromCache:
+            "\(age): it would be checked, but nothing may be loaded."
+        case .answer(true): "\(age): it is stale, and the request takes it so (Cache-Control)."
         case .answerAndRefresh: "\(age): it is stale, but its server lets it be used while it is loaded anew."
         case .revalidate: "\(age): its server is asked whether it has changed."
         case .load where !entry.suits: "\(age): it was stored for another request (Vary)."

@@ -73,7 +73,7 @@ extension ImageManager {
             try Task.checkCancellation()
             do { return try await work(original) } catch ImageError.storageFailed where original.result.isGone {}
         }
-        let mayLoad = !options.onlyFromCache && !isOffline(options)
+        let mayLoad = !options.staysInCache && !isOffline(options)
         let own = try await original(of: resource, in: cache, mayLoad ? options.keepingNoOriginal : options, caller)
         try Task.checkCancellation()
         return try await work(own)

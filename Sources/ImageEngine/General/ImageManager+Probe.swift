@@ -26,7 +26,7 @@ extension ImageManager {
         if !options.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) { return known }
         switch try ImageSource(url: resource.url) {
         case .network(let url):
-            if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+            if options.staysInCache { throw ImageError.notCached(key: resource.cacheKey) }
             return try await probe(url, key, in: cache, options, caller)
         case .data(let bytes):
             return try Self.probed(bytes, source: resource.url, cacheType: .none)

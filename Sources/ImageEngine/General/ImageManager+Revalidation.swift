@@ -78,8 +78,7 @@ extension ImageManager {
         let mode = mode ?? options.revalidate ?? .never
         return RetrievalPolicy(
             mode: mode, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
-            staleIfError: options.staleIfError,
-            wanted: mode == .http && !options.headers.isEmpty ? CacheControl(of: options.headers) : nil)
+            staleIfError: options.staleIfError, wanted: mode == .http ? options.cacheControl : nil)
     }
 
     // MARK: Before anything is loaded
@@ -138,7 +137,7 @@ extension ImageManager {
             return original
         }
         try Task.checkCancellation()
-        if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+        if options.staysInCache { throw ImageError.notCached(key: resource.cacheKey) }
         do {
             let result = try await load(resource, in: cache, options, needs, caller, standing, outgoing: outgoing)
             count(result.cacheType)
@@ -287,6 +286,14 @@ extension ImageManager {
             origin: arrival.origin, options: arrival.options, needs: arrival.needs,
             contentType: arrival.request.dataModifier == nil ? arrival.download.response.contentType : nil)
     }
+}
+
+extension ImageOptions {
+    /// What the request's own header fields ask of caches.
+    fileprivate var cacheControl: CacheControl? { self.headers.isEmpty ? nil : CacheControl(of: self.headers) }
+
+    /// Whether nothing may be loaded from the network, as the options or, where headers count, the request's own say.
+    var staysInCache: Bool { self.onlyFromCache || self.revalidate == .http && cacheControl?.onlyIfCached == true }
 }
 
 extension Resource {

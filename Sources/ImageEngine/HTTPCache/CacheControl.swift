@@ -20,6 +20,10 @@ struct CacheControl: Sendable, Equatable {
 
     /// Seconds for which a request wants the answer to be fresh yet (RFC 9111, 5.2.1.3).
     var minFresh = 0
+    /// Seconds past freshness for which a request takes the answer unasked; any when it names none (RFC 9111, 5.2.1.2).
+    var maxStale: Int?
+    /// A request is content with what is stored, or nothing (RFC 9111, 5.2.1.7).
+    var onlyIfCached = false
 
     /// What a field says; of directives that contradict each other the stricter counts.
     init(_ text: String) {
@@ -27,6 +31,11 @@ struct CacheControl: Sendable, Equatable {
             switch directive.name {
             case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(directive.value) ?? 0)
             case "min-fresh": minFresh = max(minFresh, Self.seconds(directive.value) ?? HTTPFreshness.longest)
+            case "max-stale":
+                // One that is no number allows nothing.
+                let seconds = directive.value.map { Self.seconds($0) ?? 0 }
+                maxStale = min(maxStale ?? .max, seconds ?? HTTPFreshness.longest)
+            case "only-if-cached": onlyIfCached = true
             case "no-store": noStore = true
             // Naming single fields does not make the rest any fresher.
             case "no-cache": noCache = true

@@ -74,6 +74,13 @@ struct HTTPFreshness: Sendable, Equatable {
         return !control.mustRevalidate && staleness(age: age) < control.staleIfError
     }
 
+    /// Whether an answer that is `age` seconds old may be used unasked by who takes one that has been stale for so many
+    /// seconds (RFC 9111, 4.2.4). What must be asked for is not for anybody.
+    func mayBeUsed(age: Int, staleFor seconds: Int) -> Bool {
+        if control.noStore || control.noCache || isPartial { return false }
+        return age < lifetime || !control.mustRevalidate && staleness(age: age) <= seconds
+    }
+
     /// For how many seconds an answer that is `age` seconds old has not been fresh any more.
     func staleness(age: Int) -> Int { max(0, Self.clamped(age) - lifetime) }
 

@@ -46,6 +46,13 @@ struct RetrievalPolicy: Sendable, Equatable {
                 && (wanted.minFresh == 0 || freshness.lifetime - age >= wanted.minFresh)
             return isAsWanted ? verdict : .mustRevalidate
         }
+
+        /// Whether its being stale is no matter to the request.
+        fileprivate func isStaleAsWanted(_ wanted: CacheControl?) -> Bool {
+            guard let wanted, let maxStale = wanted.maxStale, let freshness, expiredFor == nil else { return false }
+            return !wanted.noCache && age <= wanted.maxAge ?? .max && wanted.minFresh == 0
+                && freshness.mayBeUsed(age: age, staleFor: maxStale)
+        }
     }
 
     enum Verdict: Sendable, Equatable {
@@ -76,8 +83,11 @@ struct RetrievalPolicy: Sendable, Equatable {
         case .http:
             switch entry.httpVerdict(for: wanted) {
             case .notStorable: return .load
-            case .staleWhileRevalidate where entry.expiredFor == nil: return .answerAndRefresh
-            case .fresh, .staleWhileRevalidate, .mustRevalidate: return ask
+            // A refresh behind the answer is for the next one; who is content with what is stored asks for none.
+            case .staleWhileRevalidate where entry.expiredFor == nil:
+                return wanted?.onlyIfCached == true ? .answer(isStale: true) : .answerAndRefresh
+            case .fresh, .staleWhileRevalidate, .mustRevalidate:
+                return entry.isStaleAsWanted(wanted) ? .answer(isStale: true) : ask
             }
         }
     }
@@ -102,6 +112,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
         let staleness = max(pastServersTime, entry.expiredFor ?? 0)
         if let staleIfError, Double(staleness) < staleIfError { return true }
+        if mode == .http, let wanted, staleness < wanted.staleIfError { return true }
         return mode == .http && entry.expiredFor == nil && entry.freshness?.mayBeUsedAfterError(age: entry.age) == true
     }
 }

@@ -32,6 +32,28 @@ import Testing
         #expect(failure?.name == "storageFailed" && engine.blobs.count == 1)
     }
 
+    /// RFC 9111, 5.2.1.7.
+    @Test func requestThatIsContentWithWhatIsStoredAsksNobody() async throws {
+        set("max-age=60")
+        func cached(_ wanted: String = "only-if-cached", _ mode: Revalidation = .http) async throws -> ImageResult {
+            try await image(mode) { $0.headers = ["Cache-Control": wanted] }
+        }
+        await #expect(throws: ImageError.notCached(key: web.url)) { try await cached() }
+        #expect(web.count == 0)
+        _ = try await image(.http)
+        #expect(try await cached().cacheType == .memory)
+        engine.clock.advance(seconds: 90)
+        await #expect(throws: ImageError.notCached(key: web.url), "it would have to be checked") { try await cached() }
+        let stale = try await cached("only-if-cached, max-stale=30")
+        #expect(stale.isStale && stale.cacheType == .memory && web.count == 1)
+        let made = try await image(.http, bytes: true) {
+            $0.recipe.processors = [.blackWhite]
+            $0.headers = ["Cache-Control": "only-if-cached, max-stale"]
+        }
+        #expect(made.bytes == hollowPNG(width: 3) && made.isStale && web.count == 1)
+        #expect(try await cached("only-if-cached", .always).isRevalidated, "headers do not count")
+    }
+
     @Test(arguments: [true, false])
     func whatIsMadeOfWhatMustNotBeKeptIsHadAndNotKept(byItsServer: Bool) async throws {
         set(byItsServer ? "no-store" : "max-age=60")

@@ -117,6 +117,40 @@ import Testing
         }
     }
 
+    /// RFC 9111, 5.2.1.2 and 4.2.4: a request may take what is stale, unless the server forbids that.
+    @Test(
+        arguments: [
+            ("max-stale", "max-age=60", .answer(isStale: true)), ("max-stale=30", "max-age=60", .answer(isStale: true)),
+            ("max-stale=29", "max-age=60", .revalidate), ("max-stale=x", "max-age=60", .revalidate),
+            ("max-stale, max-stale=29", "max-age=60", .revalidate),
+            ("max-stale", "max-age=60, must-revalidate", .revalidate), ("max-stale", "no-cache", .revalidate),
+            ("max-stale", "no-store", .load), ("max-stale, no-cache", "max-age=60", .revalidate),
+            ("max-stale, max-age=89", "max-age=60", .revalidate),
+            ("max-stale, max-age=90", "max-age=60", .answer(isStale: true)),
+            ("max-stale, min-fresh=1", "max-age=60", .revalidate), ("max-stale", "max-age=91", .answer(isStale: false)),
+            ("max-stale", "max-age=60, stale-while-revalidate=60", .answerAndRefresh),
+            ("only-if-cached", "max-age=60, stale-while-revalidate=60", .answer(isStale: true)),
+        ] as [(String, String, Verdict)])
+    func requestsMayTakeAStaleAnswer(_ wanted: String, _ said: String, _ verdict: Verdict) {
+        let policy = RetrievalPolicy(mode: .http, wanted: CacheControl(of: ["Cache-Control": wanted]))
+        #expect(policy.verdict(entry(said, age: 90)) == verdict)
+        #expect(policy.verdict(entry(said, age: 90) { $0.suits = false }) == .load, "another variant")
+        let over = entry("max-age=60", age: 90) { $0.expiredFor = 5 }
+        #expect(policy.verdict(over) == .revalidate, "its time here is over")
+        let other = RetrievalPolicy(mode: .always, wanted: CacheControl(wanted))
+        #expect(other.verdict(entry(said, age: 90)) == .revalidate, "headers do not count")
+    }
+
+    /// RFC 5861, 4: a request, too, may say for how long an image may stand in.
+    @Test(arguments: [("stale-if-error=31", true), ("stale-if-error=30", false), ("stale-if-error", false)])
+    func requestsMaySayHowOldAStandInMayBe(_ wanted: String, _ mayStandIn: Bool) {
+        let failure = ImageError.invalidStatusCode(503, url: "http://a/", retryAfter: nil)
+        let policy = RetrievalPolicy(mode: .http, wanted: CacheControl(wanted))
+        #expect(policy.mayStandIn(entry("max-age=60", age: 90), after: failure) == mayStandIn)
+        let other = RetrievalPolicy(mode: .always, wanted: CacheControl(wanted))
+        #expect(!other.mayStandIn(entry("max-age=60", age: 90), after: failure), "headers do not count")
+    }
+
     @Test func pragmaCountsWhereThereIsNoOtherWord() {
         #expect(CacheControl(of: ["Pragma": "no-cache"])?.noCache == true)
         #expect(CacheControl(of: ["Pragma": "no-cache", "Cache-Control": "max-age=9"])?.noCache == false)
