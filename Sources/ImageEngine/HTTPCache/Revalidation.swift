@@ -76,7 +76,8 @@ struct RetrievalPolicy: Sendable, Equatable {
         if isOffline { return .answer(isStale: !isGood) }
         if onlyFromCache { return entry.expiredFor == nil ? .answer(isStale: !isGood) : .load }
         if isGood { return .answer(isStale: false) }
-        let ask = entry.hasValidators && entry.suits ? Verdict.revalidate : .load
+        let staysHere = mode == .http && wanted?.onlyIfCached == true
+        let ask = entry.hasValidators && entry.suits && !staysHere ? Verdict.revalidate : .load
         switch mode {
         case .never: return .load
         case .ifExpired, .always: return ask
@@ -85,7 +86,7 @@ struct RetrievalPolicy: Sendable, Equatable {
             case .notStorable: return .load
             // A refresh behind the answer is for the next one; who is content with what is stored asks for none.
             case .staleWhileRevalidate where entry.expiredFor == nil:
-                return wanted?.onlyIfCached == true ? .answer(isStale: true) : .answerAndRefresh
+                return staysHere ? .answer(isStale: true) : .answerAndRefresh
             case .fresh, .staleWhileRevalidate, .mustRevalidate:
                 return entry.isStaleAsWanted(wanted) ? .answer(isStale: true) : ask
             }

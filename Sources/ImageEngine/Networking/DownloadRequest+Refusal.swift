@@ -22,9 +22,9 @@ extension DownloadRequest {
                 reason: "The server calls it \(type.excerpt), and acceptContentTypes allows only \(wanted).",
                 source: url, sample: ContentSample([], contentType: type))
         }
-        if let coding = response.fields["content-encoding"], !coding.isEmpty, coding.lowercased() != "identity" {
+        if let coding = response.compression {
             return .badData(
-                reason: "The server compressed it (\(coding)), though that was not accepted.", source: url)
+                reason: "The server compressed it (\(coding.excerpt)), though that was not accepted.", source: url)
         }
         return nil
     }

@@ -163,6 +163,22 @@ struct DownloadResponse: Sendable {
     var isConfirmation = false
     /// Every header field of the final answer, names in small letters, repeated ones joined by commas.
     var fields: [String: String] = [:]
+
+    /// How the body is compressed, as its server says; nil when it is not.
+    ///
+    /// Only what is registered, or in use, as a compression counts (RFC 9110, 8.4.1): some servers say "none" or "utf-8"
+    /// there, or what an upload was wrapped in, and send the bytes as they are.
+    var compression: String? {
+        guard let coding = fields["content-encoding"] else { return nil }
+        let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
+        return names.contains { Self.compressions.contains($0) } ? coding : nil
+    }
+
+    private static let compressions: Set<Substring> = [
+        "gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd", "dcb", "dcz", "exi", "pack200-gzip",
+        "bzip2",
+        "lzma", "xz", "sdch",
+    ]
 }
 
 /// A finished download.

@@ -204,6 +204,9 @@ struct Exchange: Sendable {
         if !logins.contains(login) { logins.append(login) }
     }
 
+    /// The credentials that were given besides, as ``ResumeNote/login`` says them.
+    private var login: String { logins.isEmpty ? "" : Digest(of: logins.joined(separator: "\n")).hex }
+
     private func signed(_ download: Download) -> Download {
         var download = download
         download.redirects = ending.redirects
@@ -240,7 +243,8 @@ struct Exchange: Sendable {
             request: request, hop: leg.sent, redirects: ending.redirects,
             validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
             headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, spool: transport.spool,
+            origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, login: login,
+            spool: transport.spool,
             ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
     }
 

@@ -8,13 +8,18 @@ struct ResumeNote: Hashable, Sendable {
     let total: Int?
     /// The digest of the URL that answered, in hexadecimal.
     let source: String
+    /// The digest of the credentials that the configuration gave it, in hexadecimal; empty for none. What was begun with
+    /// one user's is not gone on with by another.
+    let login: String
 
     /// The note for an answer, if its body can be gone on with later.
     ///
-    /// - Parameter length: Bytes of its body, if known.
-    init?(_ response: DownloadResponse, length: Int?) {
+    /// - Parameters:
+    ///   - length: Bytes of its body, if known.
+    ///   - login: What ``login`` says.
+    init?(_ response: DownloadResponse, length: Int?, login: String = "") {
         guard response.status == 200, length.map({ $0 >= ResumeFolder.smallest }) ?? true,
-            response.fields["content-encoding"].map({ $0.lowercased() == "identity" }) ?? true,
+            response.compression == nil,
             // Not even a part of it (RFC 9111, 5.2.2.5).
             response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
             response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
@@ -24,10 +29,11 @@ struct ResumeNote: Hashable, Sendable {
         self.validator = validator
         total = length
         source = Digest(of: response.url).hex
+        self.login = login
     }
 
-    private init(validator: String, total: Int?, source: String) {
-        (self.validator, self.total, self.source) = (validator, total, source)
+    private init(validator: String, total: Int?, source: String, login: String) {
+        (self.validator, self.total, self.source, self.login) = (validator, total, source, login)
     }
 
     /// A weak tag says that two bodies mean the same, not that they are the same; then the date does not count either
@@ -58,12 +64,14 @@ struct ResumeNote: Hashable, Sendable {
     func judge(_ response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
         switch response.status {
         case 206: break
-        case 416: return .isUseless
-        case 200: return .begins
-        default: return .isOther
+        case 200, 203: return .begins
+        // Credentials are wanted, or patience; and what would be said of the whole too.
+        case 401, 407, 408, 425, 429, 502, 503, 504, ..<400: return .isOther
+        // Some servers refuse a range like that: what they would say of the whole is not known.
+        default: return .isUseless
         }
         guard let range = Self.range(response.fields["content-range"] ?? ""), range.first == offset,
-            response.fields["content-encoding"].map({ $0.lowercased() == "identity" }) ?? true,
+            response.compression == nil,
             Digest(of: response.url).hex == source
         else { return .isUseless }
         if let whole = range.total {
@@ -101,14 +109,17 @@ struct ResumeNote: Hashable, Sendable {
     // MARK: As text
 
     /// The note and what file it is about, as it is kept beside that.
-    func text(inode: UInt64) -> String { "1\n\(inode)\n\(total.map(String.init) ?? "")\n\(source)\n\(validator)\n" }
+    func text(inode: UInt64) -> String {
+        "2\n\(inode)\n\(total.map(String.init) ?? "")\n\(source)\n\(validator)\n\(login)\n"
+    }
 
     /// Reads a note that is kept beside a file.
     static func read(_ text: String, inode: UInt64) -> ResumeNote? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count == 6, lines[0] == "1", UInt64(lines[1]) == inode, lines[2].isEmpty || Int(lines[2]) != nil,
+        guard lines.count == 7, lines[0] == "2", UInt64(lines[1]) == inode, lines[2].isEmpty || Int(lines[2]) != nil,
             !lines[4].isEmpty
         else { return nil }
-        return ResumeNote(validator: String(lines[4]), total: Int(lines[2]), source: String(lines[3]))
+        return ResumeNote(
+            validator: String(lines[4]), total: Int(lines[2]), source: String(lines[3]), login: String(lines[5]))
     }
 }

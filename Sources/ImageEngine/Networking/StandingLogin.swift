@@ -46,8 +46,11 @@ extension TransportSettings {
     /// Only libcurl reads it in earnest. Here it is enough to know whether it may be used: every change of the file counts.
     private func netrcMark(for host: String) -> String? {
         guard let netrc, let bytes = try? StorageFolder.read(netrc, followsLinks: true) else { return nil }
-        let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace || $0 == "\"" }
-        guard words.contains(where: { $0 == "default" || $0.lowercased() == host }) else { return nil }
+        // An address of IPv6 stands there without its brackets; words in any case, in quotes, and with backslashes.
+        let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\\" }.lowercased()
+        let words = Set(text.split { $0.isWhitespace || $0 == "\"" })
+        let bare = host.filter { $0 != "[" && $0 != "]" }
+        guard [host, bare, "default"].contains(where: { words.contains($0[...]) }) else { return nil }
         return "netrc " + bytes.withUnsafeBytes { Digest(of: $0) }.hex
     }
 }

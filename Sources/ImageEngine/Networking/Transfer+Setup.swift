@@ -54,7 +54,7 @@ extension Transfer {
         if let date = order.validators?.lastModified, !names.contains("if-modified-since") {
             add("If-Modified-Since: \(date)")
         }
-        if let part = order.part {
+        if let part = order.ownPart {
             add("Range: bytes=\(part.count)-")
             add("If-Range: \(part.note.validator)")
         }

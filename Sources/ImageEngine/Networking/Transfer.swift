@@ -265,7 +265,10 @@ final class Transfer {
             return
         }
         if order.answersChallenges, let challenge { return disposition = .passedBy(challenge) }
-        if let part = order.part {
+        if status == 200, order.ownPart == nil {
+            // Another user's gives way.
+            order.part?.drop()
+        } else if let part = order.ownPart {
             switch part.note.judge(response, offset: part.count, length: total) {
             case .goesOn:
                 spool.goOn(with: part)
@@ -304,7 +307,7 @@ final class Transfer {
             verdict = refusal
             disposition = .unknown
         } else {
-            if request.canResume, let note = ResumeNote(response, length: total) {
+            if request.canResume, let note = ResumeNote(response, length: total, login: order.login) {
                 spool.keep(as: request, note)
             }
             want()

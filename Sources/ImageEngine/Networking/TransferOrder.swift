@@ -16,8 +16,10 @@ struct TransferOrder: Sendable {
     let origin: AddressClass?
     /// Whether a server that wants credentials is told of, instead of judged.
     let answersChallenges: Bool
-    /// The body that was begun earlier.
+    /// The body that was begun earlier, by whomever.
     let part: ResumePart?
+    /// With which credentials of the configuration's it comes here, as ``ResumeNote/login`` says it.
+    let login: String
     let spool: SpoolPlace
     /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
     let ask: (@Sendable (Head) -> Void)?
@@ -26,6 +28,9 @@ struct TransferOrder: Sendable {
     /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
     let stall: @Sendable (_ isStalled: Bool) -> Void
     let finish: @Sendable (HopOutcome) -> Void
+
+    /// What was begun earlier with the same credentials, and may be gone on with.
+    var ownPart: ResumePart? { part?.note.login == login ? part : nil }
 
     /// The head of an answer, for who is asked about it.
     struct Head: Sendable {

@@ -220,6 +220,25 @@ import Testing
         #expect(web.requests.count == 2)
     }
 
+    /// As libcurl reads it.
+    @Test(
+        arguments: [
+            ("DEFAULT login a password b", "http://127.0.0.1/", true),
+            ("machine ::1 login a password b", "http://[::1]/", true),
+            ("machine [::1] login a password b", "http://[::1]/", true),
+            ("MACHINE Example.COM login a password b", "http://example.com/", true),
+            ("machine \"example.com\" login a", "http://EXAMPLE.com/", true),
+            ("machine \"ex\\ample.com\" login a", "http://example.com/", true),
+            ("machine example.org login a password b", "http://example.com/", false),
+        ])
+    func hostsInANetrcFileAreFoundInWhicheverFormTheyStandThere(_ text: String, _ url: String, _ counts: Bool) throws {
+        let place = engine.folder.path + "/netrc"
+        overwrite(place, Array(text.utf8))
+        let ann = try TestEngine(folder: engine.folder, clock: engine.clock) { $0.downloader.netrc = place }
+        let login = ann.manager.downloader.standingLogin(of: try WebURL(url), ImageOptions())
+        #expect((login != nil) == counts)
+    }
+
     /// A delegate that adds credentials is asked before its image is answered to it, and only then.
     @Test(arguments: [nil, .http] as [Revalidation?])
     func credentialsThatADelegateAddsCount(_ mode: Revalidation?) async throws {

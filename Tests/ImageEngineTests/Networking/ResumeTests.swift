@@ -136,6 +136,24 @@ import Testing
         #expect(bytes == Self.other && requests.count == 3)
     }
 
+    /// Some servers know no ranges, and say so in words of their own: what was kept must not make the image unloadable.
+    @Test(arguments: [400, 403, 404, 405, 412, 500, 501])
+    func rangeThatIsRefusedInAnyWayIsAskedForWhole(_ status: Int) async throws {
+        let (bytes, _, requests) = try await resume(Self.large, after: 600_000) { request in
+            request.headers["range"] == nil ? .reply(200, Self.strong, Self.other) : .reply(status, [:], ascii("no"))
+        }
+        #expect(bytes == Self.other)
+        #expect(requests.map { $0.headers["range"] } == [nil, "bytes=600000-", nil])
+        #expect(parts.isEmpty)
+    }
+
+    @Test(arguments: [401, 408, 425, 429, 502, 504])
+    func troubleThatPassesOrCredentialsThatLackLeaveWhatWasBegun(_ status: Int) async throws {
+        let (_, error, requests) = try await resume(Self.large, after: 600_000) { _ in .reply(status, [:], []) }
+        #expect(error?.first == .invalidStatusCode(status, url: error.flatMap(Self.url) ?? ""))
+        #expect(requests.count == 2 && parts.count == 2, "the body and its note")
+    }
+
     @Test func failureOfAnotherKindLeavesWhatWasBegun() async throws {
         let (_, error, _) = try await resume(Self.large, after: 600_000) { _ in .reply(503, [:], ascii("busy")) }
         #expect(error?.first == .invalidStatusCode(503, url: error.flatMap(Self.url) ?? ""))
@@ -200,6 +218,56 @@ import Testing
         }
         _ = try await engine.failure(server.url("/a")) { $0.headers = ["Range": "bytes=5-"] }
         #expect(server.requests.map { $0.headers["range"] } == [nil, nil, "bytes=5-"])
+    }
+
+    /// What the configuration logs in with counts as well, though the requests are the same.
+    @Test func nobodyGoesOnWithWhatWasBegunWithOtherCredentialsOfTheConfiguration() async throws {
+        let server = try LocalServer { request in
+            Self.rest(of: Self.large, request)
+                ?? Script.head(200, Self.strong, length: Self.large.count).raw(Array(Self.large[..<600_000])).closing()
+        }
+        defer { server.stop() }
+        func engine(_ user: String?) throws -> TestEngine {
+            let place = folder.path + "/netrc-\(user ?? "")"
+            overwrite(place, Array("machine 127.0.0.1 login \(user ?? "") password pw\n".utf8))
+            return try TestEngine(folder: folder) {
+                $0.downloader.proxy = .none
+                if user != nil { $0.downloader.netrc = place }
+            }
+        }
+        for user in ["ann", nil, "bob"] {
+            let engine = try engine(user)
+            guard case .connectionFailed = try await engine.failure(server.url("/a")) else {
+                Issue.record("\(user ?? "nobody") went on with it")
+                return
+            }
+            engine.manager.flush()
+        }
+        #expect(server.requests.allSatisfy { $0.headers["range"] == nil })
+        #expect(try await engine("bob").image(server.url("/a"), bytes: true).bytes == Self.large, "with its own")
+        #expect(server.requests.last?.headers["range"] == "bytes=600000-")
+    }
+
+    /// The credentials of the host that it is redirected to.
+    @Test func whatWasBegunBehindARedirectIsGoneOnWithByTheSameUser() async throws {
+        let target = try LocalServer(host: 2) { request in
+            Self.rest(of: Self.large, request)
+                ?? Script.head(200, Self.strong, length: Self.large.count).raw(Array(Self.large[..<600_000])).closing()
+        }
+        defer { target.stop() }
+        let server = try LocalServer { [url = target.url("/b")] _ in .reply(302, ["Location": url], []) }
+        defer { server.stop() }
+        func engine(_ token: String) throws -> TestEngine {
+            var rule = HostRule(hosts: ["127.0.0.2"])
+            rule.authorization = .bearer(token)
+            return try TestEngine(folder: folder) {
+                $0.downloader.proxy = .none
+                $0.downloader.rules.hosts = [rule]
+            }
+        }
+        for token in ["one", "two", "two"] { _ = try? await engine(token).image(server.url("/a")) }
+        #expect(target.requests.map { $0.headers["range"] } == [nil, nil, "bytes=600000-"])
+        #expect(target.requests.map { $0.headers["authorization"] } == ["Bearer one", "Bearer two", "Bearer two"])
     }
 
     /// E2-41.
@@ -291,7 +359,7 @@ import Testing
         let place = folder.path + "/cache/default/partial/resume/\(identity.hex)"
         let good = try String(contentsOfFile: place + ".note", encoding: .utf8)
         for bad in [
-            "", "1\n", good.replacingOccurrences(of: "\n\"v1\"", with: "\n"), "2" + good.dropFirst(), good + "\n",
+            "", "1\n", good.replacingOccurrences(of: "\n\"v1\"", with: "\n"), "3" + good.dropFirst(), good + "\n",
         ] {
             try bad.write(toFile: place + ".note", atomically: true, encoding: .utf8)
             #expect(ResumeFolder(storage).take(identity) == nil, "\(bad)")
