@@ -13,6 +13,8 @@ extension ImageManager {
 
     /// How many bytes are asked for at first, and then when those were too few; after that, all.
     static let probeSizes = [64 << 10, 1 << 20]
+    /// How servers answer that know no ranges, or have nothing in this one: an empty file has none.
+    private static let rangeRefusals: Set<Int> = [400, 405, 412, 416, 501]
 
     /// What a picture is, from its first kilobytes: from the cache if it is there, else from its source; nothing is
     /// cached.
@@ -23,15 +25,42 @@ extension ImageManager {
     ) async throws -> Probed {
         let options = completed(options, for: cache)
         let key = CacheKey(resource.cacheKey)
-        if !options.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) { return known }
-        switch try ImageSource(url: resource.url) {
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
+        let now = configuration.clock.monotonic()
+        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? now)
+        return try await deadline.hold(resource.url, now: now) { [self] in
+            if !options.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+                return known
+            }
+            let urls = [resource.url] + options.alternativeSources
+            return try await loadAny(of: urls, options) { [self] url, meter in
+                let options = options.scoped(from: resource.url, to: url)
+                do {
+                    return try await probe(try source(of: url), url, key, in: cache, options, meter.counting(caller))
+                } catch let error as ImageError {
+                    noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func probe(
+        _ source: ImageSource, _ given: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
+        _ caller: ImageCaller
+    ) async throws -> Probed {
+        switch source {
         case .network(let url):
-            if options.staysInCache { throw ImageError.notCached(key: resource.cacheKey) }
+            if options.staysInCache { throw ImageError.notCached(key: key.key) }
             return try await probe(url, key, in: cache, options, caller)
         case .data(let bytes):
-            return try Self.probed(bytes, source: resource.url, cacheType: .none)
+            if let integrity = options.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
+            return try Self.probed(bytes, source: given, cacheType: .none)
         case .file(let path):
-            return try await pool.run { try Self.probed(file: path, options, cacheType: .none) }
+            return try await pool.run {
+                if let integrity = options.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(given) }
+                return try Self.probed(file: path, options, cacheType: .none)
+            }
         }
     }
 
@@ -53,14 +82,15 @@ extension ImageManager {
     }
 
     private func probe(
-        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller?
+        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Probed {
         let outgoing = try await modified(url, options)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
         let place = downloader.transport.spool
-        // A part of a text, or of an answer to what is no GET, says nothing.
-        let isWhole = outgoing.options.dataModifier != nil || outgoing.options.method != .get
-        for size in isWhole ? [nil] : Self.probeSizes.map(Optional.some) + [nil] {
+        // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
+        let isWhole =
+            outgoing.options.dataModifier != nil || outgoing.options.method != .get || options.integrity != nil
+        var takesRanges = !isWhole
+        for size in Self.probeSizes.map(Optional.some) + [nil] where takesRanges || size == nil {
             var asking = outgoing.options
             if let size {
                 asking.headers = asking.headers.filter { $0.key.lowercased() != "range" }
@@ -69,11 +99,22 @@ extension ImageManager {
             }
             let request = try DownloadRequest(url: outgoing.url, options: asking)
             try admit(request, key, in: cache, asking)
-            let download = try await downloader.download(request, priority: caller.priority, report: caller.report)
+            let download: Download
+            do {
+                download = try await downloader.download(request, priority: caller.priority, report: caller.report)
+            } catch let error as ImageError {
+                // Some servers refuse a range like that, and send the whole.
+                guard size != nil, let status = error.statusCode, Self.rangeRefusals.contains(status) else {
+                    throw error
+                }
+                takesRanges = false
+                continue
+            }
             let isPart = download.response.status == 206
             let probed = try await pool.run { () throws -> Probed? in
                 let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
                 let bytes = try ImageCache.bytes(of: .body(body))
+                if let integrity = options.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
                 if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
                 let total = Self.total(download.response.fields["content-range"])
                 if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }

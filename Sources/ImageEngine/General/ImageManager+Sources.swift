@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Several sources of one image, and several attempts at each.
 extension ImageManager {
-    /// Loads an image from one source; a failure of it is no error of ours yet.
-    typealias SourceLoader = @Sendable (_ url: String, _ meter: AttemptMeter) async throws -> ImageResult
+    /// Loads an image, or what is to be known of it, from one source; a failure of it is no error of ours yet.
+    typealias SourceLoader<Value> = @Sendable (_ url: String, _ meter: AttemptMeter) async throws -> Value
 
     /// An attempt that was made before anything else was done for the request.
     struct FailedAttempt: Sendable {
@@ -12,8 +12,8 @@ extension ImageManager {
         let started: Int
     }
 
-    private enum SourceEvent: Sendable {
-        case image(ImageResult)
+    private enum SourceEvent<Value: Sendable>: Sendable {
+        case image(Value)
         case failure(source: Int, [ImageError.Attempt])
         case overdue(source: Int)
     }
@@ -22,10 +22,10 @@ extension ImageManager {
     ///
     /// - Parameter failed: The first attempt at the first source, if it has been made.
     /// - Throws: The first source's error, for the others only stood by, with all that failed.
-    func loadAny(
+    func loadAny<Value: Sendable>(
         of urls: [String], _ options: ImageOptions, after failed: ImageError.Attempt? = nil,
-        _ load: @escaping SourceLoader
-    ) async throws -> ImageResult {
+        _ load: @escaping SourceLoader<Value>
+    ) async throws -> Value {
         if let pause = options.hedgeAfter, urls.count > 1 {
             return try await race(urls, pause, options, load)
         }
@@ -40,10 +40,10 @@ extension ImageManager {
     }
 
     @inline(never)
-    private func race(
-        _ urls: [String], _ pause: Double, _ options: ImageOptions, _ load: @escaping SourceLoader
-    ) async throws -> ImageResult {
-        try await withThrowingTaskGroup(of: SourceEvent.self) { group in
+    private func race<Value: Sendable>(
+        _ urls: [String], _ pause: Double, _ options: ImageOptions, _ load: @escaping SourceLoader<Value>
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: SourceEvent<Value>.self) { group in
             var hedge = Hedge(count: urls.count)
             var failures: [Int: [ImageError.Attempt]] = [:]
             func begin(_ source: Int?) {
@@ -85,9 +85,9 @@ extension ImageManager {
     /// Tries one source as often as the options say.
     ///
     /// - Parameter failed: The first attempt, if it has been made.
-    private func attempt(
-        _ url: String, _ options: ImageOptions, after failed: ImageError.Attempt? = nil, _ load: SourceLoader
-    ) async throws -> Result<ImageResult, SourceFailure> {
+    private func attempt<Value>(
+        _ url: String, _ options: ImageOptions, after failed: ImageError.Attempt? = nil, _ load: SourceLoader<Value>
+    ) async throws -> Result<Value, SourceFailure> {
         var failure = SourceFailure()
         var generator = SystemRandomNumberGenerator()
         var connectivity = ConnectivityWait(limit: options.waitForConnectivity)

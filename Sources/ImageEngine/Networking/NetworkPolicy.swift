@@ -75,7 +75,7 @@ public struct NetworkPolicy: Sendable, Hashable {
     }
 
     /// A host in small letters, without square brackets and a dot at the end.
-    private static func bare(_ host: String) -> String {
+    static func bare(_ host: String) -> String {
         var host = host.lowercased()
         if host.hasSuffix(".") { host.removeLast() }
         return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

@@ -60,15 +60,19 @@ struct ResumeNote: Hashable, Sendable {
         case isOther
     }
 
+    /// Whether a server may refuse a range like that: then it is not known what it would say of the whole. The others want
+    /// credentials or patience.
+    private static func refusesRanges(_ status: Int) -> Bool {
+        status >= 400 && ![401, 407, 408, 425, 429, 502, 503, 504].contains(status)
+    }
+
     /// Judges an answer to a request for everything from byte `offset` on.
     func judge(_ response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
         switch response.status {
         case 206: break
         case 200, 203: return .begins
-        // Credentials are wanted, or patience; and what would be said of the whole too.
-        case 401, 407, 408, 425, 429, 502, 503, 504, ..<400: return .isOther
-        // Some servers refuse a range like that: what they would say of the whole is not known.
-        default: return .isUseless
+        case let status where Self.refusesRanges(status): return .isUseless
+        default: return .isOther
         }
         guard let range = Self.range(response.fields["content-range"] ?? ""), range.first == offset,
             response.compression == nil,
@@ -80,9 +84,10 @@ struct ResumeNote: Hashable, Sendable {
             return .isUseless
         }
         if let length, length != range.last - range.first + 1 { return .isUseless }
-        // A server that answers 206 has to send the tag it would have sent with 200.
+        // A server that answers 206 has to send the tag that it would have sent with 200; the date it may leave out
+        // (RFC 9110, 15.3.7).
         let isTag = validator.hasPrefix("\"")
-        if isTag, let etag = response.etag, etag != validator { return .isUseless }
+        if isTag, response.etag != validator { return .isUseless }
         if !isTag, let modified = response.lastModified, modified != validator { return .isUseless }
         return .goesOn
     }

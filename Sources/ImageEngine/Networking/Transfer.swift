@@ -20,6 +20,8 @@ final class Transfer {
     private var location: String?
     private var headerBytes = 0
     private var hasHead = false
+    /// Whether the head is whole, and no other comes after it.
+    private var hasLastHead = false
     private var disposition = Disposition.unknown
     private var total: Int?
     private var resumedBytes = 0
@@ -97,13 +99,15 @@ final class Transfer {
         }
         let type = settings.classify(address)
         let isName = IPAddress(url.host) == nil
-        let known = isName ? book.names[url.host] : nil
+        // A dot at the end makes no other name.
+        let name = NetworkPolicy.bare(url.host)
+        let known = isName ? book.names[name] : nil
         let origin = [order.origin, known].compactMap(\.self).min()
         if let reason = settings.policy.refusal(type, after: origin) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
         }
-        if isName { book.names.note(url.host, type) }
+        if isName { book.names.note(name, type) }
         reached = type
         return true
     }
@@ -136,8 +140,8 @@ final class Transfer {
         received(line.count)
         headerBytes += line.count
         if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
-        // What comes behind the body says nothing of it any more.
-        guard case .unknown = disposition else { return true }
+        // What comes behind the body says nothing of it any more (RFC 9110, 6.5.1), however empty that was.
+        guard case .unknown = disposition, !hasLastHead else { return true }
         if line.starts(with: "HTTP/".utf8) {
             response = DownloadResponse()
             location = nil
@@ -146,6 +150,7 @@ final class Transfer {
         }
         if line.first == 0x0D || line.first == 0x0A {
             hasHead = true
+            hasLastHead = isFinal
             // libcurl itself knows only after this what the head says of the body.
             if case .unknown = disposition { book.note(self) }
         }

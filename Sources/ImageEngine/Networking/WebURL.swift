@@ -67,7 +67,7 @@ struct WebURL: Hashable, Sendable {
         if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
             throw invalid("It is no well-formed URL.")
         }
-        guard hc_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK else {
+        guard hc_url_set(url, CURLUPART_URL, Self.spaced(text), flags) == CURLUE_OK else {
             throw invalid("It is no well-formed URL.")
         }
         func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
@@ -86,11 +86,18 @@ struct WebURL: Hashable, Sendable {
                 hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
             else { throw invalid("Its host has a name that cannot be looked up.") }
         }
+        if text.utf8.contains(UInt8(ascii: "%")) || part(CURLUPART_HOST)?.hasSuffix(".") == true {
+            guard Self.settle(url, flags, part) else { throw invalid("Its host has a name that cannot be looked up.") }
+        }
         host = (part(CURLUPART_HOST) ?? "").lowercased()
         guard !host.isEmpty else { throw invalid("It names no host.") }
         origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
         if part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
             let (user, password) = (part(CURLUPART_USER, CURLU_URLDECODE), part(CURLUPART_PASSWORD, CURLU_URLDECODE))
+            // libcurl decodes nothing to a control character.
+            guard user != nil || part(CURLUPART_USER) == nil, password != nil || part(CURLUPART_PASSWORD) == nil else {
+                throw invalid("Its user or password contains a control character.")
+            }
             credentials = .basic(user: user ?? "", password: password ?? "")
             hc_url_set(url, CURLUPART_USER, nil, 0)
             hc_url_set(url, CURLUPART_PASSWORD, nil, 0)
@@ -100,6 +107,34 @@ struct WebURL: Hashable, Sendable {
         hc_url_set(url, CURLUPART_FRAGMENT, nil, 0)
         guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
         exactText = ExactText(whole)
+    }
+
+    /// The text with spaces of the query as `%20`, as browsers send them; libcurl would make a plus of each.
+    private static func spaced(_ text: String) -> String {
+        guard let query = text.firstIndex(of: "?"), text[query...].utf8.contains(0x20) else { return text }
+        return text[..<query]
+            + text[query...].split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+    }
+
+    /// Sees to it that the host is what libcurl makes of the text when it parses that again, to dial it or to name it to a
+    /// proxy: behind `%31` or before a dot at the end may stand the digits of an address, which it knows only then.
+    ///
+    /// - Returns: false for one that is another each time.
+    private static func settle(
+        _ url: OpaquePointer, _ flags: UInt32, _ part: (CURLUPart, Int32) -> String?
+    ) -> Bool {
+        for _ in 0..<8 {
+            guard let host = part(CURLUPART_HOST, 0) else { return true }
+            let last = host.dropLast().split(separator: ".").last
+            if host.hasSuffix("."), let digit = last?.first, ("0"..."9").contains(digit) {
+                guard hc_url_set(url, CURLUPART_HOST, String(host.dropLast()), 0) == CURLUE_OK else { return false }
+            }
+            guard let whole = part(CURLUPART_URL, 0), hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK else {
+                return false
+            }
+            if part(CURLUPART_HOST, 0) == host { return true }
+        }
+        return false
     }
 
     private init(_ url: WebURL) {

@@ -87,6 +87,99 @@ import Testing
         #expect(known.cacheType != .none && known.probe.frameCount == 1 && server.requests.count == 2)
     }
 
+    @Test(arguments: [400, 405, 412, 416, 501])
+    func serverThatRefusesARangeIsAskedForTheWhole(_ status: Int) async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { request in
+            request.headers["range"] == nil ? .reply(200, [:], hollowPNG(width: 7)) : .reply(status, [:], [])
+        }
+        let resource = Resource(url: server.url("/a"))
+        let found = try await engine.manager.probe(resource, in: engine.cache, options: ImageOptions())
+        #expect(found.probe.width == 7 && server.requests.map { $0.headers["range"] } == ["bytes=0-65535", nil])
+    }
+
+    @Test func whatIsNotThereIsAskedForOnce() async throws {
+        let engine = try TestEngine()
+        let server = try LocalServer { _ in .reply(404, [:], []) }
+        let resource = Resource(url: server.url("/a"))
+        await #expect(throws: ImageError.self) {
+            try await engine.manager.probe(resource, in: engine.cache, options: ImageOptions())
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    // MARK: Options
+
+    private func dataURL(_ bytes: [UInt8]) -> String { "data:image/png;base64," + base64(bytes) }
+
+    private func probe(
+        _ url: String, on engine: TestEngine, _ change: (inout ImageOptions) -> Void = { _ in }
+    ) async throws -> ImageManager.Probed {
+        try await engine.manager.probe(
+            engine.cache.resource(url), in: engine.cache, options: ImageOptions { change(&$0) })
+    }
+
+    /// D-13: nor does it tell whether there is such a file.
+    @Test func schemesThatAreNotAllowedAreNotLookedInto() async throws {
+        let engine = try TestEngine { $0.downloader.policy.allowedSchemes = ["http", "https"] }
+        let place = engine.folder.path + "/a.png"
+        overwrite(place, hollowPNG(width: 7))
+        let data = dataURL(hollowPNG(width: 7))
+        for url in ["file://" + place, "file:///etc/passwd", "file:///there/is/none", data] {
+            let error = await #expect(throws: ImageError.self) { try await probe(url, on: engine) }
+            #expect(error?.name == "invalidURL", "\(url)")
+        }
+        #expect(try await probe("file://" + place, on: try TestEngine()).probe.width == 7)
+    }
+
+    @Test func otherSourcesAndFurtherAttemptsCount() async throws {  // C-15, A-032
+        let number = Counter()
+        let server = try LocalServer { request in
+            request.path == "/a" || number.add() < 3 ? .reply(503, [:], []) : .reply(200, [:], hollowPNG(width: 7))
+        }
+        let found = try await probe(server.url("/a"), on: try TestEngine()) {
+            $0.alternativeSources = [server.url("/b")]
+            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+        }
+        #expect(found.probe.width == 7)
+        #expect(server.requests.map(\.path) == ["/a", "/a", "/a", "/b", "/b", "/b"])
+    }
+
+    @Test func deadlineEndsIt() async throws {
+        let gate = Gate()
+        let server = try LocalServer { _ in Script.empty.waiting(for: gate) }
+        defer {
+            gate.open()
+            server.stop()
+        }
+        let error = await #expect(throws: ImageError.self) {
+            try await probe(server.url("/a"), on: try TestEngine()) { $0.deadline = 0.05 }
+        }
+        guard case .timedOut(_, "deadline", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try await eventually("the server notices") { server.droppedCount == 1 }
+    }
+
+    /// D-32: digests are those of the whole.
+    @Test func integrityIsThatOfTheWhole() async throws {
+        let picture = hollowPNG(width: 7, count: 300_000)
+        let server = try LocalServer { _ in .reply(200, [:], picture) }
+        let right = "sha256-" + base64(picture.withUnsafeBytes { Digest(of: $0) }.bytes)
+        let wrong = "sha256-" + base64(Digest(of: "another").bytes)
+        let engine = try TestEngine()
+        for url in [server.url("/a"), dataURL(picture)] {
+            let found = try await probe(url, on: engine) { $0.integrity = Integrity(right) }
+            #expect(found.byteCount == picture.count)
+            let error = await #expect(throws: ImageError.self) {
+                try await probe(url, on: engine) { $0.integrity = Integrity(wrong) }
+            }
+            #expect(error?.name == "badData")
+        }
+        #expect(server.requests.allSatisfy { $0.headers["range"] == nil })
+    }
+
     @Test func whatTheStartDoesNotTellIsAskedForAndWhatIsNoPictureIsSaid() async throws {
         let engine = try TestEngine()
         // A comment of a megabyte before the frame header.

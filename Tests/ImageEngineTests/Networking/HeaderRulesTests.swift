@@ -72,6 +72,27 @@ import Testing
     }
 
     /// What comes behind the last chunk is no part of the head.
+    /// RFC 9110, 6.5.1: also when no byte of a body stands between head and trailer.
+    @Test(arguments: [200, 302, 401, 404, 503])
+    func trailerOfAnEmptyBodyIsNoPartOfTheHead(_ status: Int) async throws {
+        let trailer =
+            "Location: /evil\r\nWWW-Authenticate: Digest realm=\"a\", nonce=\"b\", qop=\"auth\"\r\n"
+            + "Retry-After: 77\r\nContent-Length: 1\r\nContent-Length: 2\r\nHTTP/9: x\r\n"
+        let server = try LocalServer { _ in
+            Script.head(status, ["Transfer-Encoding": "chunked"], length: nil).raw("0\r\n" + trailer + "\r\n")
+        }
+        defer { server.stop() }
+        let error = try await TestEngine().failure(server.url("/a")) {
+            $0.authorization = .basic(user: "u", password: "p")
+        }
+        if [200, 302].contains(status) {
+            #expect(error?.name == "badData")
+        } else {
+            #expect(error == .invalidStatusCode(status, url: server.url("/a"), retryAfter: nil))
+        }
+        #expect(server.requests.map(\.path) == ["/a"])
+    }
+
     @Test func trailerChangesNothingThatIsKept() async throws {
         let engine = try TestEngine { $0.downloader.proxy = .none }
         let picture = hollowPNG(width: 7)

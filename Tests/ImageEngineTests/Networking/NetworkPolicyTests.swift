@@ -124,11 +124,13 @@ import Testing
         let address = Mutex("127.0.0.2")
         let port = outer.port
         let engine = try engine {
-            ["-rebind.test:\(port)", "rebind.test:\(port):\(address.withLock { $0 })"]
+            let now = address.withLock { $0 }
+            return ["rebind.test", "rebind.test."].flatMap { ["-\($0):\(port)", "\($0):\(port):\(now)"] }
         }
         #expect(try await engine.failure("http://rebind.test:\(port)/a") == nil)
         address.withLock { $0 = "127.0.0.1" }
         expectForbidden(try await engine.failure("http://rebind.test:\(port)/b"))
+        expectForbidden(try await engine.failure("http://Rebind.test.:\(port)/b"))
         #expect(inner.connectionCount == 0, "nothing was dialled")
         #expect(try await engine.failure(inner.url("/c")) == nil, "asked for directly it is allowed")
     }
