@@ -19,6 +19,10 @@ final class BodySpool {
     /// What is needed to go on with the body later; nil if that cannot be.
     private var resumable: (request: DownloadRequest, note: ResumeNote)?
     private(set) var count = 0
+    /// What is not yet in the file, when there is one: pieces that are small are written together.
+    private var pending: [UInt8] = []
+    /// Up to this many bytes are written together.
+    private static let pieceSize = 32 << 10
     /// Hashes the file while it grows.
     private var digest: TrailingDigest?
     private var isHashed = false
@@ -64,24 +68,43 @@ final class BodySpool {
     /// Has the file hashed as far as it has come, once it is worth that. One without a name is copied to be stored, and
     /// hashed then.
     private func hash() {
-        guard count >= TrailingDigest.least, let path = part?.path ?? file?.path else { return }
+        guard written >= TrailingDigest.least, let path = part?.path ?? file?.path else { return }
         if !isHashed {
             isHashed = true
             digest = TrailingDigest(of: path)
         }
-        digest?.wrote(count)
+        digest?.wrote(written)
     }
 
+    /// How many bytes are in the file, when there is one.
+    private var written: Int { count - pending.count }
+
     private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
+        if file == nil, part == nil, unnamed == nil {
+            if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, Self.memoryLimit)) }
+            bytes.append(contentsOf: data)
+        } else if pending.count + data.count < Self.pieceSize {
+            pending.append(contentsOf: data)
+        } else {
+            try flush()
+            if data.count < Self.pieceSize { pending.append(contentsOf: data) } else { try writeOut(data) }
+        }
+    }
+
+    /// Writes what was to be written together with what comes next.
+    private func flush() throws {
+        if pending.isEmpty { return }
+        try pending.withUnsafeBytes { try writeOut($0) }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    private func writeOut(_ data: UnsafeRawBufferPointer) throws {
         if let unnamed {
             try unnamed.append(data)
         } else if let part {
             try StorageFolder.writeAll(data, to: part.descriptor, part.path)
         } else if let file {
             try StorageFolder.writeAll(data, to: file.descriptor, file.path)
-        } else {
-            if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, Self.memoryLimit)) }
-            bytes.append(contentsOf: data)
         }
     }
 
@@ -118,16 +141,16 @@ final class BodySpool {
     /// Copies what has come so far.
     private func copy(to next: UnnamedFile) throws {
         if let unnamed {
-            try next.append(count, from: unnamed.descriptor, unnamed.path)
+            try next.append(written, from: unnamed.descriptor, unnamed.path)
         } else if let part {
             // What was in memory until now may not have got there.
             try bytes.isEmpty
-                ? next.append(count, from: part.descriptor, part.path) : bytes.withUnsafeBytes { try next.append($0) }
+                ? next.append(written, from: part.descriptor, part.path) : bytes.withUnsafeBytes { try next.append($0) }
         } else if let file, bytes.isEmpty {
             let descriptor = open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { throw StorageFailure(errno, "open", file.path) }
             defer { close(descriptor) }
-            try next.append(count, from: descriptor, file.path)
+            try next.append(written, from: descriptor, file.path)
         } else {
             try bytes.withUnsafeBytes { try next.append($0) }
         }
@@ -140,6 +163,8 @@ final class BodySpool {
         let isWorthIt = keeps && count >= ResumeFolder.smallest
         if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
         if let part {
+            // What cannot be written now is asked for later.
+            if isWorthIt { try? flush() }
             if isWorthIt { place.resume?.keep(part) } else { part.drop() }
         }
         part = nil
@@ -148,6 +173,13 @@ final class BodySpool {
 
     /// The body, which now owns the file.
     func finish() throws -> DownloadedBody {
+        while true {
+            do {
+                try flush()
+                break
+            } catch { try moveAway(after: error) }
+        }
+        hash()
         if let unnamed { return DownloadedBody(.unnamed(unnamed, count: count)) }
         if let part {
             let path: String

@@ -232,6 +232,8 @@ private final class Loop {
         guard let multi else { return nil }
         var running: Int32 = 0
         hc_multi_perform(multi, &running)
+        let moved = book.takeMoved()
+        for transfer in moved { transfer.settle() }
         var code = CURLE_OK
         while let easy = hc_multi_next_done(multi, &code) {
             guard let transfer = byHandle[easy] else { continue }
@@ -245,6 +247,9 @@ private final class Loop {
         guard !transfers.isEmpty else { return 60_000 }
         let now = monotonicNanoseconds()
         if now >= nextCheck { checkTimes(now) }
+        let held = moved.filter { $0.isHeldBack && transfers[$0.id] != nil }
+        for transfer in held where transfer.goOn() { release(transfer) }
+        if !held.isEmpty { return 0 }
         return min(max((nextCheck - now) / 1_000_000 + 1, 1), 1000)
     }
 

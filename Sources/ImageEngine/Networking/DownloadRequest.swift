@@ -169,9 +169,12 @@ struct DownloadResponse: Sendable {
     /// Only what is registered, or in use, as a compression counts (RFC 9110, 8.4.1): some servers say "none" or "utf-8"
     /// there, or what an upload was wrapped in, and send the bytes as they are.
     var compression: String? {
-        guard let coding = fields["content-encoding"] else { return nil }
-        let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
-        return names.contains { Self.compressions.contains($0) } ? coding : nil
+        for name in ["content-encoding", "transfer-encoding"] {
+            guard let coding = fields[name] else { continue }
+            let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
+            if names.contains(where: Self.compressions.contains) { return coding }
+        }
+        return nil
     }
 
     private static let compressions: Set<Substring> = [

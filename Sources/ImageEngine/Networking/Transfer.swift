@@ -25,6 +25,13 @@ final class Transfer {
     private var disposition = Disposition.unknown
     private var total: Int?
     private var resumedBytes = 0
+    /// Bytes that have come since the last ``settle()``, and whether any of them were of the body.
+    private var arrived = 0
+    private var hasProgress = false
+    /// Pieces of the body that have come since then.
+    private var pieces = 0
+    /// Whether it has had its share of the thread: a server may send chunks of a byte without end.
+    private(set) var isHeldBack = false
     private var pace: TransferPace
     /// What was last told of it.
     private var isStalled = false
@@ -59,6 +66,9 @@ final class Transfer {
 
     /// The most bytes of headers accepted, over all redirects.
     static let headerLimit = 256 << 10
+    /// How many pieces of its body are taken before others have their turn. libcurl reads up to a hundred buffers of 128 KiB,
+    /// which hold 1,600 chunks of 8 KiB or two million of a byte.
+    private static let piecesAtOnce = 4096
     /// The longest body of a redirect that is read to the end, so that the connection can be used again.
     private static let passedByLimit = 64 << 10
 
@@ -124,10 +134,23 @@ final class Transfer {
     // MARK: Receiving
 
     private func received(_ count: Int) {
+        if arrived == 0 { book.noteMoved(self) }
+        arrived += count
+    }
+
+    /// Takes note of what has come since the last time, and tells of it: once for all that libcurl has read at once. A server
+    /// may send its body in chunks of a byte, and all transfers share a thread.
+    func settle() {
+        pieces = 0
+        guard arrived > 0 else { return }
         let now = monotonicNanoseconds()
-        pace.received(count, at: now)
-        order.pulse.beat(count, at: now)
+        pace.received(arrived, at: now)
+        order.pulse.beat(arrived, at: now)
+        arrived = 0
         if isStalled { tellStalled(pace.isStalled) }
+        guard hasProgress else { return }
+        hasProgress = false
+        order.report(DownloadProgress(received: spool.count, total: total))
     }
 
     private func tellStalled(_ isStalled: Bool) {
@@ -192,6 +215,11 @@ final class Transfer {
 
     /// - Returns: How many bytes were taken, or the number that holds them back.
     func body(_ data: UnsafeRawBufferPointer) -> Int {
+        pieces += 1
+        if pieces > Self.piecesAtOnce, isSettled {
+            isHeldBack = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
         received(data.count)
         if case .unknown = disposition { judge(hasBody: true) }
         switch disposition {
@@ -210,7 +238,18 @@ final class Transfer {
             verdict = StorageFailure.error(error, folder: "the cache folder")
             return false
         }
-        order.report(DownloadProgress(received: spool.count, total: total))
+        hasProgress = true
+        return true
+    }
+
+    /// Goes on with a body that was held back while others had their turn.
+    ///
+    /// - Returns: Whether that has ended the transfer.
+    func goOn() -> Bool {
+        isHeldBack = false
+        let code = hc_resume(easy)
+        if code == CURLE_OK { return false }
+        fail(verdict ?? error(code))
         return true
     }
 
@@ -231,6 +270,14 @@ final class Transfer {
         if verdict == nil { judge(hasBody: true) }
         if let verdict { fail(verdict) }
         return verdict != nil
+    }
+
+    /// Whether it is known what is done with the body.
+    private var isSettled: Bool {
+        switch disposition {
+        case .wanted, .passedBy: true
+        case .unknown, .asking: false
+        }
     }
 
     /// Whether it only waits for a body that nobody wants.
@@ -380,6 +427,7 @@ final class Transfer {
     }
 
     private func conclude(_ code: CURLcode) {
+        settle()
         if case .passedBy(let kind) = disposition { return end(kind) }
         if let verdict { return fail(verdict) }
         if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }

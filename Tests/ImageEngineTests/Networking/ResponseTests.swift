@@ -218,6 +218,52 @@ import Testing
         }
     }
 
+    /// C1: or it would keep the thread busy that all downloads share.
+    @Test func bodyInChunksOfAByteIsGatheredAndToldOfTogether() async throws {
+        let body = hollowPNG(width: 7, count: 400_000)
+        var chunks = body.flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] as [UInt8] }
+        chunks += ascii("0\r\n\r\n")
+        let server = try LocalServer { [chunks] _ in
+            Script.head(200, ["Transfer-Encoding": "chunked"], length: nil).raw(chunks)
+        }
+        defer { server.stop() }
+        let reports = Gathered<DownloadProgress>()
+        let image = try await engine.image(server.url("/a"), bytes: true, report: { reports.add($0) })
+        #expect(image.bytes == body && image.record.checksum == body.withUnsafeBytes { Digest(of: $0) })
+        #expect(reports.all.last?.received == body.count && reports.all.count < body.count / 100)
+        #expect(zip(reports.all, reports.all.dropFirst()).allSatisfy { $0.received < $1.received })
+    }
+
+    /// C1: three million pieces, of which libcurl would take two million at once.
+    @Test func bodyInChunksOfAByteHoldsUpNobody() async throws {
+        let size = 3 << 20
+        let chunks = [UInt8](repeating: 0x61, count: 1 << 16).flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] as [UInt8] }
+        var script = Script.head(200, ["Transfer-Encoding": "chunked"], length: nil)
+        for _ in 0..<(size >> 16) { script = script.raw(chunks) }
+        let hostile = try LocalServer { [script] _ in script }
+        defer { hostile.stop() }
+        let server = try LocalServer(host: 2) { [picture] _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        let received = Gathered<Int>()
+        let engine = engine
+        let flood = Task {
+            try await engine.image(hostile.url("/a"), bytes: true, report: { received.add($0.received) })
+        }
+        defer { flood.cancel() }
+        try await eventually("it comes") { !received.all.isEmpty }
+        for number in 0..<3 { _ = try await engine.image(server.url("/\(number)")) }
+        #expect((received.all.last ?? 0) < size, "they did not have to wait for all of it")
+    }
+
+    /// RFC 9112, 7: nobody has asked for it by `TE`.
+    @Test func compressedTransferIsBadData() async throws {
+        let packed: [UInt8] = [0x1F, 0x8B]
+        let error = try await failure(
+            Script.head(200, ["Transfer-Encoding": "gzip, chunked"], length: nil).raw("2\r\n").raw(packed).raw(
+                "\r\n0\r\n\r\n"))
+        #expect(isBadData(error))
+    }
+
     @Test func endlessHeadersAreRefused() async throws {
         let line = "X-Filler: " + String(repeating: "x", count: 1000) + "\r\n"
         let head = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 400)

@@ -56,6 +56,21 @@ import Testing
         try disk.disk.store(.body(body), DiskStorage.Order(key: CacheKey("a"), header: try body.header())).record
     }
 
+    @Test func smallPiecesAreWrittenTogether() throws {
+        let bytes = hollowPNG(width: 7, count: BodySpool.memoryLimit + 100_000)
+        let spool = BodySpool(place)
+        try Self.append(Array(bytes[..<BodySpool.memoryLimit]), to: spool, pieces: 1 << 20)
+        var sizes: Set<Int> = []
+        for start in stride(from: BodySpool.memoryLimit, to: bytes.count, by: 10) {
+            try Self.append(Array(bytes[start..<(start + 10)]), to: spool, pieces: 10)
+            let partial = folder.path + "/partial"
+            sizes.formUnion(
+                StorageFolder.names(in: partial).compactMap { FileStamp(path: partial + "/" + $0) }.map(\.size))
+        }
+        #expect((2...10).contains(sizes.count), "so often it was written")
+        #expect(try spool.finish().bytes() == bytes)
+    }
+
     @Test(
         arguments: [
             BodySpool.memoryLimit, BodySpool.memoryLimit + 1, TrailingDigest.least - 1, TrailingDigest.least,

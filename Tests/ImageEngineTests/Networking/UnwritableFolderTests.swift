@@ -75,6 +75,7 @@ import Testing
         let place = SpoolPlace(
             makePath: { throw StorageFailure(ENOSPC, "create", "it") }, spares: [file, { try UnnamedFile() }])
         #expect(try body(place) == large)
+        #expect(try body(place, pieces: 5_000) == large, "in pieces that are written together")
     }
 
     @Test func withoutAnyPlaceTheFirstTroubleIsTold() {
