@@ -142,6 +142,7 @@ extension ImageManager {
         ) { [self] result in
             switch result {
             case .success(let download):
+                departure.arrive()
                 pool.submit(briefFor: download.body.isInMemory ? flying.cache.ifBrief : nil) { [self] in
                     keep(download, flying, landing) { result in
                         landing.end(result)

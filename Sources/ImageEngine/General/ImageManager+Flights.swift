@@ -10,20 +10,46 @@ extension ImageManager {
         /// Nanoseconds from one note of progress to the next: fewer where others wait less long.
         fileprivate let interval: Int
         private let state: Mutex<State>
+        private let flights: FlightLock
+        /// Whether what others of this process bring is waited for, too.
+        fileprivate let merges: Bool
 
         fileprivate struct State: Sendable {
             var patience: FlightPatience
             var flight: Flight?
             var hasWaited = false
+            var hasWaitedForOthers = false
             /// Whether the flight is not asked for any more.
             var isSettled = false
+            /// Whether its body has come.
+            var hasArrived = false
             var hit: ImageCache.Hit?
         }
 
-        fileprivate init(identity: Digest?, from start: Int, span: Int) {
+        fileprivate init(identity: Digest?, among flights: FlightLock, merges: Bool, from start: Int, span: Int) {
             (self.identity, started, interval) = (identity, start, min(1_000_000_000, span / 4))
+            (self.flights, self.merges) = (flights, merges)
             let patience = FlightPatience(from: start, span: span)
             state = Mutex(State(patience: patience, isSettled: identity == nil))
+        }
+
+        deinit {
+            if let identity, state.withLock({ $0.hasArrived }) { flights.endArrival(identity) }
+        }
+
+        /// Its body has come: who wants the same waits for the rest, which takes no longer than storing it.
+        func arrive() {
+            guard let identity else { return }
+            state.withLock { state in
+                if !state.hasArrived { flights.noteArrival(identity) }
+                state.hasArrived = true
+            }
+        }
+
+        /// Whether another one of this process is about to store what this one would download.
+        fileprivate var isForestalled: Bool {
+            guard let identity, merges else { return false }
+            return state.withLock { !$0.isSettled } && flights.isArriving(identity)
         }
 
         /// The right to download, once there is one. Nil when nobody is to wait for this download.
@@ -50,9 +76,14 @@ extension ImageManager {
         }
     }
 
+    /// Who brings what a download would bring.
+    private enum Holder: Sendable {
+        case ownProcess, otherProcess
+    }
+
     /// Why a download that had its slot was not begun.
     enum Interruption: Error {
-        /// Another process is downloading the same.
+        /// Another process is downloading the same, or this one is about to store it.
         case isBusy
         /// Another flight has brought the image.
         case hasLanded
@@ -92,8 +123,8 @@ extension ImageManager {
         // What is not to be read from the disk afterwards is not worth waiting for.
         let isAlone = options.forceRefresh || options.cacheMemoryOnly || options.fromMemoryCacheOrRefresh
         return Departure(
-            identity: isAlone ? nil : flying.request.flight(to: flying.key),
-            from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
+            identity: isAlone ? nil : flying.request.flight(to: flying.key), among: flying.cache.flights,
+            merges: options.merges, from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
     }
 
     /// Loads an image and stores it.
@@ -107,6 +138,7 @@ extension ImageManager {
             guard let hit else { throw CancellationError() }
             return result(hit, in: flying.cache, flying.outgoing.options)
         }
+        departure.arrive()
         try Task.checkCancellation()
         let arrival = arrival(of: download, flying)
         if let revived = try await revive(flying.standing, arrival) { return revived }
@@ -160,7 +192,8 @@ extension ImageManager {
             // Those that wait for the flight know that it gets on.
             note: { [monotonic = configuration.clock.monotonic] _ in
                 departure.flight?.noteProgress(at: monotonic(), since: departure.started, every: departure.interval)
-            })
+            },
+            arrived: { departure.arrive() })
     }
 
     /// Sees to it, with the slot in hand, that nobody else brings the image.
@@ -179,6 +212,7 @@ extension ImageManager {
     ///
     /// - Returns: false if somebody else brings the image, or may do so.
     private func boardAtOnce(_ flying: Flying, _ departure: Departure) -> Bool {
+        if departure.isForestalled { return false }
         if let identity = departure.identity, departure.use({ !$0.isSettled }) {
             guard let attempt = flying.cache.flights.takeAtOnce(identity), departure.settle(attempt) else {
                 return false
@@ -197,6 +231,7 @@ extension ImageManager {
     /// - Throws: ``Interruption/isBusy`` when another process has it.
     private func board(_ departure: Departure, in cache: ImageCache) async throws {
         guard let identity = departure.identity, departure.use({ !$0.isSettled }) else { return }
+        if departure.isForestalled { throw Interruption.isBusy }
         let atOnce = cache.flights.takeAtOnce(identity)
         let attempt = if let atOnce { atOnce } else { try await pool.run { cache.flights.take(identity) } }
         if !departure.settle(attempt) { throw Interruption.isBusy }
@@ -208,13 +243,17 @@ extension ImageManager {
         waitingFlights.add(1, ordering: .relaxed)
         defer { waitingFlights.subtract(1, ordering: .relaxed) }
         while true {
-            let isOver = try await pool.run { () -> Bool in
+            let holder = try await pool.run { () -> Holder? in
+                if departure.isForestalled { return .ownProcess }
                 // Given back at once: it is taken anew with the next slot.
-                if case .busy = cache.flights.take(identity) { return false }
-                return true
+                if case .busy = cache.flights.take(identity) { return .otherProcess }
+                return nil
             }
-            departure.use { $0.hasWaited = true }
-            if isOver { return }
+            departure.use { state in
+                state.hasWaited = true
+                if holder == .otherProcess { state.hasWaitedForOthers = true }
+            }
+            if holder == nil { return }
             let progress = cache.flights.progress(of: identity)
             let (now, waiters) = (configuration.clock.monotonic(), waitingFlights.load(ordering: .relaxed))
             let pause = departure.use { $0.patience.next(at: now, progress: progress, waiters: waiters) }
@@ -227,7 +266,7 @@ extension ImageManager {
     private func landed(_ flying: Flying, _ departure: Departure) async throws -> ImageCache.Hit? {
         guard departure.use({ $0.hasWaited }) else { return try landedAtOnce(flying) }
         guard let hit = try await pool.run({ [self] in try landed(flying, mayWait: true) }) else { return nil }
-        sharedDownloads.add(1, ordering: .relaxed)
+        if departure.use({ $0.hasWaitedForOthers }) { sharedDownloads.add(1, ordering: .relaxed) }
         return hit
     }
 

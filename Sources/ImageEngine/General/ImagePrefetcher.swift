@@ -213,8 +213,8 @@ public final class ImagePrefetcher: Sendable {
             let resource = cache.resource(url)
             let image = try await loadAlone(resource)
             guard settle(url) else { return .failed(url, CancellationError()) }
-            let isLoaded = image.cacheType == .none || image.isRevalidated
-            return isLoaded || !mayBeChecked(resource) ? .completed(url) : .skipped(url)
+            // It may have been stored since it was looked for.
+            return image.cacheType == .none || image.isRevalidated ? .completed(url) : .skipped(url)
         } catch {
             return failure(url, error)
         }

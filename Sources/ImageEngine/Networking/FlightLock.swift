@@ -21,6 +21,8 @@ final class FlightLock: Sendable {
 
     private let folder: StorageFolder
     private let file = Mutex<FlightFile?>(nil)
+    /// Requests of this process whose bodies have come and are being stored, and how many times each.
+    private let arrivals = Mutex<[Digest: Int]>([:])
 
     /// Flights over a cache folder, which is made when the first is taken.
     init(folder: StorageFolder) { self.folder = folder }
@@ -42,6 +44,24 @@ final class FlightLock: Sendable {
         }
         return known?.take(identity)
     }
+
+    // MARK: In this process
+
+    /// A body has come, and is about to be stored.
+    func noteArrival(_ identity: Digest) { arrivals.withLock { $0[identity, default: 0] += 1 } }
+
+    /// It has been stored, or will not be.
+    func endArrival(_ identity: Digest) {
+        arrivals.withLock { arrivals in
+            let count = arrivals[identity, default: 0] - 1
+            arrivals[identity] = count > 0 ? count : nil
+        }
+    }
+
+    /// Whether what a request would bring has come already, and will soon be found in the cache.
+    func isArriving(_ identity: Digest) -> Bool { arrivals.withLock { $0[identity] != nil } }
+
+    // MARK: Progress
 
     /// A number that changes as long as the flight of a request gets on, whoever has it.
     func progress(of identity: Digest) -> UInt64 { file.withLock { $0 }?.progress(of: identity) ?? 0 }

@@ -12,6 +12,8 @@ extension ImageDownloader {
         var later: @Sendable () async throws -> Void = {}
         /// Hears how far the download is.
         var note: @Sendable (DownloadProgress) -> Void = { _ in }
+        /// Hears that the body has come, before anybody could begin to download it again.
+        var arrived: @Sendable () -> Void = {}
 
         /// A report that this hears too.
         func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void) -> @Sendable (DownloadProgress) -> Void {
@@ -71,7 +73,7 @@ extension ImageDownloader {
             return landing.goOn { [self] in try await ride(sharing, slot, report, boarding) }
         }
         let id = transport.begin(exchange, leg) { [self, exchange] outcome in
-            arrive(exchange, leg, outcome, slot, landing)
+            arrive(exchange, leg, outcome, slot, boarding, landing)
             // What it holds is not given back before that, whoever has left meanwhile.
             withExtendedLifetime(boarding) {}
         }
@@ -80,20 +82,24 @@ extension ImageDownloader {
 
     /// Ends the download with what came of its first request, if that was the body.
     private func arrive(
-        _ exchange: Exchange, _ leg: Exchange.Leg, _ outcome: HopOutcome, _ slot: Slot, _ landing: Landing<Download>
+        _ exchange: Exchange, _ leg: Exchange.Leg, _ outcome: HopOutcome, _ slot: Slot, _ boarding: Boarding,
+        _ landing: Landing<Download>
     ) {
         var ended = exchange
         if let download = ended.answer(outcome, to: leg) {
             transport.tell(ended.ending)
             count(download)
+            boarding.arrived()
             giveBack(slot)
             return landing.end(.success(download))
         }
         landing.goOn { [self] in
             defer { giveBack(slot) }
-            return try await counted(within: exchange.request.limits) {
+            let download = try await counted(within: exchange.request.limits) {
                 try await transport.goOn(exchange, after: leg, outcome)
             }
+            boarding.arrived()
+            return download
         }
     }
 }

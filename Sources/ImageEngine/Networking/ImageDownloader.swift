@@ -249,7 +249,9 @@ public final class ImageDownloader: Sendable {
         }
         try await boarding.later()
         let noting = boarding.noting(report)
-        return try await counted(within: sharing.request.limits) { try await perform(sharing, slot, noting) }
+        let download = try await counted(within: sharing.request.limits) { try await perform(sharing, slot, noting) }
+        boarding.arrived()
+        return download
     }
 
     func counted(within limits: DownloadLimits, _ work: () async throws -> Download) async throws -> Download {

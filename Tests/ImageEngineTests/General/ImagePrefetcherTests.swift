@@ -52,6 +52,61 @@ import Testing
         #expect(forced.completed.count == 1 && web.requestCount("/a") == 2)
     }
 
+    /// B-006, E2-1: what one has loaded and is about to store is not loaded by the other, though they want it in different
+    /// ways.
+    @Test func whatIsBeingStoredIsNotLoadedAgain() async throws {
+        let web = try web()
+        defer { web.stop() }
+        let urls = (0..<300).map { web.url("/\($0)") }
+        let engine = try TestEngine {
+            ($0.downloader.maxDownloadsPerHost, $0.downloader.maxConcurrentDownloads) = (16, 16)
+        }
+        let ahead = ImagePrefetcher(
+            urls, manager: engine.manager, cache: engine.cache, options: ImageOptions(), concurrency: 16)
+        async let report = ahead.run()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for url in urls {
+                group.addTask { _ = try await engine.image(url) { $0.lease = 60 } }
+                group.addTask { _ = try await engine.image(url, bytes: true) }
+            }
+            try await group.waitForAll()
+        }
+        let found = try await report
+        #expect(found.count == 300 && found.failed.isEmpty)
+        #expect(web.requests.count == 300)
+        #expect(engine.manager.statistics.sharedDownloads == 0, "by no other process")
+    }
+
+    /// Who wants a request of its own gets one.
+    @Test func whatIsNotToBeMergedDoesNotWaitForWhatIsBeingStored() async throws {
+        let flights = engine.cache.flights
+        let web = try web()
+        defer { web.stop() }
+        let request = try DownloadRequest(url: web.url("/a"), options: ImageOptions())
+        let identity = request.flight(to: CacheKey(web.url("/a")))
+        flights.noteArrival(identity)
+        #expect(try await engine.image(web.url("/a")) { $0.merges = false }.cacheType == .none)
+        _ = try engine.cache.clear()
+        let waiting = Task { try await engine.image(web.url("/a")) }
+        try await eventually("it waits") { engine.manager.waitingFlights.load(ordering: .relaxed) == 1 }
+        #expect(web.requests.count == 1)
+        flights.endArrival(identity)
+        #expect(try await waiting.value.cacheType == .none, "it has come to nothing")
+        #expect(web.requests.count == 2)
+    }
+
+    @Test func whatIsStoredWhileItWaitsForItsTurnIsSkipped() async throws {
+        let web = try web()
+        defer { web.stop() }
+        let running = Task { try await prefetcher(["/held", "/b"].map(web.url), concurrency: 1).run() }
+        try await eventually("it has begun") { web.requestCount("/held") == 1 }
+        _ = try await engine.image(web.url("/b"))
+        gate.open()
+        let report = try await running.value
+        #expect(report.completed == [web.url("/held")] && report.skipped == [web.url("/b")])
+        #expect(web.requestCount("/b") == 1)
+    }
+
     /// An option is never ignored: what the request wants checked is checked.
     @Test(arguments: Revalidation.allCases)
     func whatIsCachedIsCheckedAsTheRequestWantsIt(_ mode: Revalidation) async throws {
