@@ -19,7 +19,8 @@
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
     X(curl_multi_add_handle) X(curl_multi_remove_handle) X(curl_multi_setopt) X(curl_multi_perform) \
     X(curl_multi_poll) X(curl_multi_wakeup) X(curl_multi_info_read) X(curl_url) X(curl_url_cleanup) \
-    X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause)
+    X(curl_url_set) X(curl_url_get) X(curl_free) X(curl_easy_pause) \
+    X(curl_multi_cleanup)
 
 static struct {
 #define DECLARE(name) __typeof__(&name) name;
@@ -127,6 +128,7 @@ struct curl_slist *hc_list_append(struct curl_slist *list, const char *text) {
 void hc_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
 
 CURLM *hc_multi_init(void) { return curl.curl_multi_init(); }
+void hc_multi_cleanup(CURLM *multi) { curl.curl_multi_cleanup(multi); }
 CURLMcode hc_multi_add(CURLM *multi, CURL *easy) { return curl.curl_multi_add_handle(multi, easy); }
 CURLMcode hc_multi_remove(CURLM *multi, CURL *easy) { return curl.curl_multi_remove_handle(multi, easy); }
 CURLMcode hc_multi_set_long(CURLM *multi, CURLMoption option, long value) {

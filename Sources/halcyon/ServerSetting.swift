@@ -122,7 +122,16 @@ enum ServerSetting: String, CaseIterable {
     }
 
     private static func isProxy(_ text: String) -> Bool {
-        let schemes = ["http://", "https://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
-        return schemes.contains { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }
+        let schemes = ["http://", "https://", "socks://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
+        let text = text.lowercased()
+        guard schemes.contains(where: { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }) else { return false }
+        // What libcurl would not take is no name that cannot be resolved.
+        let authority = text[(text.firstRange(of: "://")?.upperBound ?? text.startIndex)...].prefix {
+            !"/?#".contains($0)
+        }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let port = place.lastIndex(of: ":").map { place[place.index(after: $0)...] }
+        guard let port, !port.contains("]") else { return !place.isEmpty }
+        return place.first != ":" && (port.isEmpty || (1...65_535).contains(Int(port) ?? 0))
     }
 }

@@ -145,7 +145,7 @@
     (:redirect . "Which redirects are followed: all, those to the same scheme, host and port, or none.")
     (:maxRedirects . "How many redirects are followed.")
     (:maxBytes . "The largest body accepted, in bytes.")
-    (:validStatusCodes . "The status codes accepted; 200 to 399 by default.")
+    (:validStatusCodes . "The status codes accepted; 200 to 399 but 206 by default.")
     (:acceptContentTypes . "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.")
     (:retry . "Whether and when a failed download is tried again.")
     (:waitForConnectivity . "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.")

@@ -44,6 +44,8 @@ struct curl_slist *hc_list_append(struct curl_slist *list, const char *text);
 void hc_list_free(struct curl_slist *list);
 
 CURLM *hc_multi_init(void);
+/// Closes its connections too. No transfer may be left in it.
+void hc_multi_cleanup(CURLM *multi);
 CURLMcode hc_multi_add(CURLM *multi, CURL *easy);
 CURLMcode hc_multi_remove(CURLM *multi, CURL *easy);
 CURLMcode hc_multi_set_long(CURLM *multi, CURLMoption option, long value);

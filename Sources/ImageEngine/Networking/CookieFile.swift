@@ -51,7 +51,24 @@ struct Cookie: Sendable, Equatable {
     let expiry: Int?
 
     /// The cookies in the text of a file; lines that are none are left out.
+    ///
+    /// Of two with the same name, domain and path the later one counts (RFC 6265, 5.3).
     static func parse(_ bytes: [UInt8]) -> [Cookie] {
+        var cookies: [Cookie] = []
+        var places: [[String]: Int] = [:]
+        for cookie in lines(bytes) {
+            let identity = [cookie.name, cookie.domain, cookie.path]
+            if let place = places[identity] {
+                cookies[place] = cookie
+            } else {
+                places[identity] = cookies.count
+                cookies.append(cookie)
+            }
+        }
+        return cookies
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [Cookie] {
         bytes.split { $0 == 0x0A || $0 == 0x0D }.compactMap { line in
             let mark = Array("#HttpOnly_".utf8)
             let line = line.starts(with: mark) ? line.dropFirst(mark.count) : line
@@ -62,13 +79,14 @@ struct Cookie: Sendable, Equatable {
                 .map { String(decoding: $0, as: UTF8.self) }
             // A cookie without a value ends with its name in some files.
             guard (6...7).contains(fields.count), !fields[0].isEmpty, !fields[5].isEmpty else { return nil }
-            let domain = fields[0].lowercased()
-            let expiry = Int(fields[4]) ?? 0
+            let domain = fields[0].lowercased().filter { $0 != "[" && $0 != "]" }
+            // Of a fraction the seconds count; nothing at all stands for a cookie of a session in some files.
+            guard let expiry = fields[4].isEmpty ? 0 : Int(fields[4].prefix { $0 != "." }) else { return nil }
             return Cookie(
                 name: fields[5], value: fields.count > 6 ? fields[6] : "",
                 domain: domain.hasPrefix(".") ? String(domain.dropFirst()) : domain,
                 includesSubdomains: fields[1].uppercased() == "TRUE", path: fields[2].isEmpty ? "/" : fields[2],
-                isSecure: fields[3].uppercased() == "TRUE", expiry: expiry > 0 ? expiry : nil)
+                isSecure: fields[3].uppercased() == "TRUE", expiry: expiry == 0 ? nil : expiry)
         }
     }
 
@@ -85,7 +103,7 @@ struct Cookie: Sendable, Equatable {
         if let expiry, expiry <= now { return false }
         // Only names have names below them.
         let isBelow = includesSubdomains && host.hasSuffix("." + domain) && IPAddress(host) == nil
-        guard host == domain || isBelow else { return false }
+        guard NetworkPolicy.bare(host) == domain || isBelow else { return false }
         guard path.utf8.starts(with: self.path.utf8) else { return false }
         let rest = path.utf8.dropFirst(self.path.utf8.count)
         return rest.isEmpty || self.path.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")

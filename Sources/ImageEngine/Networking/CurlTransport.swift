@@ -104,17 +104,16 @@ final class CurlTransport: Sendable {
     func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
 
     private func send(_ command: Command) {
-        let (startsThread, handle) = state.withLock { state -> (Bool, UInt) in
+        let startsThread = state.withLock { state in
             state.commands.append(command)
+            // Whoever comes next need not wake it up once more. Under the lock, for the thread may give the handle up.
+            if state.isPolling, let handle = UnsafeMutableRawPointer(bitPattern: state.handle) {
+                hc_multi_wakeup(handle)
+            }
             defer { (state.hasThread, state.isPolling) = (true, false) }
-            // Whoever comes next need not wake it up once more.
-            return (!state.hasThread, state.isPolling ? state.handle : 0)
+            return !state.hasThread
         }
-        if startsThread {
-            startThread { [self] in run() }
-        } else if let handle = UnsafeMutableRawPointer(bitPattern: handle) {
-            hc_multi_wakeup(handle)
-        }
+        if startsThread { startThread { [self] in run() } }
     }
 
     private func run() {
@@ -183,6 +182,10 @@ private final class Loop {
     private let book = TransferBook()
     private let settings: TransportSettings
     private var nextCheck = 0
+    /// Since when there has been no transfer.
+    private var idleSince: Int?
+    /// Whether there may be connections that are kept.
+    private var hasConnections = false
     /// Transfers cancelled before they were started: the two commands may come in either order.
     private var cancelledEarly: Set<UInt64> = []
 
@@ -196,6 +199,7 @@ private final class Loop {
         let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
         transfers[id] = transfer
         byHandle[easy] = transfer
+        hasConnections = true
         hc_multi_add(multi, easy)
         check(transfer, monotonicNanoseconds())
     }
@@ -244,13 +248,27 @@ private final class Loop {
             if transfer.judgeHead() { release(transfer) }
             if transfer.isPassedBy { nextCheck = 0 }
         }
-        guard !transfers.isEmpty else { return 60_000 }
         let now = monotonicNanoseconds()
+        guard !transfers.isEmpty else { return idle(now) }
+        idleSince = nil
         if now >= nextCheck { checkTimes(now) }
         let held = moved.filter { $0.isHeldBack && transfers[$0.id] != nil }
         for transfer in held where transfer.goOn() { release(transfer) }
         if !held.isEmpty { return 0 }
         return min(max((nextCheck - now) / 1_000_000 + 1, 1), 1000)
+    }
+
+    /// Closes the connections when nothing has been loaded for a while: their servers may have done so long ago, which
+    /// libcurl notices only with the next transfer.
+    private func idle(_ now: Int) -> Int? {
+        let since = idleSince ?? now
+        idleSince = since
+        if !hasConnections { return 60_000 }
+        let rest = since + settings.idleSpan - now
+        if rest > 0 { return min(rest / 1_000_000 + 1, 60_000) }
+        hasConnections = false
+        if let multi { hc_multi_cleanup(multi) }
+        return makeMulti() == nil ? nil : 60_000
     }
 
     private func checkTimes(_ now: Int) {

@@ -50,7 +50,9 @@ struct ProxyTable: Sendable, Hashable {
     /// The proxy in the way of writing that has it find the addresses of names: of what we found by ourselves nobody could
     /// say here where it leads.
     private static func resolving(_ proxy: String) -> String {
-        for (scheme, other) in [("socks5://", "socks5h://"), ("socks4://", "socks4a://")] {
+        for (scheme, other) in [
+            ("socks5://", "socks5h://"), ("socks4://", "socks4a://"), ("socks://", "socks5h://"),
+        ] {
             guard proxy.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8.map { $0 | 0x20 })
             else { continue }
             return other + proxy.dropFirst(scheme.count)

@@ -5,9 +5,8 @@ internal import Platform
 extension Transfer {
     /// What a failure means that libcurl tells of.
     func error(_ code: CURLcode) -> ImageError {
-        let text = String(cString: hc_easy_strerror(code))
-        let reason = "\(text)."
-        if let refusal = proxyRefusal(code) { return refusal }
+        let reason = "\(String(cString: hc_easy_strerror(code)))."
+        if let refusal = proxyRefusal(code) ?? tlsError(code) { return refusal }
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
@@ -29,33 +28,26 @@ extension Transfer {
             return hasAnswer
                 ? .headersTooLong(source: request.url) : .connectionFailed(url: request.url, reason: reason)
         // So it puts a line behind a body that is longer than it takes; the same would come again.
-        case CURLE_RECV_ERROR where String(cString: failureText).hasPrefix("Out of memory in chunked-encoding"):
+        case CURLE_RECV_ERROR where failure.hasPrefix("Out of memory in chunked-encoding"):
             return .headersTooLong(source: request.url)
+        case CURLE_RECV_ERROR where failure.contains("chunked-encoding"), CURLE_WEIRD_SERVER_REPLY,
+            CURLE_BAD_FUNCTION_ARGUMENT:
+            let detail = failureDetail.map { ": " + $0 } ?? ""
+            return .connectionFailed(
+                url: request.url, reason: "what the server sends is no well-formed HTTP\(detail).")
+        // There is no other file that libcurl reads.
+        case CURLE_READ_ERROR where settings.netrc != nil:
+            let file = settings.netrc ?? ""
+            return .connectionFailed(url: request.url, reason: "the netrc file \(file) is not well-formed.")
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeout)
-        case CURLE_PEER_FAILED_VERIFICATION:
-            return .tlsFailed(
-                url: request.url,
-                reason: "its certificate cannot be verified\(certificateProblem) "
-                    + "(name the authority in caFile, or the host in trustedHosts).")
-        case CURLE_SSL_CERTPROBLEM:
-            let file = settings.certificate(for: order.hop)?.file ?? "clientCertificate"
-            return .tlsFailed(url: request.url, reason: "the client certificate in \(file) cannot be used.")
-        case CURLE_SSL_CACERT_BADFILE:
-            return .tlsFailed(
-                url: request.url, reason: "the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
-        // TLS 1.3 tells it after the handshake (RFC 8446, 6.2: certificate_required).
-        case CURLE_SSL_CONNECT_ERROR where wantsCertificate, CURLE_RECV_ERROR where wantsCertificate,
-            CURLE_SEND_ERROR where wantsCertificate:
-            return .tlsFailed(
-                url: request.url, reason: "the server wants a client certificate (name one in clientCertificate).")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER,
-            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
-            return .tlsFailed(url: request.url, reason: reason)
         case CURLE_COULDNT_RESOLVE_HOST:
             return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
         case CURLE_COULDNT_RESOLVE_PROXY:
-            return .connectionFailed(url: request.url, reason: "the proxy's name cannot be resolved.")
+            let place = proxy.map { " " + ProxyTable.withoutCredentials($0).excerpt } ?? ""
+            return .connectionFailed(
+                url: request.url,
+                reason: "the name of the proxy\(place) cannot be resolved, or its URL is not well-formed.")
         case CURLE_PARTIAL_FILE:
             return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
         default: return .connectionFailed(url: request.url, reason: reason)
@@ -67,6 +59,9 @@ extension Transfer {
         // CURLE_PROXY, for what it says by SOCKS too.
         guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
         switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {
+        case 0 where code.rawValue == 97:
+            let detail = failureDetail.map { ": " + $0 } ?? ""
+            return .connectionFailed(url: request.url, reason: "the proxy does not connect to the host\(detail).")
         case 407: return .invalidStatusCode(407, url: request.url)
         case let status where status >= 300:
             return .connectionFailed(
@@ -82,16 +77,13 @@ extension Transfer {
         return code == 0 ? "" : ": " + String(cString: strerror(Int32(code))).lowercased()
     }
 
-    /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.
-    private var certificateProblem: String {
-        let text = String(cString: failureText)
-        guard let start = text.firstRange(of: ": ")?.upperBound, text.hasPrefix("SSL") else { return "" }
-        return ": " + String(text[start...]).excerpt
-    }
+    /// What libcurl says of the failure beside its code.
+    var failure: String { String(cString: failureText) }
 
-    /// Whether libcurl heard from the server that it wants a certificate of ours.
-    private var wantsCertificate: Bool {
-        let text = String(cString: failureText).lowercased()
-        return text.contains("certificate") && text.contains("required")
+    /// The same, if it says anything, as a part of a sentence.
+    var failureDetail: String? {
+        var text = failure.excerpt
+        while text.hasSuffix(".") || text.hasSuffix("\n") { text.removeLast() }
+        return text.isEmpty ? nil : text
     }
 }

@@ -84,6 +84,8 @@ extension Transfer {
         }
         if order.hop.method != .post { hc_set_string(easy, CURLOPT_CUSTOMREQUEST, order.hop.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+        // Or each would leave one behind that no other takes.
+        hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
 
     /// Our part of a digest: another each time.
@@ -111,6 +113,7 @@ extension Transfer {
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         hc_set_string(easy, CURLOPT_PROXY, place ?? "")
         hc_set_string(easy, CURLOPT_NOPROXY, "")
+        if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
         if let answer = order.hop.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
@@ -119,6 +122,16 @@ extension Transfer {
             hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
             hc_set_long(easy, CURLOPT_PROXYAUTH, order.hop.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
+        }
+    }
+
+    private func configureProxyTLS(_ proxy: String) {
+        hc_set_long(easy, CURLOPT_PROXY_SSLVERSION, Self.oldestTLS)
+        if let file = settings.tls.caFile { hc_set_string(easy, CURLOPT_PROXY_CAINFO, file) }
+        let host = ProxyTable.host(of: proxy)
+        if settings.tls.trustedHosts.contains(where: { NetworkPolicy.matches(host, $0) }) {
+            hc_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0)
+            hc_set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0)
         }
     }
 

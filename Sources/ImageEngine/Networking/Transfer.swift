@@ -30,6 +30,8 @@ final class Transfer {
     private var hasProgress = false
     /// Pieces of the body that have come since then.
     private var pieces = 0
+    /// Whether anything has come of an answer.
+    var hasAnswered: Bool { headerBytes > 0 }
     /// Whether it has had its share of the thread: a server may send chunks of a byte without end.
     private(set) var isHeldBack = false
     private var pace: TransferPace

@@ -36,6 +36,8 @@ struct TransportSettings: Sendable {
     var resolve: @Sendable () -> [String] = { [] }
     /// The environment that names proxies.
     var variable: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
+    /// For how many nanoseconds connections are kept when nothing is loaded.
+    var idleSpan = 60_000_000_000
     /// Makes libcurl's handle for many transfers; nil when it has no memory, as in tests.
     var makeMulti: @Sendable () -> UnsafeMutableRawPointer? = { hc_multi_init() }
 }

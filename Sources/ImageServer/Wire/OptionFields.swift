@@ -233,7 +233,7 @@ struct OptionField: Sendable {
         integer("maxBytes", "The largest body accepted, in bytes.", default: 128 << 20, from: 1, to: 1 << 40) {
             $0.maxBytes = $1
         },
-        value("validStatusCodes", "The status codes accepted; 200 to 399 by default.", StatusCodes.self) {
+        value("validStatusCodes", "The status codes accepted; 200 to 399 but 206 by default.", StatusCodes.self) {
             $0.validStatusCodes = $1.codes
         },
         value(

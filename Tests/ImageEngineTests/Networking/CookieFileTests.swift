@@ -45,6 +45,25 @@ import Testing
         #expect(Cookie.value(of: cookies, for: url, now: 100) == nil)
     }
 
+    @Test func ofTwoWithOneNameTheLaterCounts() throws {  // RFC 6265, 5.3
+        let lines = ["a\tFALSE\t/\tFALSE\t0\tn\told", "a\tFALSE\t/\tFALSE\t0\tm\tx", "a\tFALSE\t/\tFALSE\t0\tn\tnew"]
+        let cookies = Cookie.parse(Array(lines.joined(separator: "\n").utf8))
+        #expect(try Cookie.value(of: cookies, for: WebURL("http://a/"), now: 0) == "n=new; m=x")
+    }
+
+    @Test(arguments: [
+        ("", "n=v"), ("0", "n=v"), ("100.25", "n=v"), ("99.9", nil), ("-1", nil), ("soon", nil), ("101", "n=v"),
+    ])
+    func endOfACookieIsReadAsOthersReadIt(_ expiry: String, _ wanted: String?) throws {
+        let cookies = Cookie.parse(Array("a\tFALSE\t/\tFALSE\t\(expiry)\tn\tv".utf8))
+        #expect(try Cookie.value(of: cookies, for: WebURL("http://a/"), now: 99) == wanted)
+    }
+
+    @Test(arguments: ["::1", "[::1]"]) func addressOfVersionSixMayHaveBrackets(_ domain: String) throws {
+        let cookies = Cookie.parse(Array("\(domain)\tFALSE\t/\tFALSE\t0\tn\tv".utf8))
+        #expect(try Cookie.value(of: cookies, for: WebURL("http://[::1]/"), now: 0) == "n=v")
+    }
+
     @Test func fileIsReadAgainWhenItChangedAndNeedNotBeThere() throws {
         let cookies = CookieFile(path: file)
         let url = try WebURL("http://a/")

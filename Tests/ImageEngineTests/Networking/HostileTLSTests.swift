@@ -48,6 +48,8 @@ import Testing
         defer { relay.stop() }
         try await expectTLSFailure(
             relay, server, trusting: certificate, saying: start < "2026" ? "expired" : "not yet valid")
+        let error = try await engine(trusting: certificate).failure(relay.url("/a"))
+        #expect(error?.description.contains("caFile") == false, "that would not help")
     }
 
     @Test(arguments: ["DNS:example.org", "DNS:*.localhost", "DNS:localhost.example.org", "IP:127.0.0.1", "DNS:*"])
@@ -117,6 +119,37 @@ import Testing
                 continue
             }
             try await eventually("the connection is dropped") { server.droppedCount == 1 }
+        }
+    }
+
+    /// it may have been the network.
+    @Test func handshakeThatBreaksOffIsTriedAgain() async throws {
+        let number = Counter()
+        let server = try LocalServer(greeting: Script.empty.closing()) { _ in
+            _ = number.add()
+            return .empty
+        }
+        defer { server.stop() }
+        let error = try await engine().failure("https://127.0.0.1:\(server.port)/a") {
+            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+        }
+        #expect(error?.name == "connectionFailed" && error?.isRetryable == true, "\(String(describing: error))")
+        #expect(server.connectionCount == 3 && error?.description.contains("TLS") == true)
+    }
+
+    @Test func alertIsToldInItsWordsAndIsFinal() async throws {
+        // handshake_failure, protocol_version and access_denied.
+        for (code, words) in [(40, "handshake failure"), (70, "protocol version"), (49, "access denied")]
+            as [(UInt8, String)]
+        {
+            let greeting = Script.empty.raw([0x15, 3, 3, 0, 2, 2, code]).closing()
+            let server = try LocalServer(greeting: greeting) { _ in .empty }
+            defer { server.stop() }
+            let error = try await engine().failure("https://127.0.0.1:\(server.port)/a")
+            #expect(
+                error?.name == "tlsFailed" && error?.description.contains(words) == true, "\(String(describing: error))"
+            )
+            #expect(error?.description.contains("clientCertificate") == (code != 70))
         }
     }
 
@@ -191,11 +224,14 @@ import Testing
         if kind == "http", let error {
             #expect(error == .invalidStatusCode(407, url: relay.url("/a", host: "pictures.test")))
             #expect(!error.isRetryable)
+        } else if let error {
+            #expect(
+                error.description.contains("does not connect") && error.description.contains("rejected"), "\(error)")
         }
     }
 
     /// C6: also where the proxy's URL says that we are to find it, for then nobody would judge it.
-    @Test(arguments: ["socks5h", "socks5", "SOCKS5"])
+    @Test(arguments: ["socks5h", "socks5", "SOCKS5", "socks"])
     func socksProxyFindsTheAddressOfANameAndRedirectsGoThroughItToo(_ scheme: String) async throws {
         let server = try LocalServer { [picture] request in
             request.path == "/a"
@@ -213,6 +249,25 @@ import Testing
             Issue.record("an address that is written out is judged all the same")
             return
         }
+    }
+
+    /// What counts for servers counts for a proxy that is asked over TLS itself.
+    @Test func proxyOverTLSIsTrustedAsAServerIs() async throws {
+        let proxy = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { proxy.stop() }
+        let certificate = try TestCertificate("DNS:localhost", in: folder, called: "proxy")
+        let relay = try await TLSRelay(to: proxy, certificate)
+        defer { relay.stop() }
+        let url = relay.url("")
+        #expect(try await engine(url, trusting: certificate).failure("http://pictures.invalid/a") == nil)
+        #expect(proxy.requests.map(\.path) == ["http://pictures.invalid/a"])
+        let error = try await engine(url).failure("http://pictures.invalid/b")
+        #expect(error?.name == "tlsFailed" && error?.description.contains("the proxy's certificate") == true)
+        let blind = try TestEngine {
+            $0.downloader.proxy = .url(url)
+            $0.downloader.tls.trustedHosts = ["localhost"]
+        }
+        #expect(try await blind.failure("http://pictures.invalid/c") == nil)
     }
 
     @Test func proxyThatIsOfNoUseIsAnErrorOfItsKind() async throws {

@@ -264,6 +264,16 @@ import Testing
         #expect(isBadData(error))
     }
 
+    @Test func whatIsWrongWithTheAnswerIsTold() async throws {
+        let chunked = Script.head(200, ["Transfer-Encoding": "chunked"], length: nil)
+        let bad = try await failure(chunked.raw("zz\r\n"))
+        #expect(
+            isConnectionFailed(bad) && bad?.description.contains("no well-formed HTTP: ") == true,
+            "\(String(describing: bad))")
+        let folded = try await failure(Script.empty.raw("HTTP/1.1 200 OK\r\n folded: x\r\n\r\n").closing())
+        #expect(folded?.description.contains("no well-formed HTTP") == true, "\(String(describing: folded))")
+    }
+
     @Test func endlessHeadersAreRefused() async throws {
         let line = "X-Filler: " + String(repeating: "x", count: 1000) + "\r\n"
         let head = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 400)

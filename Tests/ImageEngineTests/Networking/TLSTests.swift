@@ -172,6 +172,15 @@ import Testing
         #expect(server.requests.last?.headers["authorization"] == nil, "only where it is configured")
     }
 
+    @Test func netrcFileThatCannotBeUnderstoodIsNamed() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let netrc = folder.path + "/netrc"
+        try Data("machine \"127.0.0.1 login u password p\n".utf8).write(to: URL(fileURLWithPath: netrc))
+        let error = try await engine { $0.netrc = netrc }.failure(server.url("/a"))
+        #expect(error?.description.contains(netrc) == true, "\(String(describing: error))")
+    }
+
     // MARK: Proxies
 
     @Test func configuredProxyIsAskedForEverything() async throws {

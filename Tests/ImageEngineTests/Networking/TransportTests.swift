@@ -6,6 +6,34 @@ import Testing
 
 /// The one thread that moves all transfers: nothing that one of them meets may keep it from the others.
 @Suite struct TransportTests {
+    @Test func connectionsAreClosedWhenNothingHasBeenLoadedForAWhile() async throws {  // C14
+        let picture = hollowPNG(width: 7)
+        let server = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        let engine = try TestEngine {
+            $0.downloader.proxy = .none
+            $0.downloader.network.idleSpan = 1_000_000
+        }
+        for round in 1...3 {
+            _ = try await engine.image(server.url("/\(round)"))
+            try await eventually("it is closed") { server.openCount == 0 }
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test func whatIsNoGetLeavesNoConnectionBehind() async throws {
+        let picture = hollowPNG(width: 7)
+        let server = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        let engine = try TestEngine { $0.downloader.proxy = .none }
+        for round in 1...5 {
+            _ = try await engine.image(server.url("/\(round)")) { ($0.method, $0.body) = (.post, [1]) }
+            try await eventually("it is closed") { server.openCount == 0 }
+        }
+        for round in 6...8 { _ = try await engine.image(server.url("/\(round)")) }
+        #expect(server.connectionCount == 6 && server.openCount == 1)
+    }
+
     private let picture = hollowPNG(width: 7)
 
     /// C4.

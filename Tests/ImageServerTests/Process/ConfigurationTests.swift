@@ -83,6 +83,8 @@ struct ConfigurationTests {
         (#"{"maxDownloadsPerHost":0}"#, "must be an integer, at least 1"),
         (#"{"networkPolicy":"private"}"#, "must be noCrossover, public or any"),
         (#"{"proxy":"proxy.example:3128"}"#, "must be none or a URL such as"),
+        (#"{"proxy":"http://proxy.example:99999"}"#, "must be none or a URL such as"),
+        (#"{"proxy":"HTTP://:3128"}"#, "must be none or a URL such as"),
         (#"{"allowedHosts":"a.example,https://b.example/"}"#, "not \"https://b.example/\""),
         (#"{"trustedHosts":"a.example:443"}"#, "must be hosts"), (#"{"caFile":"ca.pem"}"#, "must be an absolute path"),
         (#"{"netrc":"~/.netrc"}"#, "must be an absolute path"), (#"{"userAgent":"a\nb"}"#, "control characters"),

@@ -101,7 +101,7 @@ export interface ImageOptions {
   maxRedirects?: number;
   /** The largest body accepted, in bytes. Default: 134217728. */
   maxBytes?: number;
-  /** The status codes accepted; 200 to 399 by default. */
+  /** The status codes accepted; 200 to 399 but 206 by default. */
   validStatusCodes?: number[];
   /** Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone. */
   acceptContentTypes?: string[];

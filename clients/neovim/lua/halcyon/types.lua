@@ -52,7 +52,7 @@
 ---@field redirect? "follow"|"same-origin"|"none" Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow".
 ---@field maxRedirects? integer How many redirects are followed. Default: 10.
 ---@field maxBytes? integer The largest body accepted, in bytes. Default: 134217728.
----@field validStatusCodes? integer[] The status codes accepted; 200 to 399 by default.
+---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 but 206 by default.
 ---@field acceptContentTypes? string[] Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
 ---@field retry? { maxRetries: integer, interval?: { seconds: number }|{ exponential: number } } Whether and when a failed download is tried again.
 ---@field waitForConnectivity? number Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.

@@ -289,7 +289,7 @@ class ImageOptions(TypedDict, total=False):
     maxBytes: int
     """The largest body accepted, in bytes. Default: 134217728."""
     validStatusCodes: List[int]
-    """The status codes accepted; 200 to 399 by default."""
+    """The status codes accepted; 200 to 399 but 206 by default."""
     acceptContentTypes: List[str]
     """Media types of which a server must name one, if it names any, such as image/*; by default the
     bytes decide alone.
