@@ -99,7 +99,7 @@ extension ImageError: CustomStringConvertible {
         case .invalidStatusCode(401, let url, nil):
             "Cannot download \(url.excerpt): the server answered 401; it wants credentials, or others (set authorization)."
         case .invalidStatusCode(407, let url, nil):
-            "Cannot download \(url.excerpt): the proxy answered 407; it wants credentials, or others (set them in its URL)."
+            "Cannot download \(url.excerpt): a proxy answered 407; it wants credentials, or others (set them in the URL of the setting proxy)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
         case .offline(let key):
