@@ -234,25 +234,34 @@ import Testing
         #expect(zip(reports.all, reports.all.dropFirst()).allSatisfy { $0.received < $1.received })
     }
 
-    /// C1: three million pieces, of which libcurl would take two million at once.
-    @Test func bodyInChunksOfAByteHoldsUpNobody() async throws {
-        let size = 3 << 20
+    /// C1: libcurl would take two million of them at once, and all downloads share a thread.
+    @Test func ofABodyInChunksOfAByteOnlySomeAreTakenAtOnce() async throws {
+        let size = 1 << 20
         let chunks = [UInt8](repeating: 0x61, count: 1 << 16).flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] as [UInt8] }
         var script = Script.head(200, ["Transfer-Encoding": "chunked"], length: nil)
         for _ in 0..<(size >> 16) { script = script.raw(chunks) }
-        let hostile = try LocalServer { [script] _ in script }
+        let hostile = try LocalServer { [script] _ in script.raw("0\r\n\r\n") }
         defer { hostile.stop() }
         let server = try LocalServer(host: 2) { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }
         let received = Gathered<Int>()
         let engine = engine
-        let flood = Task {
-            try await engine.image(hostile.url("/a"), bytes: true, report: { received.add($0.received) })
-        }
-        defer { flood.cancel() }
+        async let error = failure(hostile.url("/a"), on: engine) { received.add($0.received) }
         try await eventually("it comes") { !received.all.isEmpty }
-        for number in 0..<3 { _ = try await engine.image(server.url("/\(number)")) }
-        #expect((received.all.last ?? 0) < size, "they did not have to wait for all of it")
+        _ = try await engine.image(server.url("/b"))
+        #expect(isBadData(try await error))
+        // A report comes once a turn.
+        let turns = zip([0] + received.all, received.all).map { $1 - $0 }
+        #expect(received.all.last == size && (turns.max() ?? 0) < 100_000)
+    }
+
+    private func failure(
+        _ url: String, on engine: TestEngine, report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> ImageError? {
+        do {
+            _ = try await engine.image(url, report: report)
+            return nil
+        } catch let error as ImageError { return error }
     }
 
     /// RFC 9112, 7: nobody has asked for it by `TE`.
@@ -371,7 +380,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (401, "(set authorization)."), (407, "(set them in its URL)."), (403, "the server answered 403."),
+        (401, "(set authorization)."), (407, "(set them in the URL of the setting proxy)."),
+        (403, "the server answered 403."),
     ])
     func refusalForWantOfCredentialsSaysWhereTheyAreSet(status: Int, says: String) async throws {
         let error = try await failure(.reply(status, [:], []))
