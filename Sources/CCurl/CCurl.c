@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "CCurl.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -91,15 +93,23 @@ CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *conte
     return curl.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
 }
 void hc_close(int socket) { close(socket); }
-int hc_local_port(int socket) {
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
-    if (getsockname(socket, (struct sockaddr *)&address, &size)) return -1;
-    switch (address.ss_family) {
-    case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
-    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+static int port_of(const struct sockaddr_storage *address) {
+    switch (address->ss_family) {
+    case AF_INET: return ntohs(((const struct sockaddr_in *)address)->sin_port);
+    case AF_INET6: return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
     default: return -1;
     }
+}
+int hc_joins(int socket, int near_port, const char *far_address, int far_port) {
+    struct sockaddr_storage near = {0}, far = {0};
+    socklen_t size = sizeof near, far_size = sizeof far;
+    char text[INET6_ADDRSTRLEN];
+    if (getsockname(socket, (struct sockaddr *)&near, &size) || getpeername(socket, (struct sockaddr *)&far, &far_size))
+        return 0;
+    const void *number = far.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&far)->sin6_addr
+                                                   : (const void *)&((struct sockaddr_in *)&far)->sin_addr;
+    return port_of(&near) == near_port && port_of(&far) == far_port
+        && inet_ntop(far.ss_family, number, text, sizeof text) && !strcmp(text, far_address);
 }
 int hc_has_input(int socket) {
     char byte;

@@ -155,6 +155,7 @@ import Testing
         ("downloadPriority", "\"highest\"", "", "a number from 0 to 1, or veryLow"),
         ("waitForConnectivity", "-1", "", "a number from 0"), ("waitForConnectivity", "true", "", "a number from 0"),
         ("headers", "[]", "", "an object of strings"), ("headers", "{\"A\":1}", ".A", "a string"),
+        ("headers", "{\"A\":\"\(String(repeating: "b", count: 1 << 18))\"}", "", nil),
         ("headers", "{\"A\":\"b\\r\\nC: d\"}", ".A", nil), ("headers", "{\"A B\":\"c\"}", ".A B", nil),
         ("headers", "{\"content-Length\":\"3\"}", ".content-Length", nil),
         ("headers", "{\"Transfer-Encoding\":\"chunked\"}", ".Transfer-Encoding", nil),

@@ -30,8 +30,8 @@ int hc_socket(const struct curl_sockaddr *address);
 /// Sets who closes sockets that `hc_set_judges` had made; it is asked even after the handle is gone.
 CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *context);
 void hc_close(int socket);
-/// The port of our end; -1 if it has none.
-int hc_local_port(int socket);
+/// Whether it is the connection from a port of ours to an address, as inet_ntop writes it, and a port.
+int hc_joins(int socket, int near_port, const char *far_address, int far_port);
 /// Whether there are bytes that nobody has read.
 int hc_has_input(int socket);
 /// Goes on with a transfer whose body was held back; the result is that of the callbacks it calls.

@@ -48,7 +48,9 @@ func beforeRequest(
     port: Int32, localPort: Int32
 ) -> Int32 {
     let text = address.map { String(cString: $0) } ?? ""
-    guard let transfer = transfer(context), transfer.mayReach(IPAddress(text)), transfer.mayUse(localPort: localPort)
-    else { return CURL_PREREQFUNC_ABORT }
+    let ends = OpenSockets.Ends(nearPort: localPort, farAddress: text, farPort: port)
+    guard let transfer = transfer(context), transfer.mayReach(IPAddress(text)), transfer.mayUse(ends) else {
+        return CURL_PREREQFUNC_ABORT
+    }
     return CURL_PREREQFUNC_OK
 }

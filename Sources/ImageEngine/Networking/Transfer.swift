@@ -126,10 +126,10 @@ final class Transfer {
 
     /// Whether a connection may be used. In the clear, bytes that came unasked would be taken for the answer to our
     /// request: libcurl 7.88 to 8.0 does not look.
-    func mayUse(localPort: Int32) -> Bool {
+    func mayUse(_ ends: OpenSockets.Ends) -> Bool {
         isConnected = true
         guard !order.hop.url.isSecure else { return true }
-        isStale = book.sockets.hasUnaskedInput(at: localPort)
+        isStale = book.sockets.hasUnaskedInput(over: ends)
         return !isStale
     }
 

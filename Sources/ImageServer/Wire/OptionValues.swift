@@ -142,6 +142,9 @@ struct HeaderFields: WireValue {
 
     static var schema: JSONLiteral { ["type": "object", "additionalProperties": String.schema] }
 
+    /// The most bytes of names and values: more than any server takes.
+    private static let limit = 256 << 10
+
     /// What says where a request ends, or what follows it (RFC 9112, 6 and RFC 9110, 7.8): a wrong one would make the next
     /// request on the connection part of this one, and that is somebody else's.
     private static let framing: Set = [
@@ -164,6 +167,10 @@ struct HeaderFields: WireValue {
                     path: name, message: "cannot be given: it says where a request ends, which the server does")
             }
             fields[name] = text
+        }
+        let size = fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard size <= limit else {
+            throw Mismatch(path: "", message: "must have at most \(limit) bytes in all, not \(size)")
         }
         return HeaderFields(fields: fields)
     }
