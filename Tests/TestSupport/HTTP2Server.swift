@@ -73,6 +73,10 @@ public final class HTTP2Server: Sendable {
             "goaway": half_and(lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", 0, 2)) + b"close"),
             "closed": half_and(lambda stream: b"close"),
             "garbage": half_and(lambda stream: b"\\xff" * 100 + b"close"),
+            # HTTP_1_1_REQUIRED, in mid body and before any of it; and a connection that takes one request.
+            "older": half_and(lambda stream: frame(RESET, 0, stream, struct.pack(">I", 13))),
+            "older-at-once": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 13)),
+            "drained": lambda stream: good(stream) if stream == 1 else frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)),
             "refused": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 7)),
             "nothing": lambda stream: frame(HEADERS, 5, stream, head()),
             "no-status": lambda stream: frame(HEADERS, 4, stream, field(b"x", b"y")) + whole(stream),
@@ -101,6 +105,10 @@ public final class HTTP2Server: Sendable {
         def serve(client, way):
             try:
                 client = context.wrap_socket(client, server_side=True)
+                if client.selected_alpn_protocol() != "h2":
+                    client.recv(65536)
+                    client.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body) + body)
+                    return client.close()
                 stream = client.makefile("rb")
                 stream.read(24)
                 client.sendall(frame(SETTINGS, 0, 0))

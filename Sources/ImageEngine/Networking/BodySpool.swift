@@ -166,6 +166,7 @@ final class BodySpool {
             // What cannot be written now is asked for later.
             if isWorthIt { try? flush() }
             if isWorthIt { place.resume?.keep(part) } else { part.drop() }
+            part.letGo()
         }
         part = nil
         digest = nil

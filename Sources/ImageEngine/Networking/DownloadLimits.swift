@@ -35,7 +35,7 @@ struct DownloadLimits: Hashable, Sendable {
     }
 
     /// A number that can be calculated with; what is none counts as 0.
-    private static func bounded(_ number: Double) -> Double { number > 0 ? min(number, 1e8) : 0 }
+    private static func bounded(_ number: Double) -> Double { number > 0 ? min(number, 1e9) : 0 }
 
     func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)

@@ -188,6 +188,9 @@ final class ResumePart: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Lets others go on with it, though somebody may still hold this. Nothing is done with it afterwards.
+    func letGo() { flock(descriptor, LOCK_UN) }
+
     /// Removes it: it is of no use.
     func drop() {
         unlink(path + ".note")

@@ -98,7 +98,7 @@ extension Transfer {
         if case .basic(let user, let password) = hop.authorization {
             hc_set_string(easy, CURLOPT_USERNAME, user)
             hc_set_string(easy, CURLOPT_PASSWORD, password)
-        } else if hop.authorization == nil, hop.mayUseNetrc, let netrc = settings.netrc {
+        } else if hop.authorization == nil, hop.mayUseNetrc, let netrc = settings.netrcFile {
             hc_set_string(easy, CURLOPT_NETRC_FILE, netrc)
             hc_set_long(easy, CURLOPT_NETRC, 1)
         }

@@ -82,7 +82,9 @@ extension Transfer {
     /// A connection that broke off right after its handshake: what the server said of our certificate may be lost, for the
     /// request was on its way already.
     private func silentRefusal(_ code: CURLcode) -> ImageError? {
-        guard order.hop.url.isSecure, !hasAnswered, hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
+        // By the connection: what HTTP/2 makes of it is another matter.
+        guard order.hop.url.isSecure, !hasAnswered, failure.contains("SSL_"),
+            hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         else { return nil }
         let advice =

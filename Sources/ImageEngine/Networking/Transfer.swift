@@ -165,14 +165,19 @@ final class Transfer {
         received(line.count)
         headerBytes += line.count
         if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
-        // What comes behind the body says nothing of it any more (RFC 9110, 6.5.1), however empty that was.
-        guard case .unknown = disposition, !hasLastHead else { return true }
-        if line.starts(with: "HTTP/".utf8) {
+        if Self.isStatusLine(line) {
+            // libcurl asks again by itself when a server wants HTTP/1.1 after all (RFC 9113, 7), also in mid body.
+            guard case .unknown = disposition else {
+                let reason = "the server began another answer before the end of the body."
+                return refuse(.connectionFailed(url: request.url, reason: reason))
+            }
             response = DownloadResponse()
             location = nil
-            hasHead = false
+            (hasHead, hasLastHead) = (false, false)
             return true
         }
+        // What comes behind the body says nothing of it any more (RFC 9110, 6.5.1), however empty that was.
+        guard case .unknown = disposition, !hasLastHead else { return true }
         if line.first == 0x0D || line.first == 0x0A {
             hasHead = true
             hasLastHead = isFinal
@@ -195,6 +200,11 @@ final class Transfer {
         default: break
         }
         return true
+    }
+
+    /// Whether a line begins a head, and is no field of a trailer: `HTTP/1.1 200 OK`.
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.starts(with: "HTTP/".utf8) && !line.prefix { $0 != 0x20 }.contains(UInt8(ascii: ":"))
     }
 
     /// Adds a header field; in place, for there may be thousands of one name.
@@ -433,6 +443,11 @@ final class Transfer {
         if case .passedBy(let kind) = disposition { return end(kind) }
         if let verdict { return fail(verdict) }
         if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
+        // A connection that was used before, and whose server takes no more requests over it (GOAWAY): this one has not been
+        // looked at (RFC 9113, 6.8).
+        if code == CURLE_HTTP2, !hasAnswered, request.method == .get, hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 {
+            return end(.stale)
+        }
         guard code == CURLE_OK else {
             // A proxy that wants credentials before it connects us is an error to libcurl.
             if order.answersChallenges, let challenge { return end(challenge) }
@@ -463,6 +478,8 @@ final class Transfer {
     func fail(_ error: any Error) {
         let bytes = spool.count
         spool.breakOff(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
+        // Whoever hears of the end may ask for the rest at once.
+        order.part?.letGo()
         end(.failure(error), bytes: bytes)
     }
 

@@ -30,6 +30,13 @@ struct TransportSettings: Sendable {
     var cookies: CookieFile?
     /// A netrc file to find credentials in.
     var netrc: String?
+    /// The same, if there is such a file: libcurl would wait for ever for somebody to write to a pipe, and all transfers with
+    /// it.
+    var netrcFile: String? {
+        guard let netrc else { return nil }
+        var status = stat()
+        return stat(netrc, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? netrc : nil
+    }
     /// How addresses are judged; another way in tests, which have no public address to serve from.
     var classify: @Sendable (IPAddress) -> AddressClass = { AddressClass($0) }
     /// Names with the addresses they have, as `CURLOPT_RESOLVE` wants them: for tests.

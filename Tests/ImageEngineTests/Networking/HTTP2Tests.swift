@@ -45,6 +45,16 @@ import Testing
         #expect(reports.all.count { !$0.isReused } == 1, "one connection for all")
     }
 
+    /// RFC 9113, 6.8: what the server has not looked at is asked for over another connection.
+    @Test func connectionThatTakesNoMoreRequestsIsNoFailure() async throws {
+        let server = try await HTTP2Server(certificate, picture: picture, in: folder)
+        defer { server.stop() }
+        let engine = try engine()
+        for number in 0..<4 {
+            #expect(try await engine.image(server.url("drained", "/\(number)"), bytes: true).bytes == picture)
+        }
+    }
+
     static let ways: [(way: String, errors: Set<String>)] = [
         ("unsaid", []), ("short", ["connectionFailed"]), ("long", ["connectionFailed", "badData"]),
         ("lengths", ["connectionFailed"]), ("reset", ["connectionFailed"]), ("unsaid-reset", ["connectionFailed"]),
@@ -57,7 +67,8 @@ import Testing
         ("table", ["connectionFailed", "limitExceeded"]), ("continued", ["connectionFailed", "limitExceeded"]),
         ("empty-continued", ["connectionFailed", "timedOut"]), ("too-large", ["connectionFailed", "badData"]),
         ("endless", ["limitExceeded"]), ("empty-data", []),
-        ("pings", []), ("settings", []), ("early-hints", ["connectionFailed", "limitExceeded"]),
+        ("older", ["connectionFailed"]), ("older-at-once", []), ("pings", []), ("settings", []),
+        ("early-hints", ["connectionFailed", "limitExceeded"]),
     ]
 
     @Test func everyHostileAnswerGetsItsErrorAndGoodOnesAreRightBesideIt() async throws {

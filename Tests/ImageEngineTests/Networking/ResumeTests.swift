@@ -272,6 +272,24 @@ import Testing
         #expect(target.requests.map { $0.headers["authorization"] } == ["Bearer one", "Bearer two", "Bearer two"])
     }
 
+    /// Who hears that an attempt has ended asks for the rest before the transfer has gone.
+    @Test func bodyIsLetGoBeforeItsEndIsTold() async throws {
+        let storage = StorageFolder(path: folder.path + "/cache/default")
+        let place = SpoolPlace(makePath: { try storage.partialPath() }, resume: ResumeFolder(storage))
+        let request = try DownloadRequest(url: "http://a/", options: ImageOptions())
+        let spool = BodySpool(place)
+        spool.keep(as: request, try note())
+        try zeros(600_000).withUnsafeBytes { try spool.append($0, expected: nil) }
+        #expect(ResumeFolder(storage).take(request.resumeIdentity) == nil, "it is being written")
+        spool.breakOff(keeps: true)
+        let part = try #require(ResumeFolder(storage).take(request.resumeIdentity))
+        #expect(part.count == 600_000)
+        // One that was taken and not gone on with.
+        part.letGo()
+        #expect(ResumeFolder(storage).take(request.resumeIdentity)?.count == 600_000)
+        withExtendedLifetime((spool, part)) {}
+    }
+
     /// E2-41.
     @Test func whatWasBegunStaysWhenItIsCancelledBeforeTheServerHasAnswered() async throws {
         let number = Counter()

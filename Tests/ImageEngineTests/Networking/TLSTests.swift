@@ -172,6 +172,17 @@ import Testing
         #expect(server.requests.last?.headers["authorization"] == nil, "only where it is configured")
     }
 
+    /// libcurl would wait for somebody to write to it, and all downloads with it.
+    @Test func netrcThatIsAPipeIsLeftAlone() async throws {
+        let server = try plain()
+        defer { server.stop() }
+        let netrc = folder.path + "/netrc"
+        try #require(mkfifo(netrc, 0o600) == 0)
+        let engine = try engine { $0.netrc = netrc }
+        #expect(try await engine.failure(server.url("/a")) == nil)
+        #expect(server.requests.first?.headers["authorization"] == nil)
+    }
+
     @Test func netrcFileThatCannotBeUnderstoodIsNamed() async throws {
         let server = try plain()
         defer { server.stop() }

@@ -19,7 +19,7 @@ test("progress begins, grows, and ends before the answer", async (t) => {
   const reports = [];
   const onProgress = (progress) => {
     reports.push(progress);
-    half.open(); // The second half is sent only when there was a report of the first.
+    if (progress.kind === "report") half.open(); // The second half is sent only when the first was told of.
   };
   await images.retrieve({ url: http.url("/cat.png") }, { onProgress });
   const count = reports.length;
