@@ -17,7 +17,7 @@ struct DownloadLimits: Hashable, Sendable {
     /// What the options say.
     init(_ options: ImageOptions) {
         timeout = Self.bounded(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
-        minBytesPerSecond = Self.bounded(options.minBytesPerSecond)
+        minBytesPerSecond = Self.bounded(options.minBytesPerSecond, most: 1e9)
         maxBytes = options.maxBytes
         maxRedirects = options.maxRedirects
         validStatusCodes = options.validStatusCodes
@@ -35,7 +35,7 @@ struct DownloadLimits: Hashable, Sendable {
     }
 
     /// A number that can be calculated with; what is none counts as 0.
-    private static func bounded(_ number: Double) -> Double { number > 0 ? min(number, 1e9) : 0 }
+    private static func bounded(_ number: Double, most: Double = 1e8) -> Double { number > 0 ? min(number, most) : 0 }
 
     func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)

@@ -108,10 +108,16 @@ import Testing
     // MARK: Hedging
 
     @Test func slowSourceIsOvertakenAndLetGo() async throws {
-        let gate = Gate()
+        let (gate, isAsked) = (Gate(), Gate())
         defer { gate.open() }
-        let slow = try LocalServer { _ in Script.empty.waiting(for: gate) }
-        let fast = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        let slow = try LocalServer { _ in
+            isAsked.open()
+            return Script.empty.waiting(for: gate)
+        }
+        // Not before the other has its request, or there would be nothing to let go.
+        let fast = try LocalServer { [picture] _ in
+            Script.empty.waiting(for: isAsked).followed(by: .reply(200, [:], picture))
+        }
         defer {
             slow.stop()
             fast.stop()
