@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <locale.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,6 +30,13 @@ static struct {
     FUNCTIONS(DECLARE)
 } curl;
 
+/// What is used of OpenSSL, of the copy that libcurl came with; empty if it came with another library.
+static struct {
+    __typeof__(&SSL_CTX_set_msg_callback) watch;
+    __typeof__(&SSL_CTX_ctrl) control;
+    __typeof__(&SSL_set_shutdown) shut;
+} ssl;
+
 static const char *failure;
 /// In which names of hosts are UTF-8: libcurl has them read as the thread's locale says, which is ASCII unless somebody asks.
 static locale_t letters;
@@ -46,6 +54,9 @@ static void load(void) {
         return; \
     }
     FUNCTIONS(RESOLVE)
+    ssl.watch = (__typeof__(ssl.watch))dlsym(library, "SSL_CTX_set_msg_callback");
+    ssl.control = (__typeof__(ssl.control))dlsym(library, "SSL_CTX_ctrl");
+    ssl.shut = (__typeof__(ssl.shut))dlsym(library, "SSL_set_shutdown");
     letters = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (curl.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) failure = "libcurl cannot be initialised";
 }
@@ -93,6 +104,34 @@ CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *conte
     return curl.curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
 }
 void hc_close(int socket) { close(socket); }
+
+/// Called by OpenSSL for each record, with its header.
+static void weigh(int sent, int version, int type, const void *header, size_t size, SSL *connection, void *context) {
+    (void)version;
+    if (sent || type != SSL3_RT_HEADER || size < SSL3_RT_HEADER_LENGTH) return;
+    hc_intake *intake = context;
+    const unsigned char *bytes = header;
+    if (intake->connection != connection) {
+        intake->connection = connection;
+        intake->bytes = 0;
+    }
+    intake->bytes += (size_t)bytes[3] << 8 | bytes[4];
+    if (intake->bytes <= intake->limit) return;
+    intake->is_exceeded = 1;
+    // As if the server had said that it has nothing more to say.
+    ssl.shut(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
+static CURLcode watch(CURL *easy, void *context, void *intake) {
+    (void)easy;
+    ssl.watch(context, weigh);
+    ssl.control(context, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, intake);
+    return CURLE_OK;
+}
+void hc_set_intake(CURL *easy, hc_intake *intake) {
+    if (!ssl.watch || !ssl.control || !ssl.shut) return;
+    curl.curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, intake);
+    curl.curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, watch);
+}
 static int port_of(const struct sockaddr_storage *address) {
     switch (address->ss_family) {
     case AF_INET: return ntohs(((const struct sockaddr_in *)address)->sin_port);

@@ -98,6 +98,10 @@ public final class HTTP2Server: Sendable {
                 + b"".join(frame(DATA, 0, stream, piece) for piece in split(body)) * 3000,
             "empty-data": lambda stream: frame(HEADERS, 4, stream, head(len(body))) + frame(DATA, 0, stream) * 20000
                 + whole(stream),
+            # Frames that say nothing, without end: of no known type before any head, and without content behind one.
+            "unknown-frames": lambda stream: frame(0xEE, 0, stream) * 100000 + b"again",
+            "empty-frames": lambda stream: frame(HEADERS, 4, stream, head()) + frame(DATA, 0, stream) * 100000
+                + b"again",
             "pings": flood(lambda stream: frame(PING, 0, 0, b"01234567"), 5000),
             "settings": flood(lambda stream: frame(SETTINGS, 0, 0), 500),
             "early-hints": flood(lambda stream: frame(HEADERS, 4, stream, field(b":status", b"103")), 20000),
@@ -119,8 +123,10 @@ public final class HTTP2Server: Sendable {
                         client.sendall(frame(SETTINGS, 1, 0))
                     elif kind == HEADERS:
                         answer = way(number)
-                        ends = answer.endswith(b"close")
-                        client.sendall(answer[:-5] if ends else answer)
+                        ends, repeats = answer.endswith(b"close"), answer.endswith(b"again")
+                        client.sendall(answer[:-5] if ends or repeats else answer)
+                        while repeats:
+                            client.sendall(answer[-900005:-5])
                         if ends:
                             break
             except OSError:

@@ -30,6 +30,19 @@ int hc_socket(const struct curl_sockaddr *address);
 /// Sets who closes sockets that `hc_set_judges` had made; it is asked even after the handle is gone.
 CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *context);
 void hc_close(int socket);
+/// What has been read from a secure connection without a break, less what was taken off by who had any of it.
+typedef struct {
+    /// The connection; to be compared alone, for it may be gone.
+    const void *connection;
+    size_t bytes;
+    /// With more than this, the connection is closed.
+    size_t limit;
+    /// Whether one was.
+    int is_exceeded;
+} hc_intake;
+/// Has the bytes counted that come over the connection which this handle opens, as long as that lives. Over HTTP/2 libcurl
+/// reads on as long as there are frames that are of no use to anybody, and nothing else has its turn.
+void hc_set_intake(CURL *easy, hc_intake *intake);
 /// Whether it is the connection from a port of ours to an address, as inet_ntop writes it, and a port.
 int hc_joins(int socket, int near_port, const char *far_address, int far_port);
 /// Whether there are bytes that nobody has read.

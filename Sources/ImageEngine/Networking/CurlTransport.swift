@@ -235,6 +235,7 @@ private final class Loop {
     func turn() -> Int? {
         guard let multi else { return nil }
         var running: Int32 = 0
+        book.beginTurn()
         hc_multi_perform(multi, &running)
         let moved = book.takeMoved()
         for transfer in moved { transfer.settle() }

@@ -6,6 +6,10 @@ extension Transfer {
     /// What a failure means that libcurl tells of.
     func error(_ code: CURLcode) -> ImageError {
         let reason = "\(String(cString: hc_easy_strerror(code)))."
+        if book.hasFlood, isConnected, order.hop.url.isSecure {
+            return .connectionFailed(
+                url: request.url, reason: "the server sends frames without content, and no end of them.")
+        }
         if let refusal = proxyRefusal(code) ?? tlsError(code) { return refusal }
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:

@@ -29,6 +29,7 @@ extension Transfer {
         hc_set_judges(easy, openSocket, beforeRequest, context)
         // The book lives as long as the transport's thread, and so longer than every connection.
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
+        book.watch(easy)
         configureHeaders()
         if hop.method != .get { configureBody() }
         configureCredentials()

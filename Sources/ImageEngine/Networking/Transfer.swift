@@ -47,7 +47,7 @@ final class Transfer {
     /// Whether there could be no socket, for too many files are open.
     var lacksDescriptors = false
     /// Whether there is a connection to ask over.
-    private var isConnected = false
+    private(set) var isConnected = false
     /// Whether the connection held bytes before anything was asked over it.
     private var isStale = false
     private var reached: AddressClass?
@@ -138,6 +138,7 @@ final class Transfer {
     private func received(_ count: Int) {
         if arrived == 0 { book.noteMoved(self) }
         arrived += count
+        book.used(count)
     }
 
     /// Takes note of what has come since the last time, and tells of it: once for all that libcurl has read at once. A server

@@ -1,3 +1,5 @@
+internal import CCurl
+
 /// What the transfers of one transport share, confined to its thread.
 final class TransferBook {
     /// The names that they have met.
@@ -6,6 +8,28 @@ final class TransferBook {
     var sockets = OpenSockets()
     private var heads: [Transfer] = []
     private var moved: [Transfer] = []
+    /// What has come over TLS without being of use to a transfer.
+    private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
+
+    /// The most of no use to anybody that may come over a connection in a turn. An honest server sends a few bytes more than
+    /// the body has; one that sends nothing but frames without content would keep the thread for ever.
+    private static let uselessLimit = 16 << 20
+
+    init() { intake.initialize(to: hc_intake(connection: nil, bytes: 0, limit: Self.uselessLimit, is_exceeded: 0)) }
+
+    deinit { intake.deallocate() }
+
+    /// Whether a connection had to be closed in this turn, for it brought nothing of use.
+    var hasFlood: Bool { intake.pointee.is_exceeded != 0 }
+
+    /// Has a connection count what comes over it.
+    func watch(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
+
+    /// Takes note of what was of use.
+    func used(_ count: Int) { intake.pointee.bytes -= min(intake.pointee.bytes, count) }
+
+    /// Begins a turn of the thread.
+    func beginTurn() { (intake.pointee.bytes, intake.pointee.is_exceeded) = (0, 0) }
 
     /// Has a head judged when libcurl has read it.
     func note(_ transfer: Transfer) { heads.append(transfer) }

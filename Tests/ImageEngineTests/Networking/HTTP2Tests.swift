@@ -90,6 +90,24 @@ import Testing
         try await eventually("no part is left") { engine.partials.isEmpty }
     }
 
+    /// C1: libcurl reads on as long as there are frames, and all transfers share its thread.
+    @Test(arguments: ["unknown-frames", "empty-frames"])
+    func framesThatSayNothingHoldUpNothing(_ way: String) async throws {
+        let server = try await HTTP2Server(certificate, picture: picture, in: folder)
+        defer { server.stop() }
+        let engine = try engine()
+        // Nothing but the end of the flood ends it.
+        async let flooded = engine.failure(server.url(way, "/a")) { $0.timeout = 3600 }
+        for number in 0..<4 {
+            #expect(try await engine.image(server.url("good", "/\(number)"), bytes: true).bytes == picture)
+        }
+        let error = try await flooded
+        #expect(
+            error?.name == "connectionFailed" && error?.description.contains("without content") == true,
+            "\(error as Any)")
+        #expect(try await engine.image(server.url("good", "/after"), bytes: true).bytes == picture)
+    }
+
     private static let nginx = ["/usr/sbin/nginx", "/usr/local/sbin/nginx"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
