@@ -13,8 +13,8 @@ extension ImageManager {
 
     /// How many bytes are asked for at first, and then when those were too few; after that, all.
     static let probeSizes = [64 << 10, 1 << 20]
-    /// How servers answer that know no ranges, or have nothing in this one: an empty file has none.
-    private static let rangeRefusals: Set<Int> = [400, 405, 412, 416, 501]
+    /// What says as much of the whole as of a range.
+    private static let absences: Set<Int> = [404, 410]
 
     /// What a picture is, from its first kilobytes: from the cache if it is there, else from its source; nothing is
     /// cached.
@@ -85,6 +85,8 @@ extension ImageManager {
         _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Probed {
         let outgoing = try await modified(url, options)
+        // A failure is remembered as that of the whole.
+        try admit(try DownloadRequest(url: outgoing.url, options: outgoing.options), key, in: cache, outgoing.options)
         let place = downloader.transport.spool
         // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
         let isWhole =
@@ -98,15 +100,14 @@ extension ImageManager {
                 asking.validStatusCodes = (asking.validStatusCodes ?? Set(200..<400)).union([206])
             }
             let request = try DownloadRequest(url: outgoing.url, options: asking)
-            try admit(request, key, in: cache, asking)
             let download: Download
             do {
                 download = try await downloader.download(request, priority: caller.priority, report: caller.report)
             } catch let error as ImageError {
                 // Some servers refuse a range like that, and send the whole.
-                guard size != nil, let status = error.statusCode, Self.rangeRefusals.contains(status) else {
-                    throw error
-                }
+                guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),
+                    !Self.absences.contains(status)
+                else { throw error }
                 takesRanges = false
                 continue
             }

@@ -62,7 +62,7 @@ struct ResumeNote: Hashable, Sendable {
 
     /// Whether a server may refuse a range like that: then it is not known what it would say of the whole. The others want
     /// credentials or patience.
-    private static func refusesRanges(_ status: Int) -> Bool {
+    static func refusesRanges(_ status: Int) -> Bool {
         status >= 400 && ![401, 407, 408, 425, 429, 502, 503, 504].contains(status)
     }
 

@@ -87,7 +87,7 @@ import Testing
         #expect(known.cacheType != .none && known.probe.frameCount == 1 && server.requests.count == 2)
     }
 
-    @Test(arguments: [400, 405, 412, 416, 501])
+    @Test(arguments: [400, 403, 405, 406, 412, 416, 500, 501])
     func serverThatRefusesARangeIsAskedForTheWhole(_ status: Int) async throws {
         let engine = try TestEngine()
         let server = try LocalServer { request in
@@ -106,6 +106,26 @@ import Testing
             try await engine.manager.probe(resource, in: engine.cache, options: ImageOptions())
         }
         #expect(server.requests.count == 1)
+    }
+
+    /// as that of the whole, by whomever it is asked for.
+    @Test(arguments: [404, 401])
+    func failureIsRememberedForProbesAndRetrievesAlike(_ status: Int) async throws {
+        let server = try LocalServer { _ in .reply(status, [:], []) }
+        let engine = try TestEngine()
+        for path in ["/a", "/a", "/b", "/b"] {
+            let isProbe = server.requests.count(where: { $0.path == path }) == (path == "/a" ? 0 : 1)
+            let error = await #expect(throws: ImageError.self) {
+                if isProbe { return _ = try await probe(server.url(path), on: engine) { $0.negativeCache = 60 } }
+                _ = try await engine.image(server.url(path)) { $0.negativeCache = 60 }
+            }
+            #expect(error?.name == "invalidStatusCode")
+        }
+        #expect(server.requests.map(\.path) == ["/a", "/b"])
+        let error = await #expect(throws: ImageError.self) {
+            try await probe(server.url("/a"), on: engine) { $0.negativeCache = 60 }
+        }
+        #expect(error?.name == "invalidStatusCode" && server.requests.count == 2)
     }
 
     // MARK: Options
@@ -159,7 +179,7 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
-        try await eventually("the server notices") { server.droppedCount == 1 }
+        try await eventually("the server notices") { server.droppedCount == server.requests.count }
     }
 
     /// D-32: digests are those of the whole.
