@@ -110,6 +110,8 @@ extension ImageManager {
         options.integrity = nil
         options.dataModifier = nil
         (options.method, options.body) = (.get, nil)
+        // What was asked of answers was asked of the image's.
+        options.headers = options.headers.filter { $0.key.lowercased() != "cache-control" }
         options.recipe = ImageRecipe()
         do {
             var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)

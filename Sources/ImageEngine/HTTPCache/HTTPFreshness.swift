@@ -68,10 +68,12 @@ struct HTTPFreshness: Sendable, Equatable {
     }
 
     /// Whether the server lets an answer that is `age` seconds old be used when asking has failed (RFC 5861, 4).
-    func mayBeUsedAfterError(age: Int) -> Bool {
+    ///
+    /// - Parameter seconds: For how long past its time who asks would take it.
+    func mayBeUsedAfterError(age: Int, staleFor seconds: Int = 0) -> Bool {
         if control.noStore || control.noCache || isPartial { return false }
         if age < lifetime { return true }
-        return !control.mustRevalidate && staleness(age: age) < control.staleIfError
+        return !control.mustRevalidate && staleness(age: age) < max(control.staleIfError, seconds)
     }
 
     /// Whether an answer that is `age` seconds old may be used unasked by who takes one that has been stale for so many

@@ -106,15 +106,16 @@ struct RetrievalPolicy: Sendable, Equatable {
 
     /// Whether it may stand in when loading has failed (RFC 5861, 4).
     ///
-    /// What the client allows counts even where the server forbids it: whoever asks for an old image knows that it is
-    /// one.
+    /// What the option allows counts even where the server forbids it: whoever asks for an old image knows that it is one.
+    /// A header of the request allows what HTTP does.
     func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
         guard !entry.isForeign, entry.suits || mode == .never, error.first.isServersTrouble else { return false }
         let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
         let staleness = max(pastServersTime, entry.expiredFor ?? 0)
         if let staleIfError, Double(staleness) < staleIfError { return true }
-        if mode == .http, let wanted, staleness < wanted.staleIfError { return true }
-        return mode == .http && entry.expiredFor == nil && entry.freshness?.mayBeUsedAfterError(age: entry.age) == true
+        guard mode == .http, entry.expiredFor == nil else { return false }
+        let asked = wanted?.staleIfError ?? 0
+        return entry.freshness?.mayBeUsedAfterError(age: entry.age, staleFor: asked) ?? (entry.age < asked)
     }
 }
 

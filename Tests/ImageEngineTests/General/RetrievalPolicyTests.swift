@@ -146,6 +146,18 @@ import Testing
         #expect(failure == .invalidStatusCode(404, url: url), "the first failure is told")
     }
 
+    /// As with `onlyFromCache`: what is asked of the image is not asked of its stand-in.
+    @Test func placeholderIsLoadedForWhatIsOnlyWantedFromTheCache() async throws {
+        let server = try LocalServer(routes: ["/b": .reply(200, [:], hollowPNG(width: 7))])
+        defer { server.stop() }
+        let result = try await engine.image(server.url("/a")) {
+            $0.onFailureImage = server.url("/b")
+            $0.revalidate = .http
+            $0.headers = ["Cache-Control": "only-if-cached"]
+        }
+        #expect(result.isPlaceholder && server.requests.map(\.path) == ["/b"])
+    }
+
     /// E2-38.
     @Test(arguments: [(0, 1, false), (1, 2, false), (2, 3, true), (9, 3, true)])
     func failedDownloadIsTriedAgainAsOftenAsAsked(_ retries: Int, _ requests: Int, _ succeeds: Bool) async throws {

@@ -150,6 +150,12 @@ import Testing
         #expect(policy.mayStandIn(entry("max-age=60", age: 90), after: failure) == mayStandIn)
         let other = RetrievalPolicy(mode: .always, wanted: CacheControl(wanted))
         #expect(!other.mayStandIn(entry("max-age=60", age: 90), after: failure), "headers do not count")
+        for forbidden in ["max-age=60, must-revalidate", "max-age=60, no-cache", "max-age=60, no-store"] {
+            #expect(!policy.mayStandIn(entry(forbidden, age: 90), after: failure), "RFC 9111, 4.2.4: \(forbidden)")
+        }
+        #expect(!policy.mayStandIn(entry("max-age=60", age: 90) { $0.expiredFor = 1 }, after: failure), "over, here")
+        let unknown = entry("", age: 30) { $0.freshness = nil }
+        #expect(policy.mayStandIn(unknown, after: failure) == mayStandIn, "nobody forbids it")
     }
 
     @Test func pragmaCountsWhereThereIsNoOtherWord() {
