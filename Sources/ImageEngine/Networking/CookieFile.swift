@@ -52,12 +52,13 @@ struct Cookie: Sendable, Equatable {
 
     /// The cookies in the text of a file; lines that are none are left out.
     ///
-    /// Of two with the same name, domain and path the later one counts (RFC 6265, 5.3).
+    /// Of two with the same name, domain and path the later one counts (RFC 6265, 5.3); one for a host alone and one for those
+    /// below it too are two (as in curl, and RFC 6265bis, 5.7).
     static func parse(_ bytes: [UInt8]) -> [Cookie] {
         var cookies: [Cookie] = []
         var places: [[String]: Int] = [:]
         for cookie in lines(bytes) {
-            let identity = [cookie.name, cookie.domain, cookie.path]
+            let identity = [cookie.name, cookie.domain, cookie.path, cookie.includesSubdomains ? "." : ""]
             if let place = places[identity] {
                 cookies[place] = cookie
             } else {

@@ -51,6 +51,14 @@ import Testing
         #expect(try Cookie.value(of: cookies, for: WebURL("http://a/"), now: 0) == "n=new; m=x")
     }
 
+    /// RFC 6265bis, 5.7, and curl.
+    @Test func oneForAHostAloneIsAnotherThanOneForThoseBelow() throws {
+        let text = "a.b\tTRUE\t/\tFALSE\t0\tn\twide\na.b\tFALSE\t/\tFALSE\t0\tn\tnarrow"
+        let cookies = Cookie.parse(Array(text.utf8))
+        #expect(try Cookie.value(of: cookies, for: WebURL("http://c.a.b/"), now: 0) == "n=wide")
+        #expect(try Cookie.value(of: cookies, for: WebURL("http://a.b/"), now: 0) == "n=wide; n=narrow")
+    }
+
     @Test(arguments: [
         ("", "n=v"), ("0", "n=v"), ("100.25", "n=v"), ("99.9", nil), ("-1", nil), ("soon", nil), ("101", "n=v"),
     ])
