@@ -2,25 +2,25 @@
 extension ImageManager {
     /// Validates what was loaded and stores it, so that the answer may go out.
     ///
-    /// - Parameter flight: Is given back when the image is stored.
-    func keep(_ store: Storing, _ flight: Flight? = nil) async throws -> ImageResult {
+    /// - Parameter departure: Ends when the image is stored.
+    func keep(_ store: Storing, _ departure: Departure? = nil) async throws -> ImageResult {
         if store.isToBeForgotten {
             if store.options.verifyDecode == true { _ = try await verified(store) }
             return try await pool.run { try store.forgetting() }
         }
         var store = store.options.verifyDecode == true ? try await verified(store) : store
         store.maySurpass = store.needs.contains(.file)
-        return try await keep(asked: store, flight)
+        return try await keep(asked: store, departure)
     }
 
-    private func keep(asked store: Storing, _ flight: Flight?) async throws -> ImageResult {
+    private func keep(asked store: Storing, _ departure: Departure?) async throws -> ImageResult {
         if !store.options.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
             unawaited.begin()
             pool.submit { [unawaited] in
                 store.run { _ in
-                    withExtendedLifetime(flight) {}
+                    withExtendedLifetime(departure) {}
                     unawaited.end()
                 }
             }

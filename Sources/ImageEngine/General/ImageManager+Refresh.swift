@@ -101,7 +101,7 @@ extension ImageManager {
         if try await revive(standing, arrival) != nil { return nil }
         let whole = try await modified(wholeArrival(arrival, priority, nil))
         guard try await pool.run({ cache.holds(standing.hit) }) else { return nil }
-        let new = try await keep(store(whole), departure.flight)
+        let new = try await keep(store(whole), departure)
         let old = standing.hit
         if let one = old.record.checksum, let other = new.record.checksum { return one != other ? new.record : nil }
         if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes, one == other { return nil }

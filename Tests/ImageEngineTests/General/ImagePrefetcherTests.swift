@@ -77,6 +77,19 @@ import Testing
         #expect(engine.manager.statistics.sharedDownloads == 0, "by no other process")
     }
 
+    /// The same of what is stored behind the answer.
+    @Test func whatIsStoredBehindTheAnswerIsNotLoadedAgain() async throws {
+        let picture = hollowPNG(width: 7, count: 8 << 20)
+        let web = try LocalServer { _ in .reply(200, [:], picture) }
+        defer { web.stop() }
+        for number in 0..<4 {
+            let url = web.url("/\(number)")
+            _ = try await engine.image(url, bytes: true) { $0.waitForCache = false }
+            #expect(try await engine.image(url).record.path != nil)
+        }
+        #expect(web.requests.count == 4)
+    }
+
     /// Who wants a request of its own gets one.
     @Test func whatIsNotToBeMergedDoesNotWaitForWhatIsBeingStored() async throws {
         let flights = engine.cache.flights
