@@ -77,6 +77,8 @@ public final class HTTP2Server: Sendable {
             "older": half_and(lambda stream: frame(RESET, 0, stream, struct.pack(">I", 13))),
             "older-at-once": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 13)),
             "drained": lambda stream: good(stream) if stream == 1 else frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)),
+            "drained-and-closed": lambda stream: good(stream) + frame(GOAWAY, 0, 0, struct.pack(">II", stream, 0)) + b"close",
+            "takes-nothing": lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", 0, 0)) + b"close",
             "refused": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 7)),
             "nothing": lambda stream: frame(HEADERS, 5, stream, head()),
             "no-status": lambda stream: frame(HEADERS, 4, stream, field(b"x", b"y")) + whole(stream),
@@ -128,6 +130,10 @@ public final class HTTP2Server: Sendable {
                         while repeats:
                             client.sendall(answer[-900005:-5])
                         if ends:
+                            # What the other side has still to say is read, or its system would throw away what was sent.
+                            client.shutdown(socket.SHUT_WR)
+                            while stream.read(65536):
+                                pass
                             break
             except OSError:
                 pass

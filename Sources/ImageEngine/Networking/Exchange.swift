@@ -30,6 +30,10 @@ struct Exchange: Sendable {
     private var failures = 0
     /// How often a digest was made anew because its server wanted it mixed with something else.
     private var renewals = 0
+    /// How often a connection that was used before turned out to be of no use.
+    private var staleConnections = 0
+    /// After so many of those it is asked over a connection of its own.
+    private static let staleLimit = 3
     /// How many requests there were with each nonce of a digest.
     private var uses: [String: Int] = [:]
     /// Whether servers that want credentials are taken as if no delegate were asked.
@@ -148,7 +152,7 @@ struct Exchange: Sendable {
         case .restart:
             part?.drop()
             part = nil
-        case .stale: break
+        case .stale: staleConnections += 1
         case .failure(let error): throw error
         }
         return .next(leg.hop)
@@ -242,6 +246,7 @@ struct Exchange: Sendable {
         TransferOrder(
             request: request, hop: leg.sent, redirects: ending.redirects,
             validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
+            isAlone: staleConnections >= Self.staleLimit,
             headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, login: login,
             spool: transport.spool,

@@ -31,6 +31,7 @@ extension Transfer {
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
         book.watch(easy)
         configureHeaders()
+        if order.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if hop.method != .get { configureBody() }
         configureCredentials()
         configureProxy()

@@ -18,7 +18,8 @@ extension Transfer {
             return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
         // A server of TLS 1.3 tells what it thinks of our certificate after the handshake (RFC 8446, 4.4.2.4).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            if let alert { return failed(reason(of: alert)) }
+            // In mid body it is not about who we are, and may pass.
+            if let alert, !hasAnswered { return failed(reason(of: alert)) }
             guard code == CURLE_SSL_CONNECT_ERROR else { return silentRefusal(code) }
             if isCutOff {
                 return .connectionFailed(url: request.url, reason: "the connection broke off in the handshake of TLS.")

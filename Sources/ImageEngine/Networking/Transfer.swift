@@ -444,11 +444,7 @@ final class Transfer {
         if case .passedBy(let kind) = disposition { return end(kind) }
         if let verdict { return fail(verdict) }
         if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
-        // A connection that was used before, and whose server takes no more requests over it (GOAWAY): this one has not been
-        // looked at (RFC 9113, 6.8).
-        if code == CURLE_HTTP2, !hasAnswered, request.method == .get, hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 {
-            return end(.stale)
-        }
+        if hasLostConnection(code) { return end(.stale) }
         guard code == CURLE_OK else {
             // A proxy that wants credentials before it connects us is an error to libcurl.
             if order.answersChallenges, let challenge { return end(challenge) }
@@ -473,6 +469,14 @@ final class Transfer {
         } catch {
             fail(StorageFailure.error(error, folder: "the cache folder"))
         }
+    }
+
+    /// Whether the request came to nothing because the connection, which others have used, ended meanwhile: its server takes
+    /// no more requests over it (GOAWAY, RFC 9113, 6.8), or has closed it (RFC 9112, 9.3.1). Over HTTP/1.1 libcurl sends it
+    /// again by itself.
+    private func hasLostConnection(_ code: CURLcode) -> Bool {
+        [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code) && !hasAnswered && order.hop.method == .get
+            && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
     }
 
     /// Ends the transfer with an error. libcurl's handle must still be as it was.

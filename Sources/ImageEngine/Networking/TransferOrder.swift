@@ -10,6 +10,8 @@ struct TransferOrder: Sendable {
     let validators: DownloadRequest.Validators?
     /// The how manieth request it is with the nonces of digests.
     let uses: (server: Int, proxy: Int)
+    /// Whether it goes over a new connection, whatever others there are.
+    let isAlone: Bool
     /// How many bytes of headers may still come.
     let headerAllowance: Int
     /// The most public address that led here by a redirect.
@@ -53,7 +55,8 @@ struct HopOutcome: Sendable {
         case challenge(status: Int, ChallengeList)
         /// What was begun earlier cannot be gone on with: ask for the whole.
         case restart
-        /// The connection had something to say that nobody had asked for: ask over another one.
+        /// The connection, which others have used, had something to say that nobody had asked for, or nothing any more: ask
+        /// over another one.
         case stale
         case failure(any Error)
     }

@@ -53,6 +53,29 @@ import Testing
         for number in 0..<4 {
             #expect(try await engine.image(server.url("drained", "/\(number)"), bytes: true).bytes == picture)
         }
+        // One that takes none at all is not asked for ever.
+        let failures = await withTaskGroup(of: String?.self) { group in
+            for number in 0..<12 {
+                group.addTask { try? await engine.failure(server.url("takes-nothing", "/\(number)"))?.name }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(failures == Array(repeating: "connectionFailed", count: 12))
+    }
+
+    /// As servers do at the limit of what they take over one connection: those that were on their way are asked for again.
+    @Test func connectionThatClosesAfterEachAnswerIsNoFailure() async throws {
+        let server = try await HTTP2Server(certificate, picture: picture, in: folder)
+        defer { server.stop() }
+        let engine = try engine { $0.maxDownloadsPerHost = 12 }
+        try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            for number in 0..<48 {
+                group.addTask {
+                    try await engine.image(server.url("drained-and-closed", "/\(number)"), bytes: true).bytes
+                }
+            }
+            for try await bytes in group { #expect(bytes == picture) }
+        }
     }
 
     static let ways: [(way: String, errors: Set<String>)] = [

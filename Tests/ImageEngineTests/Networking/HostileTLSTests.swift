@@ -153,6 +153,51 @@ import Testing
         }
     }
 
+    /// A-032: it is not about who we are.
+    @Test func alertInMidBodyIsTriedAgain() async throws {
+        let (certificate, picture) = (try certificate(), hollowPNG(width: 9, count: 50_000))
+        let server = try await PythonServer(
+            """
+            certificate, key, body, place = sys.argv[1:5]
+            body = bytes.fromhex(body)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            listener, count = socket.create_server(("127.0.0.1", 0)), [0]
+            def serve(client):
+                count[0] += 1
+                incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+                tls = context.wrap_bio(incoming, outgoing, server_side=True)
+                def turn(call, *arguments):
+                    while True:
+                        try:
+                            call(*arguments)
+                            return client.sendall(outgoing.read())
+                        except ssl.SSLWantReadError:
+                            client.sendall(outgoing.read())
+                            incoming.write(client.recv(65536))
+                try:
+                    turn(tls.do_handshake)
+                    turn(tls.read, 65536)
+                    head = b"HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
+                    turn(tls.write, head + (body if count[0] > 1 else body[:9000]))
+                    # What makes no sense is answered with an alert.
+                    if count[0] == 1:
+                        incoming.write(b"\\x17\\x03\\x03\\x00\\x20" + bytes(32))
+                    turn(tls.read, 1)
+                except ssl.SSLError:
+                    client.sendall(outgoing.read())
+                client.close()
+            announce(place, {"tls": listener})
+            accepting(listener, serve)
+            """, [certificate.certificate, certificate.key, picture.map { String(format: "%02x", $0) }.joined()])
+        defer { server.stop() }
+        let engine = try engine(trusting: certificate)
+        let found = try await engine.image("https://localhost:\(server.port("tls"))/a", bytes: true) {
+            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+        }
+        #expect(found.bytes == picture)
+    }
+
     @Test func bodyThatSomebodyCutsOffIsNotTakenForWhole() async throws {
         // Without a length only the end of TLS tells the end of the body, and that is not sent.
         let cut = Array(hollowPNG(width: 9, count: 4000).prefix(3000))
