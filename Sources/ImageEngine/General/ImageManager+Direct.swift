@@ -134,6 +134,9 @@ extension ImageManager {
     func begin(
         _ flying: Flying, _ effort: Coalescer<Wish, ImageResult>.Effort, _ landing: Landing<ImageResult>
     ) {
+        if flying.mayBeHeld, let held = heldOriginals.result(for: flying.wish) {
+            return pool.submit { landing.end(.success(held)) }
+        }
         let departure = departure(of: flying)
         guard flying.isPlain else { return landing.goOn { [self] in try await fly(flying, departure, effort) } }
         let ticket = downloader.begin(
@@ -144,8 +147,8 @@ extension ImageManager {
             case .success(let download):
                 departure.arrive()
                 pool.submit(briefFor: download.body.isInMemory ? flying.cache.ifBrief : nil) { [self] in
-                    keep(download, flying, landing) { result in
-                        landing.end(result)
+                    keep(download, flying, landing) { [self] result in
+                        landing.end(result.map { held($0, flying) })
                         withExtendedLifetime(departure) {}
                     }
                 }
@@ -158,6 +161,11 @@ extension ImageManager {
             }
         }
         landing.onCancel { [downloader] in downloader.leave(ticket) }
+    }
+
+    /// The result, which others find while it is worked on if no cache keeps it.
+    func held(_ result: ImageResult, _ flying: Flying) -> ImageResult {
+        flying.mayBeHeld ? heldOriginals.holding(result, for: flying.wish) : result
     }
 
     /// Stores what has come. Waits for the disk, but not for the index.

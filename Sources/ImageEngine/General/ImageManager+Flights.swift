@@ -144,7 +144,7 @@ extension ImageManager {
         if let revived = try await revive(flying.standing, arrival) { return revived }
         let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
         try await forgetChanged(by: whole)
-        return try await keep(store(whole), departure)
+        return held(try await keep(store(whole), departure), flying)
     }
 
     /// What a server has answered, and to whom.

@@ -56,6 +56,7 @@ public final class ImageManager: Sendable {
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     let wishes = Coalescer<Wish, ImageResult>()
+    let heldOriginals = HeldOriginals()
     /// The workers that make pictures of others.
     public let codec: CodecPool
     let variants = Coalescer<VariantWish, ImageResult>()

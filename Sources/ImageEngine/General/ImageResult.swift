@@ -20,6 +20,8 @@ public struct ImageResult: Sendable {
     var content: DiskStorage.Content?
     /// What memory holds of the image, so that a purge does not take it while the answer is on its way.
     var entry: ImageCache.MemoryEntry?
+    /// What lets others find it that no cache keeps.
+    var hold: HeldOriginals.Hold?
 
     /// The result as `store` answers it: from where the image is now.
     var stored: ImageResult {
