@@ -5,6 +5,8 @@ extension ImageManager {
     /// with what it has not begun.
     final class Departure: Sendable {
         fileprivate let identity: Digest?
+        /// Whether other processes find what it brings.
+        fileprivate let isForOthers: Bool
         /// When the request began, on a clock that never goes back.
         fileprivate let started: Int
         /// Nanoseconds from one note of progress to the next: fewer where others wait less long.
@@ -26,8 +28,11 @@ extension ImageManager {
             var hit: ImageCache.Hit?
         }
 
-        fileprivate init(identity: Digest?, among flights: FlightLock, merges: Bool, from start: Int, span: Int) {
-            (self.identity, started, interval) = (identity, start, min(1_000_000_000, span / 4))
+        fileprivate init(
+            identity: Digest?, isForOthers: Bool, among flights: FlightLock, merges: Bool, from start: Int, span: Int
+        ) {
+            (self.identity, self.isForOthers) = (identity, isForOthers)
+            (started, interval) = (start, min(1_000_000_000, span / 4))
             (self.flights, self.merges) = (flights, merges)
             let patience = FlightPatience(from: start, span: span)
             state = Mutex(State(patience: patience, isSettled: identity == nil))
@@ -50,6 +55,18 @@ extension ImageManager {
         fileprivate var isForestalled: Bool {
             guard let identity, merges else { return false }
             return state.withLock { !$0.isSettled } && flights.isArriving(identity)
+        }
+
+        /// Asks for the flight, if there is anybody to tell.
+        ///
+        /// - Returns: nil if that takes waiting.
+        fileprivate func takeAtOnce(_ identity: Digest) -> FlightLock.Attempt? {
+            isForOthers ? flights.takeAtOnce(identity) : .impossible
+        }
+
+        /// The same, however long it takes.
+        fileprivate func take(_ identity: Digest) -> FlightLock.Attempt {
+            isForOthers ? flights.take(identity) : .impossible
         }
 
         /// The right to download, once there is one. Nil when nobody is to wait for this download.
@@ -120,10 +137,11 @@ extension ImageManager {
     /// What is needed to download an image.
     func departure(of flying: Flying) -> Departure {
         let options = flying.outgoing.options
-        // What is not to be read from the disk afterwards is not worth waiting for.
-        let isAlone = options.forceRefresh || options.cacheMemoryOnly || options.fromMemoryCacheOrRefresh
+        // What is not to be found afterwards is not worth waiting for.
+        let isAlone = options.forceRefresh || options.fromMemoryCacheOrRefresh
         return Departure(
-            identity: isAlone ? nil : flying.request.flight(to: flying.key), among: flying.cache.flights,
+            identity: isAlone ? nil : flying.request.flight(to: flying.key), isForOthers: !options.cacheMemoryOnly,
+            among: flying.cache.flights,
             merges: options.merges, from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
     }
 
@@ -214,7 +232,7 @@ extension ImageManager {
     private func boardAtOnce(_ flying: Flying, _ departure: Departure) -> Bool {
         if departure.isForestalled { return false }
         if let identity = departure.identity, departure.use({ !$0.isSettled }) {
-            guard let attempt = flying.cache.flights.takeAtOnce(identity), departure.settle(attempt) else {
+            guard let attempt = departure.takeAtOnce(identity), departure.settle(attempt) else {
                 return false
             }
         }
@@ -232,8 +250,8 @@ extension ImageManager {
     private func board(_ departure: Departure, in cache: ImageCache) async throws {
         guard let identity = departure.identity, departure.use({ !$0.isSettled }) else { return }
         if departure.isForestalled { throw Interruption.isBusy }
-        let atOnce = cache.flights.takeAtOnce(identity)
-        let attempt = if let atOnce { atOnce } else { try await pool.run { cache.flights.take(identity) } }
+        let atOnce = departure.takeAtOnce(identity)
+        let attempt = if let atOnce { atOnce } else { try await pool.run { departure.take(identity) } }
         if !departure.settle(attempt) { throw Interruption.isBusy }
     }
 
@@ -246,7 +264,7 @@ extension ImageManager {
             let holder = try await pool.run { () -> Holder? in
                 if departure.isForestalled { return .ownProcess }
                 // Given back at once: it is taken anew with the next slot.
-                if case .busy = cache.flights.take(identity) { return .otherProcess }
+                if case .busy = departure.take(identity) { return .otherProcess }
                 return nil
             }
             departure.use { state in

@@ -54,20 +54,23 @@ import Testing
 
     /// B-006, E2-1: what one has loaded and is about to store is not loaded by the other, though they want it in different
     /// ways.
-    @Test func whatIsBeingStoredIsNotLoadedAgain() async throws {
+    @Test(arguments: [false, true])
+    func whatIsBeingStoredIsNotLoadedAgain(inMemory: Bool) async throws {
         let web = try web()
         defer { web.stop() }
         let urls = (0..<300).map { web.url("/\($0)") }
         let engine = try TestEngine {
             ($0.downloader.maxDownloadsPerHost, $0.downloader.maxConcurrentDownloads) = (16, 16)
         }
+        var options = ImageOptions()
+        options.cacheMemoryOnly = inMemory
         let ahead = ImagePrefetcher(
-            urls, manager: engine.manager, cache: engine.cache, options: ImageOptions(), concurrency: 16)
+            urls, manager: engine.manager, cache: engine.cache, options: options, concurrency: 16)
         async let report = ahead.run()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
-                group.addTask { _ = try await engine.image(url) { $0.lease = 60 } }
-                group.addTask { _ = try await engine.image(url, bytes: true) }
+                group.addTask { _ = try await engine.image(url) { ($0.lease, $0.cacheMemoryOnly) = (60, inMemory) } }
+                group.addTask { _ = try await engine.image(url, bytes: true) { $0.cacheMemoryOnly = inMemory } }
             }
             try await group.waitForAll()
         }
