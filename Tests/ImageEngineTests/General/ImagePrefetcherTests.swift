@@ -94,7 +94,8 @@ import Testing
     }
 
     /// Who wants a request of its own gets one.
-    @Test func whatIsNotToBeMergedDoesNotWaitForWhatIsBeingStored() async throws {
+    @Test(arguments: [false, true])
+    func whatIsNotToBeMergedDoesNotWaitForWhatIsBeingStored(inMemory: Bool) async throws {
         let flights = engine.cache.flights
         let web = try web()
         defer { web.stop() }
@@ -103,7 +104,7 @@ import Testing
         flights.noteArrival(identity)
         #expect(try await engine.image(web.url("/a")) { $0.merges = false }.cacheType == .none)
         _ = try engine.cache.clear()
-        let waiting = Task { try await engine.image(web.url("/a")) }
+        let waiting = Task { try await engine.image(web.url("/a"), bytes: true) { $0.cacheMemoryOnly = inMemory } }
         try await eventually("it waits") { engine.manager.waitingFlights.load(ordering: .relaxed) == 1 }
         #expect(web.requests.count == 1)
         flights.endArrival(identity)
