@@ -52,6 +52,11 @@ extension Transfer {
             return .connectionFailed(
                 url: request.url,
                 reason: "the name of the proxy\(place) cannot be resolved, or its URL is not well-formed.")
+        case CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            let detail = failureDetail.map { ": " + $0 } ?? ""
+            return .connectionFailed(
+                url: request.url,
+                reason: "the server ended the connection, or what it sends is no well-formed HTTP/2\(detail).")
         case CURLE_PARTIAL_FILE:
             return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
         default: return .connectionFailed(url: request.url, reason: reason)

@@ -111,6 +111,8 @@ import Testing
             #expect(try await engine.image(server.url("good", "/" + way), bytes: true).bytes == picture)
         }
         try await eventually("no part is left") { engine.partials.isEmpty }
+        let reset = try await engine.failure(server.url("reset", "/b"))
+        #expect(reset?.description.contains("CANCEL") == true, "what it said is told: \(reset as Any)")
     }
 
     /// C1: libcurl reads on as long as there are frames, and all transfers share its thread.
