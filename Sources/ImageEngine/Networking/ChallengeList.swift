@@ -65,4 +65,7 @@ struct ChallengeList: Sendable, Equatable {
 
     /// Whether a scheme is offered.
     func offers(_ scheme: String) -> Bool { challenges.contains { $0.scheme == scheme } }
+
+    /// Whether a user and password will do, but not in the usual way.
+    var wantsDigest: Bool { offers("digest") && !offers("basic") }
 }

@@ -248,7 +248,8 @@ struct Exchange: Sendable {
             validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
             isAlone: staleConnections >= Self.staleLimit,
             headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(leg.sent), part: part, login: login,
+            origin: origin, answersChallenges: answersChallenges(leg.sent),
+            answersProxy: ownProxyLogin(leg.sent) != nil, part: part, login: login,
             spool: transport.spool,
             ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
     }
@@ -329,6 +330,15 @@ struct Exchange: Sendable {
         return !leavesChallenges && (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
     }
 
+    /// The proxy of a request with the credentials in its URL, as long as they have been sent in the usual way alone.
+    private func ownProxyLogin(_ hop: Hop) -> (proxy: String, credentials: Authorization)? {
+        guard hop.proxyLogin == nil, !request.limits.takesChallenges,
+            let proxy = transport.settings.proxies.proxy(for: hop.url),
+            let credentials = ProxyTable.credentials(in: proxy)
+        else { return nil }
+        return (proxy, credentials)
+    }
+
     /// The request that answers a challenge.
     ///
     /// - Parameter sent: The request with what the rules of its host add, as the server had it.
@@ -337,9 +347,7 @@ struct Exchange: Sendable {
     ) async throws -> Hop {
         var next = hop
         let isProxy = status == 407
-        if !isProxy, case .basic = sent.authorization, hop.scheme == nil, !challenges.offers("basic"),
-            challenges.offers("digest")
-        {
+        if !isProxy, case .basic = sent.authorization, hop.scheme == nil, challenges.wantsDigest {
             // The credentials are right, only to be sent in another way.
             return next.speakingDigest(challenges, as: sent)
         }
@@ -355,6 +363,10 @@ struct Exchange: Sendable {
         {
             renewals += 1
             next.proxyLogin?.digest = new
+            return next
+        }
+        if isProxy, challenges.wantsDigest, let own = ownProxyLogin(hop) {
+            next.proxyLogin = Hop.ProxyLogin(own.proxy, own.credentials, challenges)
             return next
         }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)

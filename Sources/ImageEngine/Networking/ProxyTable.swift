@@ -66,6 +66,11 @@ struct ProxyTable: Sendable, Hashable {
         return String(proxy[..<login.lowerBound] + proxy[login.upperBound...])
     }
 
+    /// The user and password that stand in the URL of a proxy that speaks HTTP; nil when there are none.
+    static func credentials(in proxy: String) -> Authorization? {
+        try? WebURL(proxy.contains("://") ? proxy : "http://" + proxy).credentials
+    }
+
     /// Where the user and password stand in the URL of a proxy, with the sign behind them.
     fileprivate static func login(in proxy: String) -> Range<String.Index>? {
         let start = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex

@@ -302,8 +302,7 @@ final class Transfer {
         switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
         // A proxy that wants credentials before it connects us, and somebody has some.
         case ..<200:
-            hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && order.answersChallenges && isProxyFinal
-                && challenge != nil
+            hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && isProxyFinal && challenge != nil
         case 401: order.hop.scheme != "digest" || order.hop.digest != nil
         case 407: isProxyFinal
         default: true
@@ -329,7 +328,7 @@ final class Transfer {
             disposition = .passedBy(.redirect(redirect, location: location ?? ""))
             return
         }
-        if order.answersChallenges, let challenge { return disposition = .passedBy(challenge) }
+        if let challenge { return disposition = .passedBy(challenge) }
         if status == 200, order.ownPart == nil {
             // Another user's gives way.
             order.part?.drop()
@@ -356,6 +355,7 @@ final class Transfer {
         }
     }
 
+    /// What the server or the proxy wants, if somebody answers that.
     private var challenge: HopOutcome.Kind? {
         let (status, field) =
             switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
@@ -363,8 +363,8 @@ final class Transfer {
             case 407: (407, "proxy-authenticate")
             default: hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 ? (407, "proxy-authenticate") : (0, "")
             }
-        guard let text = response.fields[field] else { return nil }
-        return .challenge(status: status, ChallengeList(text))
+        guard let challenges = response.fields[field].map({ ChallengeList($0) }) else { return nil }
+        return order.answers(status: status, challenges) ? .challenge(status: status, challenges) : nil
     }
 
     private func decide(accepted: Bool?) {
@@ -447,7 +447,7 @@ final class Transfer {
         if hasLostConnection(code) { return end(.stale) }
         guard code == CURLE_OK else {
             // A proxy that wants credentials before it connects us is an error to libcurl.
-            if order.answersChallenges, let challenge { return end(challenge) }
+            if let challenge { return end(challenge) }
             return fail(error(code))
         }
         guard hasHead else {

@@ -18,6 +18,8 @@ struct TransferOrder: Sendable {
     let origin: AddressClass?
     /// Whether a server that wants credentials is told of, instead of judged.
     let answersChallenges: Bool
+    /// Whether there are credentials for a proxy that wants them by digest, and has not got them yet.
+    let answersProxy: Bool
     /// The body that was begun earlier, by whomever.
     let part: ResumePart?
     /// With which credentials of the configuration's it comes here, as ``ResumeNote/login`` says it.
@@ -30,6 +32,11 @@ struct TransferOrder: Sendable {
     /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
     let stall: @Sendable (_ isStalled: Bool) -> Void
     let finish: @Sendable (HopOutcome) -> Void
+
+    /// Whether a challenge is told of, instead of judged.
+    func answers(status: Int, _ challenges: ChallengeList) -> Bool {
+        answersChallenges || answersProxy && status == 407 && challenges.wantsDigest
+    }
 
     /// What was begun earlier with the same credentials, and may be gone on with.
     var ownPart: ResumePart? { part?.note.login == login ? part : nil }

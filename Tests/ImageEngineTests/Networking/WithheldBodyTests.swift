@@ -161,6 +161,29 @@ import Testing
         #expect(proxy.requests.count == 2 && delegate.asked.count == 1)
     }
 
+    /// B-029: what stands in the URL of a proxy is sent as it wants it, and no longer than it is right.
+    @Test(arguments: ["http://pictures.example/a", "https://pictures.example/a"], [true, false])
+    func credentialsInTheURLOfAProxyAnswerByDigest(_ url: String, _ isRight: Bool) async throws {
+        let proxy = try LocalServer { [picture] request in
+            guard isRight, request.headers["proxy-authorization"]?.contains("username=\"u\"") == true else {
+                return withheld(407, ["Proxy-Authenticate": "Digest realm=\"p\", qop=\"auth\", nonce=\"n\""])
+            }
+            return request.method == "CONNECT" ? .reply(502, [:], []) : .reply(200, [:], picture)
+        }
+        defer { proxy.stop() }
+        defer { gate.open() }
+        let engine = try TestEngine { $0.downloader.proxy = .url("http://u:p%40@127.0.0.1:\(proxy.port)") }
+        let error = try await engine.failure(url) { $0.timeout = 5 }
+        if isRight {
+            #expect((error == nil) == !url.hasPrefix("https") && error?.description.contains("407") != true)
+        } else {
+            #expect(error == .invalidStatusCode(407, url: url))
+        }
+        let sent = proxy.requests.map { $0.headers["proxy-authorization"]?.prefix(6) }
+        #expect(sent == ["Basic ", "Digest"])
+        #expect(proxy.requests.first?.headers["proxy-authorization"] == "Basic dTpwQA==")
+    }
+
     @Test func delegateIsAskedAboutAHeadWhoseBodyIsWithheld() async throws {
         let server = try LocalServer { _ in withheld(200) }
         defer { server.stop() }
