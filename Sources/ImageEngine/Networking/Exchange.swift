@@ -27,9 +27,9 @@ struct Exchange: Sendable {
     private var policy: RedirectPolicy
     private var headerBytes = 0
     private var origin: AddressClass?
-    private var failures = 0
+    var failures = 0
     /// How often a digest was made anew because its server wanted it mixed with something else.
-    private var renewals = 0
+    var renewals = 0
     /// How often a connection that was used before turned out to be of no use.
     private var staleConnections = 0
     /// After so many of those it is asked over a connection of its own.
@@ -37,7 +37,7 @@ struct Exchange: Sendable {
     /// How many requests there were with each nonce of a digest.
     private var uses: [String: Int] = [:]
     /// Whether servers that want credentials are taken as if no delegate were asked.
-    private var leavesChallenges = false
+    var leavesChallenges = false
     private var part: ResumePart?
     /// Credentials that were given besides those of the request.
     private var logins: [String] = []
@@ -62,7 +62,7 @@ struct Exchange: Sendable {
         policy = RedirectPolicy(limit: request.limits.maxRedirects, source: request.url, mode: request.redirect)
     }
 
-    private func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
+    func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
         guard let delegates = request.delegates, delegates.questions.contains(question) else { return nil }
         return delegates.delegate
     }
@@ -204,7 +204,7 @@ struct Exchange: Sendable {
         return uses[challenge.nonce, default: 1]
     }
 
-    private mutating func note(_ login: String) {
+    mutating func note(_ login: String) {
         if !logins.contains(login) { logins.append(login) }
     }
 
@@ -292,7 +292,7 @@ struct Exchange: Sendable {
     }
 
     /// Asks somebody, and lets others run beside the download meanwhile as beside one whose server says nothing.
-    private func aside<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
+    func aside<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
         stall(true)
         defer { stall(false) }
         return try await ask()
@@ -320,88 +320,6 @@ struct Exchange: Sendable {
         return try rules.rewritten(next)
     }
 
-    // MARK: Challenges
-
-    private func answersChallenges(_ hop: Hop) -> Bool {
-        if request.limits.takesChallenges { return false }
-        if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
-        if case .basic = hop.authorization, hop.scheme == nil { return true }
-        // What a delegate leaves as it is shall be judged, not answered.
-        return !leavesChallenges && (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
-    }
-
-    /// The proxy of a request with the credentials in its URL, as long as they have been sent in the usual way alone.
-    private func ownProxyLogin(_ hop: Hop) -> (proxy: String, credentials: Authorization)? {
-        guard hop.proxyLogin == nil, !request.limits.takesChallenges,
-            let proxy = transport.settings.proxies.proxy(for: hop.url),
-            let credentials = ProxyTable.credentials(in: proxy)
-        else { return nil }
-        return (proxy, credentials)
-    }
-
-    /// The request that answers a challenge.
-    ///
-    /// - Parameter sent: The request with what the rules of its host add, as the server had it.
-    private mutating func answered(
-        _ hop: Hop, as sent: Hop, _ status: Int, _ challenges: ChallengeList
-    ) async throws -> Hop {
-        var next = hop
-        let isProxy = status == 407
-        if !isProxy, case .basic = sent.authorization, hop.scheme == nil, challenges.wantsDigest {
-            // The credentials are right, only to be sent in another way.
-            return next.speakingDigest(challenges, as: sent)
-        }
-        if !isProxy, let old = hop.digest, let new = challenges.digest, renewals < Self.challengeLimit,
-            new.isStale && new.nonce != old.nonce || new.realm != old.realm
-        {
-            // The credentials may still be right, only what they were mixed with is too old, or for elsewhere.
-            renewals += 1
-            return next.speakingDigest(challenges, as: sent)
-        }
-        if isProxy, let old = hop.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
-            new.isStale, new.nonce != old.nonce
-        {
-            renewals += 1
-            next.proxyLogin?.digest = new
-            return next
-        }
-        if isProxy, challenges.wantsDigest, let own = ownProxyLogin(hop) {
-            next.proxyLogin = Hop.ProxyLogin(own.proxy, own.credentials, challenges)
-            return next
-        }
-        let refusal = ImageError.invalidStatusCode(status, url: request.url)
-        let proxy = transport.settings.proxies.proxy(for: hop.url)
-        // A server that plays the proxy gets nobody's credentials for one.
-        guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, !leavesChallenges,
-            let best = challenges.best, !isProxy || proxy != nil
-        else {
-            throw refusal
-        }
-        let challenge = AuthenticationChallenge(
-            url: hop.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : hop.url.host, realm: best.realm,
-            scheme: best.scheme, isProxy: isProxy, failures: failures)
-        let answer = try await aside { try await delegate.answer(challenge) }
-        failures += 1
-        switch answer {
-        case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)
-        case .useDefault:
-            // Without credentials the answer is what it was; it is fetched again only for somebody who judges it.
-            guard self.delegate(for: .validateStatus) != nil else { throw refusal }
-            leavesChallenges = true
-            return next
-        case .credential(let credential) where isProxy:
-            next.proxyLogin = proxy.map { Hop.ProxyLogin($0, credential, challenges) }
-        case .credential(let credential):
-            note("challenge \(hop.url.origin) \(credential.scopeText)")
-            next = next.withoutField("authorization")
-            next.authorization = credential
-            next.digest = nil
-            next.scheme = "basic"
-            if best.scheme == "digest" { next = next.speakingDigest(challenges, as: next) }
-        }
-        return next
-    }
-
     // MARK: Answers
 
     /// An answer without a body, when a delegate says what it is worth.
@@ -424,12 +342,5 @@ extension Hop {
         options.headers = draft.headers
         options.authorization = authorization
         return HTTPScope(options).credentials
-    }
-
-    /// The same without the header fields of a name.
-    fileprivate func withoutField(_ name: String) -> Hop {
-        var hop = self
-        hop.fields.removeAll { $0.name.text.lowercased() == name }
-        return hop
     }
 }
