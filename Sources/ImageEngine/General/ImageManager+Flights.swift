@@ -26,6 +26,8 @@ extension ImageManager {
             /// Whether its body has come.
             var hasArrived = false
             var hit: ImageCache.Hit?
+            /// The URLs where something has been changed.
+            var changed: [String] = []
         }
 
         fileprivate init(
@@ -50,6 +52,9 @@ extension ImageManager {
                 state.hasArrived = true
             }
         }
+
+        /// Where a request that is no GET has changed something.
+        fileprivate var changed: [String] { state.withLock { $0.changed } }
 
         /// Whether another one of this process is about to store what this one would download.
         fileprivate var isForestalled: Bool {
@@ -150,6 +155,18 @@ extension ImageManager {
         _ flying: Flying, _ departure: Departure, _ effort: Coalescer<Wish, ImageResult>.Effort
     ) async throws -> ImageResult {
         defer { withExtendedLifetime(departure) {} }
+        do {
+            return try await flyOnce(flying, departure, effort)
+        } catch {
+            // What has come does not replace what is there.
+            try? await forgetChanged(departure.changed, by: flying, keepsOwn: false)
+            throw error
+        }
+    }
+
+    private func flyOnce(
+        _ flying: Flying, _ departure: Departure, _ effort: Coalescer<Wish, ImageResult>.Effort
+    ) async throws -> ImageResult {
         // Another flight may land between the look into the cache and this one's start.
         let (hit, flown) = try await download(flying, departure, effort)
         guard let download = flown else {
@@ -161,7 +178,8 @@ extension ImageManager {
         let arrival = arrival(of: download, flying)
         if let revived = try await revive(flying.standing, arrival) { return revived }
         let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
-        try await forgetChanged(by: whole)
+        // Whoever shares a download has not begun it.
+        try await forgetChanged(departure.changed + [flying.request.url], by: flying, keepsOwn: true)
         return held(try await keep(store(whole), departure), flying)
     }
 
@@ -211,7 +229,8 @@ extension ImageManager {
             note: { [monotonic = configuration.clock.monotonic] _ in
                 departure.flight?.noteProgress(at: monotonic(), since: departure.started, every: departure.interval)
             },
-            arrived: { departure.arrive() })
+            arrived: { departure.arrive() },
+            changed: { url in departure.use { $0.changed.append(url) } })
     }
 
     /// Sees to it, with the slot in hand, that nobody else brings the image.

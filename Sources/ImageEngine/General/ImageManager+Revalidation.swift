@@ -33,6 +33,7 @@ extension ImageManager {
             origin.http =
                 HTTPMetadata(
                     response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
+                    delay: download.delay,
                     isAlternative: ExactText(request.url) != ExactText(resource.url),
                     route: HTTPRoute(
                         download.route, wanted: request.cacheControl, at: clock.wallNow)
@@ -57,8 +58,10 @@ extension ImageManager {
             // A request that wants nothing kept says that of what comes, not of what is there.
             let route = HTTPRoute(download.route, wanted: nil, at: clock.wallNow)
             let merged =
-                metadata?.merging(response.fields, to: scope, at: clock.now, wall: clock.wallNow, route: route)
-                ?? HTTPMetadata(response.fields, to: scope, at: clock.now, wall: clock.wallNow, route: route)
+                metadata?.merging(
+                    response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
+                ?? HTTPMetadata(
+                    response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
             // What was noted about the image is still so.
             origin.http = ([merged.text] + ImageNotes.notes(in: old.http)).joined(separator: "\n")
             return origin
@@ -270,13 +273,15 @@ extension ImageManager {
         return arrival
     }
 
-    /// Forgets what is kept of a URL when its server has done something else there than to give it (RFC 9111, 4.4), if the
+    /// Forgets what is kept of URLs when their server has done something else there than to give it (RFC 9111, 4.4), if the
     /// request goes by HTTP.
-    func forgetChanged(by arrival: Arrival) async throws {
-        guard arrival.options.revalidate == .http, arrival.request.method != .get else { return }
-        let key = CacheKey(arrival.cache.resource(arrival.request.url).cacheKey)
-        if key == arrival.key { return }
-        _ = try await pool.run { try arrival.cache.remove(key, allVariants: true) }
+    ///
+    /// - Parameter keepsOwn: Whether what is kept under the request's own key is left for what has come to replace it.
+    func forgetChanged(_ urls: [String], by flying: Flying, keepsOwn: Bool) async throws {
+        guard flying.outgoing.options.revalidate == .http, flying.request.method != .get else { return }
+        let keys = urls.map { CacheKey(flying.cache.resource($0).cacheKey) }.filter { !keepsOwn || $0 != flying.key }
+        if keys.isEmpty { return }
+        try await pool.run { for key in keys { _ = try flying.cache.remove(key, allVariants: true) } }
     }
 
     /// What is to be stored of an answer.

@@ -53,7 +53,7 @@ enum HTTPDate {
     private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
     /// The form that servers must write today, `Sun, 06 Nov 1994 08:49:37 GMT`, taken by its places: several dates come
-    /// with each image. Nil for anything that is not exactly that; the day of the week says nothing new.
+    /// with each image. Nil for anything that is not exactly that, in letters of any case; the day of the week says nothing new.
     private static func preferred(_ text: [UInt8]) -> Int? {
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
         func number(_ place: Int, _ width: Int) -> Int? {
@@ -63,7 +63,7 @@ enum HTTPDate {
         }
         guard text.count == 29, text[..<3].allSatisfy(isLetter), text[3] == UInt8(ascii: ","),
             [4, 7, 11, 16, 25].allSatisfy({ text[$0] == 0x20 }), text[19] == UInt8(ascii: ":"), text[22] == text[19],
-            text[26...].elementsEqual("GMT".utf8),
+            text[26...].map({ $0 | 0x20 }).elementsEqual("gmt".utf8),
             let month = months.firstIndex(where: { zip($0.utf8, text[8..<11]).allSatisfy { $0 == $1 | 0x20 } }),
             let day = number(5, 2), let year = number(12, 4), let hour = number(17, 2), let minute = number(20, 2),
             let second = number(23, 2)

@@ -86,16 +86,17 @@ struct HTTPFreshness: Sendable, Equatable {
     /// For how many seconds an answer that is `age` seconds old has not been fresh any more.
     func staleness(age: Int) -> Int { max(0, Self.clamped(age) - lifetime) }
 
-    /// How old an answer is when it comes (RFC 9111, 4.2.3). The time that it took is not counted: it includes waiting for
-    /// a turn.
+    /// How old an answer is when it has come (RFC 9111, 4.2.3).
     ///
     /// - Parameters:
     ///   - date: Its `Date`.
-    ///   - moment: When it came; both in seconds since 1970.
-    static func initialAge(age: String?, date: Int?, at moment: Int) -> Int {
+    ///   - moment: When it had come; both in seconds since 1970.
+    ///   - delay: How many seconds it took from when it was asked for.
+    static func initialAge(age: String?, date: Int?, at moment: Int, delay: Int = 0) -> Int {
         // Repeated fields come joined: the first counts. One that is no number is ignored.
         let first = age?.split(separator: ",").first.map { $0.filter { !$0.isWhitespace } }
-        return max(CacheControl.seconds(first) ?? 0, date.map { span(from: $0, to: moment) } ?? 0)
+        let corrected = clamped(CacheControl.seconds(first) ?? 0) + clamped(delay)
+        return clamped(max(corrected, date.map { span(from: $0, to: moment) } ?? 0))
     }
 
     /// The seconds from one moment to a later one; 0 when it is not later.

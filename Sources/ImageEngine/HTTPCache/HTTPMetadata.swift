@@ -34,7 +34,7 @@ struct HTTPMetadata: Sendable, Equatable {
     ///   - route: What else limits its use.
     init(
         _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
-        isAlternative: Bool = false, route: HTTPRoute? = nil
+        delay: Int = 0, isAlternative: Bool = false, route: HTTPRoute? = nil
     ) {
         self.route = route
         receivedAt = moment
@@ -42,7 +42,7 @@ struct HTTPMetadata: Sendable, Equatable {
         self.isAlternative = isAlternative
         let date = fields["date"].flatMap(HTTPDate.seconds)
         self.date = date ?? wall
-        initialAge = HTTPFreshness.initialAge(age: fields["age"], date: date, at: wall)
+        initialAge = HTTPFreshness.initialAge(age: fields["age"], date: date, at: wall, delay: delay)
         cacheControl = Self.plain(fields["cache-control"], limit: 2048, otherwise: "no-cache")
         expires = Self.plain(fields["expires"], limit: 64, otherwise: "0")
         vary = Self.names(fields["vary"])
@@ -52,9 +52,10 @@ struct HTTPMetadata: Sendable, Equatable {
     /// The same entry after its server has said that it is still good: fields that came replace the old ones (RFC 9111,
     /// 3.2 and 4.3.4).
     func merging(
-        _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, route: HTTPRoute? = nil
+        _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, delay: Int = 0,
+        route: HTTPRoute? = nil
     ) -> HTTPMetadata {
-        let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall)
+        let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall, delay: delay)
         var merged = self
         merged.route = route
         merged.receivedAt = moment

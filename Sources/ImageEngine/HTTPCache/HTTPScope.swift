@@ -54,7 +54,10 @@ struct HTTPScope: Sendable, Equatable {
     /// The values of the fields that `Vary` names, in its order.
     func values(of names: [String]) -> String {
         names.map { name in
-            let value = fields[name] ?? added?[name] ?? ""
+            let sent = fields[name] ?? added?[name]
+            // One that is empty is another than none (RFC 9111, 4.1).
+            if sent?.isEmpty == true { return "\(name) empty" }
+            let value = sent ?? ""
             return "\(name) \(value.utf8.count) \(value)"
         }.joined(separator: "\n")
     }

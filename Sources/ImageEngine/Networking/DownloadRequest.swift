@@ -186,6 +186,8 @@ struct DownloadResponse: Sendable {
 
 /// A finished download.
 struct Download: Sendable {
+    /// How many whole seconds it took from when its last request was sent.
+    var delay = 0
     let response: DownloadResponse
     var body: DownloadedBody
     /// How many redirects led to it.

@@ -41,6 +41,11 @@ struct Exchange: Sendable {
     private var part: ResumePart?
     /// Credentials that were given besides those of the request.
     private var logins: [String] = []
+    /// When the last request of it was sent.
+    private var sent: Int?
+    /// Hears of each URL where a request that is no GET was not refused, whatever comes of it: what is kept of that is out of
+    /// date (RFC 9111, 4.4).
+    private let changed: @Sendable (_ url: String) -> Void
     /// Who has redirected it.
     private var route: [HTTPRoute.Redirect] = []
 
@@ -48,7 +53,7 @@ struct Exchange: Sendable {
         _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules, pulse: TransferPulse,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
         stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
-        report: @escaping @Sendable (DownloadProgress) -> Void
+        report: @escaping @Sendable (DownloadProgress) -> Void, changed: @escaping @Sendable (_ url: String) -> Void
     ) {
         self.transport = transport
         self.request = request
@@ -57,6 +62,7 @@ struct Exchange: Sendable {
         self.seat = seat
         self.stall = stall
         self.report = report
+        self.changed = changed
         host = request.host
         ending = DownloadReport(url: request.url)
         policy = RedirectPolicy(limit: request.limits.maxRedirects, source: request.url, mode: request.redirect)
@@ -216,6 +222,7 @@ struct Exchange: Sendable {
         download.redirects = ending.redirects
         download.route = route
         download.limits = request.limits
+        download.delay = sent.map { max(0, monotonicNanoseconds() - $0) / 1_000_000_000 } ?? 0
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
     }
@@ -284,6 +291,10 @@ struct Exchange: Sendable {
         ending.httpVersion = timing.httpVersion
         ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
+        sent = timing.sent
+        if hop.method != .get, let status = timing.status, (200..<400).contains(status) {
+            changed(route.isEmpty ? request.url : hop.url.text)
+        }
         // What a proxy reaches for us is taken for public.
         // Where a proxy dials for us, an address that is written out is what was reached; a name may be anybody's.
         let named = IPAddress(hop.url.host).map(transport.settings.classify)

@@ -15,6 +15,9 @@ extension ImageDownloader {
         /// Hears that the body has come, before anybody could begin to download it again.
         var arrived: @Sendable () -> Void = {}
 
+        /// Hears of each URL where something has been changed by a request that is no GET.
+        var changed: @Sendable (_ url: String) -> Void = { _ in }
+
         /// A report that this hears too.
         func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void) -> @Sendable (DownloadProgress) -> Void {
             { [note] progress in
@@ -68,7 +71,7 @@ extension ImageDownloader {
             giveBack(slot)
             return landing.end(.failure(CancellationError()))
         }
-        var exchange = exchange(sharing, slot, boarding.noting(report))
+        var exchange = exchange(sharing, slot, boarding.noting(report), boarding.changed)
         guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
             return landing.goOn { [self] in try await ride(sharing, slot, report, boarding) }
         }

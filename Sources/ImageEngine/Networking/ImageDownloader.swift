@@ -249,7 +249,9 @@ public final class ImageDownloader: Sendable {
         }
         try await boarding.later()
         let noting = boarding.noting(report)
-        let download = try await counted(within: sharing.request.limits) { try await perform(sharing, slot, noting) }
+        let download = try await counted(within: sharing.request.limits) {
+            try await perform(sharing, slot, noting, boarding.changed)
+        }
         boarding.arrived()
         return download
     }
@@ -271,24 +273,22 @@ public final class ImageDownloader: Sendable {
     }
 
     private func perform(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ changed: @escaping @Sendable (String) -> Void
     ) async throws -> Download {
-        guard let tape else { return try await transfer(sharing, slot, report) }
-        return try await tape.download(sharing.request, transport.spool) { try await transfer(sharing, slot, report) }
-    }
-
-    private func transfer(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
-    ) async throws -> Download {
-        try await transport.perform(exchange(sharing, slot, report))
+        let exchange = exchange(sharing, slot, report, changed)
+        guard let tape else { return try await transport.perform(exchange) }
+        return try await tape.download(sharing.request, transport.spool) { try await transport.perform(exchange) }
     }
 
     func exchange(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ changed: @escaping @Sendable (String) -> Void
     ) -> Exchange {
         Exchange(
             sharing.request, over: transport, rules: rules, pulse: sharing.pulse,
-            seat: { try await self.move(slot, to: $0) }, stall: { self.setStalled(slot, $0) }, report: report)
+            seat: { try await self.move(slot, to: $0) }, stall: { self.setStalled(slot, $0) }, report: report,
+            changed: changed)
     }
 
     // MARK: Slots

@@ -503,6 +503,7 @@ final class Transfer {
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         if hasHead || status >= 200 {
             timing.status = status
+            timing.sent = started + Int(seconds(CURLINFO_PRETRANSFER_TIME_T) * 1e9)
             timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
             timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
         }

@@ -77,7 +77,9 @@ struct HopTiming: Sendable {
     var dns = 0.0
     var connect = 0.0
     var tls = 0.0
-    /// When its answer began, in nanoseconds of the monotonic clock.
+    /// When it was sent, in nanoseconds of the monotonic clock.
+    var sent: Int?
+    /// When its answer began, likewise.
     var firstByte: Int?
     var isReused = false
     var httpVersion: String?

@@ -16,6 +16,7 @@ import Testing
     @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("Sunday, 06-Nov-94 08:49:37 GMT", true),
         ("Sun Nov  6 08:49:37 1994", true), ("sun nov 06 08:49:37 1994", true), ("MON, 06 nov 1994 08:49:37 GMT", true),
+        ("sun, 06 nov 1994 08:49:37 gmt", true),
         ("Sun, 06 Nov 1994 08:49:37 UTC", false), ("Sun, 06 Nov 94 08:49:37 GMT", false),
         ("Sun 06 Nov 1994 08:49:37 GMT", false), ("Sun, 06  Nov 1994 08:49:37 GMT", false),
         ("Sun, 06-Nov-1994 08:49:37 GMT", false), ("Sun, 06 Nov 1994 8:49:37 GMT", false),

@@ -108,4 +108,14 @@ import Testing
         let freshness = HTTPFreshness(cacheControl: control, expires: nil, date: Self.now, lastModified: nil)
         #expect(freshness.mayBeUsedAfterError(age: age) == isUsable)
     }
+
+    /// RFC 9111, 4.2.3: what it took counts where the server's clock does not tell.
+    @Test func timeOnTheWayIsPartOfTheAge() {
+        #expect(HTTPFreshness.initialAge(age: nil, date: nil, at: 1000, delay: 5) == 5)
+        #expect(HTTPFreshness.initialAge(age: "3", date: 998, at: 1000, delay: 4) == 7)
+        #expect(HTTPFreshness.initialAge(age: "3", date: 990, at: 1000, delay: 4) == 10)
+        #expect(HTTPFreshness.initialAge(age: "x", date: 2000, at: 1000, delay: -1) == 0)
+        let most = HTTPFreshness.clamped(.max)
+        #expect(HTTPFreshness.initialAge(age: "99999999999999999999", date: nil, at: 0, delay: .max) == most)
+    }
 }

@@ -67,6 +67,22 @@ import Testing
         #expect(metadata.age(at: Self.now - 100) == 10)
     }
 
+    /// RFC 9111, 4.1.
+    @Test func emptyFieldIsNotTheSameAsNone() {
+        let (none, empty) = (scope(), scope(["Foo": ""]))
+        for sent in [none, empty] {
+            let metadata = metadata(["vary": "foo"], sent)
+            #expect(metadata.suits(none) == (sent == none) && metadata.suits(empty) == (sent == empty))
+        }
+    }
+
+    @Test func timeOnTheWayIsPartOfTheAgeAlsoAfterConfirmation() {
+        let slow = HTTPMetadata([:], to: scope(), at: Self.now, wall: Self.now, delay: 5)
+        #expect(slow.age(at: Self.now + 1) == 6)
+        let confirmed = slow.merging(["age": "1"], to: scope(), at: Self.now + 9, wall: Self.now + 9, delay: 2)
+        #expect(confirmed.age(at: Self.now + 9) == 3)
+    }
+
     @Test func credentialsDecideWhomAnAnswerSuits() {
         let users = [
             scope(), scope([:], .bearer("a")), scope([:], .bearer("b")), scope([:], .basic(user: "a", password: "b")),

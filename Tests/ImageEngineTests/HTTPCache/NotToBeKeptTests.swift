@@ -106,6 +106,46 @@ import Testing
         #expect(engine.blobs.count == 3)
     }
 
+    /// RFC 9111, 4.4: whatever is made of the answer, under whichever key.
+    @Test(
+        arguments: [
+            "text", "empty", "cut", "large", "type", "status", "gone", "unfollowed", "integrity", "moved", "refused",
+        ],
+        [true, false])
+    func whatIsDoneAtAURLCountsAlsoWhenItsAnswerIsOfNoUse(_ way: String, hasOwnKey: Bool) async throws {
+        let picture = hollowPNG(width: 7, count: 4000)
+        let server = try LocalServer { request in
+            if request.path == "/b" { return .reply(404, [:], []) }
+            if request.method == "GET" { return .reply(200, ["Cache-Control": "max-age=3600"], picture) }
+            switch way {
+            case "text": return .reply(200, ["Content-Type": "text/plain"], Array("done".utf8))
+            case "empty": return .reply(204, [:], [])
+            case "cut": return Script.head(200, length: 4000).raw(Array(picture.prefix(2000))).closing()
+            case "status": return .reply(201, [:], picture)
+            case "gone", "unfollowed": return Script.reply(303, ["Location": "/b"], [])
+            case "moved": return Script.reply(307, ["Location": "/b"], [])
+            case "refused": return .reply(409, [:], [])
+            default: return .reply(200, ["Content-Type": "text/plain"], picture)
+            }
+        }
+        defer { server.stop() }
+        func load() async throws -> CacheType {
+            try await engine.image(server.url("/a")) { $0.revalidate = .http }.cacheType
+        }
+        #expect(try await load() == .none)
+        let error = await #expect(throws: ImageError.self) {
+            _ = try await engine.image(server.url("/a"), key: hasOwnKey ? "own" : nil) {
+                ($0.method, $0.revalidate) = (.post, .http)
+                if way == "large" { $0.maxBytes = 1000 }
+                if way == "type" { $0.acceptContentTypes = ["image/*"] }
+                if way == "status" { $0.validStatusCodes = [200] }
+                if way == "unfollowed" { $0.redirect = .none }
+                if way == "integrity" { $0.integrity = Integrity("sha256-" + String(repeating: "A", count: 43) + "=") }
+            }
+        }
+        #expect(try await load() == (way == "refused" ? .memory : .none), "\(String(describing: error))")
+    }
+
     @Test func partIsNoAnswerToWhoWantsTheWhole() async throws {
         let server = try LocalServer { request in
             let headers = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
