@@ -41,8 +41,8 @@ struct Exchange: Sendable {
     private var part: ResumePart?
     /// Credentials that were given besides those of the request.
     private var logins: [String] = []
-    /// When the last request of it was sent.
-    private var sent: Int?
+    /// How many nanoseconds its last request took from when it was sent.
+    private var delay = 0
     /// Hears of each URL where a request that is no GET was not refused, whatever comes of it: what is kept of that is out of
     /// date (RFC 9111, 4.4).
     private let changed: @Sendable (_ url: String) -> Void
@@ -79,6 +79,8 @@ struct Exchange: Sendable {
         /// The same with what the rules of its host add.
         fileprivate let sent: Hop
         fileprivate let uses: (server: Int, proxy: Int)
+        /// By the engine's clock.
+        fileprivate let started: Int
         fileprivate let question = OpenQuestion()
     }
 
@@ -141,12 +143,14 @@ struct Exchange: Sendable {
         try check(hop)
         let sent = transport.settings.dressed(hop, by: rules)
         for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
-        return Leg(hop: hop, sent: sent, uses: (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest)))
+        return Leg(
+            hop: hop, sent: sent, uses: (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest)),
+            started: transport.settings.now())
     }
 
     private mutating func step(_ outcome: HopOutcome, of leg: Leg) async throws -> Step {
         leg.question.withdraw()
-        note(outcome.timing, leg.hop)
+        note(outcome.timing, leg)
         switch outcome.kind {
         case .answer(let download): return .done(signed(download))
         case .unjudged(let download): return .done(signed(try await judged(download)))
@@ -183,7 +187,7 @@ struct Exchange: Sendable {
     mutating func answer(_ outcome: HopOutcome, to leg: Leg) -> Download? {
         guard case .answer(let download) = outcome.kind else { return nil }
         leg.question.withdraw()
-        note(outcome.timing, leg.hop)
+        note(outcome.timing, leg)
         end()
         return signed(download)
     }
@@ -222,7 +226,7 @@ struct Exchange: Sendable {
         download.redirects = ending.redirects
         download.route = route
         download.limits = request.limits
-        download.delay = sent.map { max(0, monotonicNanoseconds() - $0) / 1_000_000_000 } ?? 0
+        download.delay = delay / 1_000_000_000
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
     }
@@ -279,7 +283,11 @@ struct Exchange: Sendable {
         }
     }
 
-    private mutating func note(_ timing: HopTiming, _ hop: Hop) {
+    private mutating func note(_ timing: HopTiming, _ leg: Leg) {
+        let hop = leg.hop
+        // What the clocks of the engine have not seen pass has not passed.
+        let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
+        delay = max(0, min(onTheWay, transport.settings.now() - leg.started))
         ending.finalURL = hop.url.text
         ending.status = timing.status ?? ending.status
         ending.bytes = timing.bytes
@@ -291,7 +299,6 @@ struct Exchange: Sendable {
         ending.httpVersion = timing.httpVersion
         ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
-        sent = timing.sent
         if hop.method != .get, let status = timing.status, (200..<400).contains(status) {
             changed(route.isEmpty ? request.url : hop.url.text)
         }

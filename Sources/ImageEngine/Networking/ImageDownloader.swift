@@ -124,7 +124,9 @@ public final class ImageDownloader: Sendable {
         let hook = FinishHook()
         finishHook = hook
         tape = configuration.tape
-        transport = CurlTransport(configuration.transport(accept: accept), spool: spool) { hook.call($0) }
+        var settings = configuration.transport(accept: accept)
+        settings.now = now
+        transport = CurlTransport(settings, spool: spool) { hook.call($0) }
         var scheduler = Scheduler(queue: DownloadQueue())
         Self.apply(configuration, to: &scheduler, at: now())
         self.scheduler = Mutex(scheduler)

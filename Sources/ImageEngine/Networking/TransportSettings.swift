@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import Platform
 
 /// Whom to trust over TLS, and as whom to show up.
 public struct TLSSettings: Sendable, Hashable {
@@ -43,6 +44,8 @@ struct TransportSettings: Sendable {
     var resolve: @Sendable () -> [String] = { [] }
     /// The environment that names proxies.
     var variable: @Sendable (String) -> String? = { getenv($0).map { String(cString: $0) } }
+    /// The engine's clock: nanoseconds that never go back.
+    var now: @Sendable () -> Int = { monotonicNanoseconds() }
     /// For how many nanoseconds connections are kept when nothing is loaded.
     var idleSpan = 60_000_000_000
     /// Makes libcurl's handle for many transfers; nil when it has no memory, as in tests.
