@@ -111,12 +111,16 @@ static void weigh(int sent, int version, int type, const void *header, size_t si
     if (sent || type != SSL3_RT_HEADER || size < SSL3_RT_HEADER_LENGTH) return;
     hc_intake *intake = context;
     const unsigned char *bytes = header;
-    if (intake->connection != connection) {
-        intake->connection = connection;
-        intake->bytes = 0;
+    const unsigned count = sizeof intake->flows / sizeof *intake->flows;
+    unsigned place = 0;
+    while (place < count && intake->flows[place].connection != connection) place++;
+    if (place == count) {
+        place = intake->next++ % count;
+        intake->flows[place].connection = connection;
+        intake->flows[place].bytes = 0;
     }
-    intake->bytes += (size_t)bytes[3] << 8 | bytes[4];
-    if (intake->bytes <= intake->limit) return;
+    intake->flows[place].bytes += (size_t)bytes[3] << 8 | bytes[4];
+    if (intake->flows[place].bytes <= intake->limit) return;
     intake->is_exceeded = 1;
     // As if the server had said that it has nothing more to say.
     ssl.shut(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -126,6 +130,16 @@ static CURLcode watch(CURL *easy, void *context, void *intake) {
     ssl.watch(context, weigh);
     ssl.control(context, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, intake);
     return CURLE_OK;
+}
+void hc_begin_intake(hc_intake *intake) {
+    memset(intake->flows, 0, sizeof intake->flows);
+    intake->is_exceeded = 0;
+}
+void hc_take_off(hc_intake *intake, size_t count) {
+    for (unsigned place = 0; place < sizeof intake->flows / sizeof *intake->flows; place++) {
+        size_t *bytes = &intake->flows[place].bytes;
+        *bytes -= count < *bytes ? count : *bytes;
+    }
 }
 void hc_set_intake(CURL *easy, hc_intake *intake) {
     if (!ssl.watch || !ssl.control || !ssl.shut) return;

@@ -78,6 +78,8 @@ public final class HTTP2Server: Sendable {
             "older-at-once": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 13)),
             "drained": lambda stream: good(stream) if stream == 1 else frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)),
             "drained-and-closed": lambda stream: good(stream) + frame(GOAWAY, 0, 0, struct.pack(">II", stream, 0)) + b"close",
+            "drained-vaguely": lambda stream: good(stream) + frame(GOAWAY, 0, 0, struct.pack(">II", 0x7FFFFFFF, 0)) + b"close",
+            "closed-after": lambda stream: good(stream) + b"close",
             "takes-nothing": lambda stream: frame(GOAWAY, 0, 0, struct.pack(">II", 0, 0)) + b"close",
             "refused": lambda stream: frame(RESET, 0, stream, struct.pack(">I", 7)),
             "nothing": lambda stream: frame(HEADERS, 5, stream, head()),

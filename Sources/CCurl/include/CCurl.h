@@ -30,16 +30,24 @@ int hc_socket(const struct curl_sockaddr *address);
 /// Sets who closes sockets that `hc_set_judges` had made; it is asked even after the handle is gone.
 CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *context);
 void hc_close(int socket);
-/// What has been read from a secure connection without a break, less what was taken off by who had any of it.
+/// What has been read from secure connections, less what was taken off by who had any of it.
 typedef struct {
-    /// The connection; to be compared alone, for it may be gone.
-    const void *connection;
-    size_t bytes;
-    /// With more than this, the connection is closed.
+    /// Those that were read from last; through a proxy over https two are read in turns. To be compared alone, for they may be
+    /// gone.
+    struct {
+        const void *connection;
+        size_t bytes;
+    } flows[4];
+    unsigned next;
+    /// With more bytes than this, a connection is closed.
     size_t limit;
     /// Whether one was.
     int is_exceeded;
 } hc_intake;
+/// Counts anew.
+void hc_begin_intake(hc_intake *intake);
+/// Takes off what was of use, wherever it came from.
+void hc_take_off(hc_intake *intake, size_t count);
 /// Has the bytes counted that come over the connection which this handle opens, as long as that lives. Over HTTP/2 libcurl
 /// reads on as long as there are frames that are of no use to anybody, and nothing else has its turn.
 void hc_set_intake(CURL *easy, hc_intake *intake);

@@ -31,7 +31,7 @@ final class HeldOriginals: Sendable {
     /// How many there are.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// The result, which is found as what was wished for as long as anybody has a copy of it.
+    /// The result, which is found as what was wished for as long as there is a copy of what this returns.
     func holding(_ result: ImageResult, for wish: ImageManager.Wish) -> ImageResult {
         var held = result
         held.hold = state.withLock { state in
@@ -43,13 +43,12 @@ final class HeldOriginals: Sendable {
         return held
     }
 
-    /// What is held for a wish.
+    /// What is held for a wish. Whoever has it from here holds it no longer than the one who loaded it, or it would never
+    /// be loaded anew.
     func result(for wish: ImageManager.Wish) -> ImageResult? {
         // Not let go of under the lock, for it may be the last reference.
-        guard let hold = state.withLock({ $0.entries[wish]?.hold }) else { return nil }
-        var held = hold.result
-        held.hold = hold
-        return held
+        let hold = state.withLock { $0.entries[wish]?.hold }
+        return hold?.result
     }
 
     private func forget(_ wish: ImageManager.Wish, _ number: Int) {
@@ -65,5 +64,6 @@ extension ImageManager.Flying {
         let options = outgoing.options
         return options.cacheMemoryOnly && !options.keepsInMemory && !options.forceRefresh && options.merges
             && (options.revalidate ?? .never) == .never && standing == nil && request.delegates == nil
+            && request.method == .get
     }
 }

@@ -28,6 +28,8 @@ extension ImageManager {
             var hit: ImageCache.Hit?
             /// The URLs where something has been changed.
             var changed: [String] = []
+            /// Whether nobody asks for those any more.
+            var isOver = false
         }
 
         fileprivate init(
@@ -55,6 +57,14 @@ extension ImageManager {
 
         /// Where a request that is no GET has changed something.
         fileprivate var changed: [String] { state.withLock { $0.changed } }
+
+        /// The same for the last time.
+        fileprivate func end() -> [String] {
+            state.withLock { state in
+                state.isOver = true
+                return state.changed
+            }
+        }
 
         /// Whether another one of this process is about to store what this one would download.
         fileprivate var isForestalled: Bool {
@@ -143,9 +153,12 @@ extension ImageManager {
     func departure(of flying: Flying) -> Departure {
         let options = flying.outgoing.options
         // What is not to be found afterwards is not worth waiting for.
-        let isAlone = options.forceRefresh || options.fromMemoryCacheOrRefresh
+        let isAlone =
+            options.forceRefresh || options.fromMemoryCacheOrRefresh
+            || options.cacheMemoryOnly && !options.keepsInMemory
         return Departure(
-            identity: isAlone ? nil : flying.request.flight(to: flying.key), isForOthers: !options.cacheMemoryOnly,
+            identity: isAlone ? nil : flying.request.flight(to: flying.key, inMemory: options.cacheMemoryOnly),
+            isForOthers: !options.cacheMemoryOnly,
             among: flying.cache.flights,
             merges: options.merges, from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
     }
@@ -159,7 +172,7 @@ extension ImageManager {
             return try await flyOnce(flying, departure, effort)
         } catch {
             // What has come does not replace what is there.
-            try? await forgetChanged(departure.changed, by: flying, keepsOwn: false)
+            try? await forgetChanged(departure.end(), by: flying, keepsOwn: false)
             throw error
         }
     }
@@ -179,7 +192,8 @@ extension ImageManager {
         if let revived = try await revive(flying.standing, arrival) { return revived }
         let whole = try await modified(wholeArrival(arrival, effort.priority, effort.report))
         // Whoever shares a download has not begun it.
-        try await forgetChanged(departure.changed + [flying.request.url], by: flying, keepsOwn: true)
+        let own = flying.request.method == .get ? [] : [flying.request.url]
+        try await forgetChanged(departure.changed + own, by: flying, keepsOwn: true)
         return held(try await keep(store(whole), departure), flying)
     }
 
@@ -230,7 +244,22 @@ extension ImageManager {
                 departure.flight?.noteProgress(at: monotonic(), since: departure.started, every: departure.interval)
             },
             arrived: { departure.arrive() },
-            changed: { url in departure.use { $0.changed.append(url) } })
+            changed: { [self] in noteChange(at: $0, isAnswer: $1, flying, departure) })
+    }
+
+    /// Takes note of a URL where something has been changed; forgets what is kept of it when the one has left who began that.
+    private func noteChange(at url: String, isAnswer: Bool, _ flying: Flying, _ departure: Departure) {
+        let isOver = departure.use { state in
+            if !state.isOver { state.changed.append(url) }
+            return state.isOver
+        }
+        guard isOver else { return }
+        unawaited.begin()
+        pool.submit { [self] in
+            // Others may wait for the answer, which replaces it.
+            try? forget([url], changedBy: flying, keepsOwn: isAnswer)
+            unawaited.end()
+        }
     }
 
     /// Sees to it, with the slot in hand, that nobody else brings the image.

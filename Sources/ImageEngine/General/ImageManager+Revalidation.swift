@@ -278,10 +278,15 @@ extension ImageManager {
     ///
     /// - Parameter keepsOwn: Whether what is kept under the request's own key is left for what has come to replace it.
     func forgetChanged(_ urls: [String], by flying: Flying, keepsOwn: Bool) async throws {
-        guard flying.outgoing.options.revalidate == .http, flying.request.method != .get else { return }
-        let keys = urls.map { CacheKey(flying.cache.resource($0).cacheKey) }.filter { !keepsOwn || $0 != flying.key }
-        if keys.isEmpty { return }
-        try await pool.run { for key in keys { _ = try flying.cache.remove(key, allVariants: true) } }
+        if urls.isEmpty { return }
+        try await pool.run { [self] in try forget(urls, changedBy: flying, keepsOwn: keepsOwn) }
+    }
+
+    /// The same on a thread that may wait.
+    func forget(_ urls: [String], changedBy flying: Flying, keepsOwn: Bool) throws {
+        guard flying.outgoing.options.revalidate == .http else { return }
+        let keys = Set(urls.map { CacheKey(flying.cache.resource($0).cacheKey) })
+        for key in keys where !keepsOwn || key != flying.key { _ = try flying.cache.remove(key, allVariants: true) }
     }
 
     /// What is to be stored of an answer.

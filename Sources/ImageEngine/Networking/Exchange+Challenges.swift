@@ -6,13 +6,18 @@ extension Exchange {
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = hop.authorization, hop.scheme == nil { return true }
         // What a delegate leaves as it is shall be judged, not answered.
-        return !leavesChallenges && (hop.digest ?? hop.proxyLogin?.digest) != nil && renewals < Self.challengeLimit
+        return !leavesChallenges && hop.digest != nil && renewals < Self.challengeLimit
+    }
+
+    /// Whether a proxy's wish for a digest is answered without anybody who is asked.
+    func answersProxy(_ hop: Hop) -> Bool {
+        if request.limits.takesChallenges || leavesChallenges { return false }
+        return hop.proxyLogin?.digest != nil && renewals < Self.challengeLimit || ownProxyLogin(hop) != nil
     }
 
     /// The proxy of a request with the credentials in its URL, as long as they have been sent in the usual way alone.
-    func ownProxyLogin(_ hop: Hop) -> (proxy: String, credentials: Authorization)? {
-        guard hop.proxyLogin == nil, !request.limits.takesChallenges,
-            let proxy = transport.settings.proxies.proxy(for: hop.url),
+    private func ownProxyLogin(_ hop: Hop) -> (proxy: String, credentials: Authorization)? {
+        guard let proxy = transport.settings.proxies.proxy(for: hop.url), hop.proxyLogin?.proxy != proxy,
             let credentials = ProxyTable.credentials(in: proxy)
         else { return nil }
         return (proxy, credentials)

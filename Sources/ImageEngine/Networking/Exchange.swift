@@ -44,8 +44,8 @@ struct Exchange: Sendable {
     /// How many nanoseconds its last request took from when it was sent.
     private var delay = 0
     /// Hears of each URL where a request that is no GET was not refused, whatever comes of it: what is kept of that is out of
-    /// date (RFC 9111, 4.4).
-    private let changed: @Sendable (_ url: String) -> Void
+    /// date (RFC 9111, 4.4). Whether there is an answer says whether something may come to replace it.
+    private let changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void
     /// Who has redirected it.
     private var route: [HTTPRoute.Redirect] = []
 
@@ -53,7 +53,8 @@ struct Exchange: Sendable {
         _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules, pulse: TransferPulse,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
         stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
-        report: @escaping @Sendable (DownloadProgress) -> Void, changed: @escaping @Sendable (_ url: String) -> Void
+        report: @escaping @Sendable (DownloadProgress) -> Void,
+        changed: @escaping @Sendable (_ url: String, _ isAnswer: Bool) -> Void
     ) {
         self.transport = transport
         self.request = request
@@ -150,7 +151,7 @@ struct Exchange: Sendable {
 
     private mutating func step(_ outcome: HopOutcome, of leg: Leg) async throws -> Step {
         leg.question.withdraw()
-        note(outcome.timing, leg)
+        note(outcome, leg)
         switch outcome.kind {
         case .answer(let download): return .done(signed(download))
         case .unjudged(let download): return .done(signed(try await judged(download)))
@@ -187,7 +188,7 @@ struct Exchange: Sendable {
     mutating func answer(_ outcome: HopOutcome, to leg: Leg) -> Download? {
         guard case .answer(let download) = outcome.kind else { return nil }
         leg.question.withdraw()
-        note(outcome.timing, leg)
+        note(outcome, leg)
         end()
         return signed(download)
     }
@@ -260,7 +261,7 @@ struct Exchange: Sendable {
             isAlone: staleConnections >= Self.staleLimit,
             headerAllowance: Transfer.headerLimit - headerBytes,
             origin: origin, answersChallenges: answersChallenges(leg.sent),
-            answersProxy: ownProxyLogin(leg.sent) != nil, part: part, login: login,
+            answersProxy: answersProxy(leg.sent), part: part, login: login,
             spool: transport.spool,
             ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
     }
@@ -283,8 +284,8 @@ struct Exchange: Sendable {
         }
     }
 
-    private mutating func note(_ timing: HopTiming, _ leg: Leg) {
-        let hop = leg.hop
+    private mutating func note(_ outcome: HopOutcome, _ leg: Leg) {
+        let (timing, hop) = (outcome.timing, leg.hop)
         // What the clocks of the engine have not seen pass has not passed.
         let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
         delay = max(0, min(onTheWay, transport.settings.now() - leg.started))
@@ -300,7 +301,13 @@ struct Exchange: Sendable {
         ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
         if hop.method != .get, let status = timing.status, (200..<400).contains(status) {
-            changed(route.isEmpty ? request.url : hop.url.text)
+            let isAnswer =
+                switch outcome.kind {
+                case .answer, .unjudged: true
+                default: false
+                }
+            if route.isEmpty { changed(request.url, isAnswer) }
+            changed(hop.url.text, isAnswer)
         }
         // What a proxy reaches for us is taken for public.
         // Where a proxy dials for us, an address that is written out is what was reached; a name may be anybody's.

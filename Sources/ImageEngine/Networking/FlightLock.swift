@@ -229,8 +229,11 @@ struct FlightPatience {
 extension DownloadRequest {
     /// What the flights of two processes have in common when they would bring the same to the same place: everything that
     /// is sent, so that nobody waits for what is fetched with other credentials.
-    func flight(to key: CacheKey) -> Digest {
+    ///
+    /// - Parameter inMemory: Whether it goes to memory alone, where those who want a file do not find it.
+    func flight(to key: CacheKey, inMemory: Bool = false) -> Digest {
         var fields = [key.key, key.identifier, webURL.text]
+        if inMemory { fields += ["MEMORY"] }
         switch authorization ?? webURL.credentials {
         case .basic(let user, let password): fields += ["basic", user, password]
         case .bearer(let token): fields += ["bearer", token]

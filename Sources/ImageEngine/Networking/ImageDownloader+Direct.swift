@@ -16,7 +16,7 @@ extension ImageDownloader {
         var arrived: @Sendable () -> Void = {}
 
         /// Hears of each URL where something has been changed by a request that is no GET.
-        var changed: @Sendable (_ url: String) -> Void = { _ in }
+        var changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
 
         /// A report that this hears too.
         func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void) -> @Sendable (DownloadProgress) -> Void {

@@ -276,7 +276,7 @@ public final class ImageDownloader: Sendable {
 
     private func perform(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ changed: @escaping @Sendable (String) -> Void
+        _ changed: @escaping @Sendable (String, Bool) -> Void
     ) async throws -> Download {
         let exchange = exchange(sharing, slot, report, changed)
         guard let tape else { return try await transport.perform(exchange) }
@@ -285,7 +285,7 @@ public final class ImageDownloader: Sendable {
 
     func exchange(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ changed: @escaping @Sendable (String) -> Void
+        _ changed: @escaping @Sendable (String, Bool) -> Void
     ) -> Exchange {
         Exchange(
             sharing.request, over: transport, rules: rules, pulse: sharing.pulse,

@@ -48,6 +48,8 @@ final class Transfer {
     var lacksDescriptors = false
     /// Whether there is a connection to ask over.
     private(set) var isConnected = false
+    /// When the request was sent.
+    private var sent: Int?
     /// Whether the connection held bytes before anything was asked over it.
     private var isStale = false
     private var reached: AddressClass?
@@ -128,6 +130,7 @@ final class Transfer {
     /// request: libcurl 7.88 to 8.0 does not look.
     func mayUse(_ ends: OpenSockets.Ends) -> Bool {
         isConnected = true
+        sent = monotonicNanoseconds()
         guard !order.hop.url.isSecure else { return true }
         isStale = book.sockets.hasUnaskedInput(over: ends)
         return !isStale
@@ -475,8 +478,8 @@ final class Transfer {
     /// no more requests over it (GOAWAY, RFC 9113, 6.8), or has closed it (RFC 9112, 9.3.1). Over HTTP/1.1 libcurl sends it
     /// again by itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
-        [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code) && !hasAnswered && order.hop.method == .get
-            && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
+        [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
+            && order.hop.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
     }
 
     /// Ends the transfer with an error. libcurl's handle must still be as it was.
@@ -503,7 +506,7 @@ final class Transfer {
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         if hasHead || status >= 200 {
             timing.status = status
-            timing.sent = started + Int(seconds(CURLINFO_PRETRANSFER_TIME_T) * 1e9)
+            timing.sent = sent
             timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
             timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
         }

@@ -15,7 +15,11 @@ final class TransferBook {
     /// the body has; one that sends nothing but frames without content would keep the thread for ever.
     private static let uselessLimit = 16 << 20
 
-    init() { intake.initialize(to: hc_intake(connection: nil, bytes: 0, limit: Self.uselessLimit, is_exceeded: 0)) }
+    init() {
+        var empty = hc_intake()
+        empty.limit = Self.uselessLimit
+        intake.initialize(to: empty)
+    }
 
     deinit { intake.deallocate() }
 
@@ -26,10 +30,10 @@ final class TransferBook {
     func watch(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
 
     /// Takes note of what was of use.
-    func used(_ count: Int) { intake.pointee.bytes -= min(intake.pointee.bytes, count) }
+    func used(_ count: Int) { hc_take_off(intake, count) }
 
     /// Begins a turn of the thread.
-    func beginTurn() { (intake.pointee.bytes, intake.pointee.is_exceeded) = (0, 0) }
+    func beginTurn() { hc_begin_intake(intake) }
 
     /// Has a head judged when libcurl has read it.
     func note(_ transfer: Transfer) { heads.append(transfer) }

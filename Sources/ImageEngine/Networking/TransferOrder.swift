@@ -18,7 +18,7 @@ struct TransferOrder: Sendable {
     let origin: AddressClass?
     /// Whether a server that wants credentials is told of, instead of judged.
     let answersChallenges: Bool
-    /// Whether there are credentials for a proxy that wants them by digest, and has not got them yet.
+    /// Whether a proxy that wants a digest is told of, whoever else is asked.
     let answersProxy: Bool
     /// The body that was begun earlier, by whomever.
     let part: ResumePart?
@@ -35,7 +35,7 @@ struct TransferOrder: Sendable {
 
     /// Whether a challenge is told of, instead of judged.
     func answers(status: Int, _ challenges: ChallengeList) -> Bool {
-        answersChallenges || answersProxy && status == 407 && challenges.wantsDigest
+        answersChallenges || answersProxy && status == 407 && challenges.digest != nil
     }
 
     /// What was begun earlier with the same credentials, and may be gone on with.

@@ -100,7 +100,7 @@ import Testing
         let web = try web()
         defer { web.stop() }
         let request = try DownloadRequest(url: web.url("/a"), options: ImageOptions())
-        let identity = request.flight(to: CacheKey(web.url("/a")))
+        let identity = request.flight(to: CacheKey(web.url("/a")), inMemory: inMemory)
         flights.noteArrival(identity)
         #expect(try await engine.image(web.url("/a")) { $0.merges = false }.cacheType == .none)
         _ = try engine.cache.clear()

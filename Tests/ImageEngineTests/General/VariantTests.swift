@@ -98,12 +98,21 @@ import Testing
         }
         try await eventually("that wants one of its own") { server.requests.count == 2 }
         #expect(engine.manager.heldOriginals.count == 1)
+        let asked = Task {
+            try await image([try blur(4)]) { ($0.cacheOriginalImage, $0.method, $0.body) = (false, .post, [1]) }
+        }
+        try await eventually("it waits for a worker, as the one before") { engine.manager.codec.waitingCount == 2 }
+        let askedAgain = Task {
+            try await image([try blur(5)]) { ($0.cacheOriginalImage, $0.method, $0.body) = (false, .post, [1]) }
+        }
+        try await eventually("what is no GET is sent again") { server.requests.count == 4 }
         try standIn.open()
+        for task in [asked, askedAgain] { _ = try await task.value }
         for task in [first, same, other, afresh] { #expect(try await task.value.record.header.width == 3) }
         try await eventually("nothing is left of it") { engine.manager.heldOriginals.count == 0 }
         #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
         _ = try await image([try blur(3)]) { $0.cacheOriginalImage = false }
-        #expect(server.requests.count == 3)
+        #expect(server.requests.count == 5)
     }
 
     @Test func theLastWhoLeavesEndsTheWorkAndNobodyElse() async throws {

@@ -146,6 +146,33 @@ import Testing
         #expect(try await load() == (way == "refused" ? .memory : .none), "\(String(describing: error))")
     }
 
+    /// The same when nobody waits for the answer any more.
+    @Test func whatIsDoneAtAURLCountsAlsoWhenItIsCancelled() async throws {
+        let (gate, picture) = (Gate(), hollowPNG(width: 7, count: 4000))
+        let server = try LocalServer { request in
+            if request.method == "GET" { return .reply(200, ["Cache-Control": "max-age=3600"], picture) }
+            return Script.head(200, length: 4000).raw(Array(picture.prefix(2000))).waiting(for: gate).closing()
+        }
+        defer { server.stop() }
+        defer { gate.open() }
+        func load() async throws -> CacheType {
+            try await engine.image(server.url("/a")) { $0.revalidate = .http }.cacheType
+        }
+        #expect(try await load() == .none)
+        let progress = Gathered<DownloadProgress>()
+        let change = Task {
+            try await engine.image(
+                server.url("/a"), key: "own", { ($0.method, $0.revalidate) = (.post, .http) },
+                report: { progress.add($0) })
+        }
+        try await eventually("the answer has begun") { progress.all.contains { $0.received > 0 } }
+        change.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await change.value }
+        try await eventually("it is forgotten") { [engine] in
+            try engine.cache.cacheType(for: CacheKey(server.url("/a")), burst: 0, mayWait: true) == CacheType.none
+        }
+    }
+
     @Test func partIsNoAnswerToWhoWantsTheWhole() async throws {
         let server = try LocalServer { request in
             let headers = ["Cache-Control": "max-age=60", "ETag": "\"1\""]

@@ -64,14 +64,15 @@ import Testing
     }
 
     /// As servers do at the limit of what they take over one connection: those that were on their way are asked for again.
-    @Test func connectionThatClosesAfterEachAnswerIsNoFailure() async throws {
+    @Test(arguments: ["drained-and-closed", "drained-vaguely", "closed-after"])
+    func connectionThatClosesAfterEachAnswerIsNoFailure(_ way: String) async throws {
         let server = try await HTTP2Server(certificate, picture: picture, in: folder)
         defer { server.stop() }
         let engine = try engine { $0.maxDownloadsPerHost = 12 }
         try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
             for number in 0..<48 {
                 group.addTask {
-                    try await engine.image(server.url("drained-and-closed", "/\(number)"), bytes: true).bytes
+                    try await engine.image(server.url(way, "/\(number)"), bytes: true).bytes
                 }
             }
             for try await bytes in group { #expect(bytes == picture) }
@@ -112,7 +113,9 @@ import Testing
         }
         try await eventually("no part is left") { engine.partials.isEmpty }
         let reset = try await engine.failure(server.url("reset", "/b"))
-        #expect(reset?.description.contains("CANCEL") == true, "what it said is told: \(reset as Any)")
+        // libcurl knows what it said only if that came with the body.
+        let told = ["CANCEL", "before the end of the body"].contains { reset?.description.contains($0) == true }
+        #expect(told, "\(reset as Any)")
     }
 
     /// C1: libcurl reads on as long as there are frames, and all transfers share its thread.
