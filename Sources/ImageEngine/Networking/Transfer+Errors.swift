@@ -36,9 +36,8 @@ extension Transfer {
             return .headersTooLong(source: request.url)
         case CURLE_RECV_ERROR where failure.contains("chunked-encoding"), CURLE_WEIRD_SERVER_REPLY,
             CURLE_BAD_FUNCTION_ARGUMENT:
-            let detail = failureDetail.map { ": " + $0 } ?? ""
             return .connectionFailed(
-                url: request.url, reason: "what the server sends is no well-formed HTTP\(detail).")
+                url: request.url, reason: "what the server sends is no well-formed HTTP\(failureTail).")
         // There is no other file that libcurl reads.
         case CURLE_READ_ERROR where settings.netrc != nil:
             let file = settings.netrc ?? ""
@@ -53,10 +52,9 @@ extension Transfer {
                 url: request.url,
                 reason: "the name of the proxy\(place) cannot be resolved, or its URL is not well-formed.")
         case CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            let detail = failureDetail.map { ": " + $0 } ?? ""
             return .connectionFailed(
                 url: request.url,
-                reason: "the server ended the connection, or what it sends is no well-formed HTTP/2\(detail).")
+                reason: "the server ended the connection, or what it sends is no well-formed HTTP/2\(failureTail).")
         case CURLE_PARTIAL_FILE:
             return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
         default: return .connectionFailed(url: request.url, reason: reason)
@@ -69,8 +67,7 @@ extension Transfer {
         guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
         switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {
         case 0 where code.rawValue == 97:
-            let detail = failureDetail.map { ": " + $0 } ?? ""
-            return .connectionFailed(url: request.url, reason: "the proxy does not connect to the host\(detail).")
+            return .connectionFailed(url: request.url, reason: "the proxy does not connect to the host\(failureTail).")
         case 407: return .invalidStatusCode(407, url: request.url)
         case let status where status >= 300:
             return .connectionFailed(
@@ -89,10 +86,10 @@ extension Transfer {
     /// What libcurl says of the failure beside its code.
     var failure: String { String(cString: failureText) }
 
-    /// The same, if it says anything, as a part of a sentence.
-    var failureDetail: String? {
+    /// The same behind a colon, as the end of a sentence; nothing if it says nothing.
+    var failureTail: String {
         var text = failure.excerpt
         while text.hasSuffix(".") || text.hasSuffix("\n") { text.removeLast() }
-        return text.isEmpty ? nil : text
+        return text.isEmpty ? "" : ": " + text
     }
 }

@@ -29,7 +29,6 @@ extension Transfer {
         hc_set_judges(easy, openSocket, beforeRequest, context)
         // The book lives as long as the transport's thread, and so longer than every connection.
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
-        book.watch(easy)
         configureHeaders()
         if order.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if hop.method != .get { configureBody() }
@@ -128,6 +127,7 @@ extension Transfer {
     }
 
     private func configureProxyTLS(_ proxy: String) {
+        book.watch(easy)
         hc_set_long(easy, CURLOPT_PROXY_SSLVERSION, Self.oldestTLS)
         if let file = settings.tls.caFile { hc_set_string(easy, CURLOPT_PROXY_CAINFO, file) }
         let host = ProxyTable.host(of: proxy)
@@ -142,6 +142,7 @@ extension Transfer {
 
     private func configureTLS() {
         let tls = settings.tls
+        book.watch(easy)
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
         if let certificate = settings.certificate(for: order.hop) {

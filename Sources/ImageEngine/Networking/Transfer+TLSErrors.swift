@@ -24,7 +24,7 @@ extension Transfer {
             if isCutOff {
                 return .connectionFailed(url: request.url, reason: "the connection broke off in the handshake of TLS.")
             }
-            return failed("\(String(cString: hc_easy_strerror(code)))\(failureDetail.map { ": " + $0 } ?? "").")
+            return failed("\(String(cString: hc_easy_strerror(code)))\(failureTail).")
         case CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
             return failed("\(String(cString: hc_easy_strerror(code))).")
         default: return nil

@@ -68,6 +68,49 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    // MARK: Originals that no cache keeps
+
+    /// it is not loaded again for what comes while it is worked on, though no cache keeps it.
+    @Test func anOriginalThatIsNotKeptIsThereAsLongAsItIsWorkedOn() async throws {
+        try standIn.set(.wait)
+        func blur(_ radius: Double) throws -> ImageProcessor { .blur(try Blur(radius: radius)) }
+        func image(
+            _ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void
+        ) async throws -> ImageResult {
+            try await engine.image(url) {
+                ($0.recipe.processors, $0.cacheOriginalImage) = (steps, false)
+                change(&$0)
+            }
+        }
+        func begin(_ steps: [ImageProcessor]) -> Task<ImageResult, any Error> {
+            Task { try await image(steps) { _ in } }
+        }
+        let first = begin([.blackWhite])
+        try await eventually("it is worked on") { standIn.requests.count == 1 }
+        let same = begin([.blackWhite])
+        try await eventually("it waits for the same") { engine.manager.statistics.merged == 1 }
+        let other = begin([try blur(1)])
+        try await eventually("that is worked on, too") { standIn.requests.count == 2 }
+        let afresh = Task { try await image([try blur(2)]) { $0.forceRefresh = true } }
+        try await eventually("that wants one of its own") { server.requests.count == 2 }
+        #expect(engine.manager.heldOriginals.count == 1)
+        let asked = Task {
+            try await image([try blur(4)]) { ($0.method, $0.body) = (.post, [1]) }
+        }
+        try await eventually("it waits for a worker, as the one before") { engine.manager.codec.waitingCount == 2 }
+        let askedAgain = Task {
+            try await image([try blur(5)]) { ($0.method, $0.body) = (.post, [1]) }
+        }
+        try await eventually("what is no GET is sent again") { server.requests.count == 4 }
+        try standIn.open()
+        for task in [asked, askedAgain] { _ = try await task.value }
+        for task in [first, same, other, afresh] { #expect(try await task.value.record.header.width == 3) }
+        try await eventually("nothing is left of it") { engine.manager.heldOriginals.count == 0 }
+        #expect(try hasOriginal() == false)
+        _ = try await image([try blur(3)]) { _ in }
+        #expect(server.requests.count == 5)
+    }
+
     // MARK: Originals that are the answer
 
     @Test(arguments: [true, false], [true, false])

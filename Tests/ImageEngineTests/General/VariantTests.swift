@@ -81,40 +81,6 @@ import Testing
         #expect(passes == 1)
     }
 
-    /// nor is it loaded again for what comes while it is worked on, though no cache keeps it.
-    @Test func anOriginalThatIsNotKeptIsThereAsLongAsItIsWorkedOn() async throws {
-        try standIn.set(.wait)
-        func begin(_ steps: [ImageProcessor]) -> Task<ImageResult, any Error> {
-            Task { try await image(steps) { $0.cacheOriginalImage = false } }
-        }
-        let first = begin([.blackWhite])
-        try await eventually("it is worked on") { standIn.requests.count == 1 }
-        let same = begin([.blackWhite])
-        try await eventually("it waits for the same") { engine.manager.statistics.merged == 1 }
-        let other = begin([try blur()])
-        try await eventually("that is worked on, too") { standIn.requests.count == 2 }
-        let afresh = Task {
-            try await image([try blur(2)]) { ($0.cacheOriginalImage, $0.forceRefresh) = (false, true) }
-        }
-        try await eventually("that wants one of its own") { server.requests.count == 2 }
-        #expect(engine.manager.heldOriginals.count == 1)
-        let asked = Task {
-            try await image([try blur(4)]) { ($0.cacheOriginalImage, $0.method, $0.body) = (false, .post, [1]) }
-        }
-        try await eventually("it waits for a worker, as the one before") { engine.manager.codec.waitingCount == 2 }
-        let askedAgain = Task {
-            try await image([try blur(5)]) { ($0.cacheOriginalImage, $0.method, $0.body) = (false, .post, [1]) }
-        }
-        try await eventually("what is no GET is sent again") { server.requests.count == 4 }
-        try standIn.open()
-        for task in [asked, askedAgain] { _ = try await task.value }
-        for task in [first, same, other, afresh] { #expect(try await task.value.record.header.width == 3) }
-        try await eventually("nothing is left of it") { engine.manager.heldOriginals.count == 0 }
-        #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
-        _ = try await image([try blur(3)]) { $0.cacheOriginalImage = false }
-        #expect(server.requests.count == 5)
-    }
-
     @Test func theLastWhoLeavesEndsTheWorkAndNobodyElse() async throws {
         try standIn.set(.hang)
         let tasks = (0..<2).map { _ in Task { try await image([.blackWhite]) } }
