@@ -16,12 +16,15 @@ enum ImageSource: Sendable {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw .invalidURL(url, reason: "It has no scheme; http, https, file and data are understood.")
         }
-        let scheme = url[..<colon].lowercased()
-        let rest = url[url.index(after: colon)...]
+        let scheme = String(url[..<colon]).quicklyLowercased
+        let rest = url[url.utf8.index(after: colon)...]
         switch scheme {
         case "http", "https":
-            let host = rest.dropFirst(2).prefix { !"/?#".contains($0) }
-            guard rest.hasPrefix("//"), !host.isEmpty else { throw .invalidURL(url, reason: "It names no host.") }
+            // By bytes: every image is asked for so.
+            let first = rest.utf8.dropFirst(2).first
+            guard rest.utf8.starts(with: "//".utf8), let first, !"/?#".utf8.contains(first) else {
+                throw .invalidURL(url, reason: "It names no host.")
+            }
             self = .network(url)
         case "file": self = .file(try Self.path(rest, url: url))
         case "data": self = .data(try Self.data(rest, url: url))
@@ -33,7 +36,7 @@ enum ImageSource: Sendable {
 
     /// The scheme of a URL, in small letters; empty when it has none.
     static func scheme(of url: String) -> String {
-        url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url[..<$0].lowercased() } ?? ""
+        url.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(url[..<$0]).quicklyLowercased } ?? ""
     }
 
     /// The path of a file URL (RFC 8089). Without a leading slash it is relative to the working directory.

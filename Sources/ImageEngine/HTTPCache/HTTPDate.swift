@@ -9,7 +9,7 @@ enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     static func seconds(_ text: String) -> Int? {
         guard text.utf8.count <= 64 else { return nil }
-        if let seconds = preferred(Array(text.utf8)) { return seconds }
+        if let seconds = preferred(text) { return seconds }
         var words = text.split { " ,-\t".contains($0) }.map { $0.lowercased() }[...]
         if ["gmt", "utc", "z"].contains(words.last ?? "") { words.removeLast() }
         // The day of the week says nothing new.
@@ -33,7 +33,7 @@ enum HTTPDate {
     /// The same for a date that is written exactly as HTTP wants it; the day of the week is any, and the case of letters does
     /// not matter. What is no such date counts as one that has passed (RFC 9111, 5.3).
     static func exactSeconds(_ text: String) -> Int? {
-        if let seconds = preferred(Array(text.utf8)) { return seconds }
+        if let seconds = preferred(text) { return seconds }
         let shape = text.lowercased().map { $0.isASCII && $0.isNumber ? "0" : String($0) }.joined()
         let words = shape.split(separator: " ", omittingEmptySubsequences: false)
         let isExact =
@@ -54,7 +54,12 @@ enum HTTPDate {
 
     /// The form that servers must write today, `Sun, 06 Nov 1994 08:49:37 GMT`, taken by its places: several dates come
     /// with each image. Nil for anything that is not exactly that, in letters of any case; the day of the week says nothing new.
-    private static func preferred(_ text: [UInt8]) -> Int? {
+    private static func preferred(_ text: String) -> Int? {
+        var text = text
+        return text.withUTF8(preferred)
+    }
+
+    private static func preferred(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
         func number(_ place: Int, _ width: Int) -> Int? {
             text[place..<place + width].reduce(0) { number, byte in
@@ -63,7 +68,7 @@ enum HTTPDate {
         }
         guard text.count == 29, text[..<3].allSatisfy(isLetter), text[3] == UInt8(ascii: ","),
             [4, 7, 11, 16, 25].allSatisfy({ text[$0] == 0x20 }), text[19] == UInt8(ascii: ":"), text[22] == text[19],
-            text[26...].map({ $0 | 0x20 }).elementsEqual("gmt".utf8),
+            zip(text[26...], "gmt".utf8).allSatisfy({ $0 | 0x20 == $1 }),
             let month = months.firstIndex(where: { zip($0.utf8, text[8..<11]).allSatisfy { $0 == $1 | 0x20 } }),
             let day = number(5, 2), let year = number(12, 4), let hour = number(17, 2), let minute = number(20, 2),
             let second = number(23, 2)

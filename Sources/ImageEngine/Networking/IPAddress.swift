@@ -8,13 +8,14 @@ enum IPAddress: Hashable, Sendable {
 
     /// The address in the form that `inet_pton` reads; nil for anything else. A zone and square brackets are left out.
     init?(_ text: String) {
-        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
-        let plain = String(bare.prefix { $0 != "%" })
+        let isBare = !text.utf8.contains { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "%") }
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
+        let plain = isBare ? text : String(bare.prefix { $0 != "%" })
         var four = in_addr()
         var six = in6_addr()
-        if inet_pton(AF_INET, plain, &four) == 1 {
+        if plain.withCString({ inet_pton(AF_INET, $0, &four) }) == 1 {
             self = .v4(UInt32(bigEndian: four.s_addr))
-        } else if inet_pton(AF_INET6, plain, &six) == 1 {
+        } else if plain.withCString({ inet_pton(AF_INET6, $0, &six) }) == 1 {
             self = withUnsafeBytes(of: &six) { Self.six($0) }
         } else {
             return nil

@@ -67,7 +67,7 @@ struct WebURL: Hashable, Sendable {
         if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
             throw invalid("It is no well-formed URL.")
         }
-        guard hc_url_set(url, CURLUPART_URL, Self.spaced(text), flags) == CURLUE_OK else {
+        guard Self.spaced(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK else {
             throw invalid("It is no well-formed URL.")
         }
         func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
@@ -79,20 +79,25 @@ struct WebURL: Hashable, Sendable {
         guard scheme == "http" || scheme == "https" else {
             throw invalid("It leads to something that is neither http nor https.")
         }
-        if let name = part(CURLUPART_HOST), !name.utf8.allSatisfy({ $0 < 0x80 }) {
+        var name = part(CURLUPART_HOST)
+        if name?.utf8.allSatisfy({ $0 < 0x80 }) == false {
             // What resolvers are asked for is what is judged: letters may stand for others, and for the digits of an address.
             guard let plain = part(CURLUPART_HOST, 1 << 12), plain.utf8.allSatisfy({ $0 < 0x80 }),
                 hc_url_set(url, CURLUPART_HOST, plain, 0) == CURLUE_OK, let whole = part(CURLUPART_URL, 0),
                 hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
             else { throw invalid("Its host has a name that cannot be looked up.") }
+            name = part(CURLUPART_HOST)
         }
-        if text.utf8.contains(UInt8(ascii: "%")) || part(CURLUPART_HOST)?.hasSuffix(".") == true {
+        if text.utf8.contains(UInt8(ascii: "%")) || name?.hasSuffix(".") == true {
             guard Self.settle(url, flags, part) else { throw invalid("Its host has a name that cannot be looked up.") }
+            name = part(CURLUPART_HOST)
         }
-        host = (part(CURLUPART_HOST) ?? "").lowercased()
+        host = (name ?? "").quicklyLowercased
         guard !host.isEmpty else { throw invalid("It names no host.") }
         origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
-        if part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
+        // Most have neither user nor fragment, and show it.
+        let mayHaveMore = text.utf8.contains { "@#%".utf8.contains($0) || $0 >= 0x80 }
+        if mayHaveMore, part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
             let (user, password) = (part(CURLUPART_USER, CURLU_URLDECODE), part(CURLUPART_PASSWORD, CURLU_URLDECODE))
             // libcurl decodes nothing to a control character.
             guard user != nil || part(CURLUPART_USER) == nil, password != nil || part(CURLUPART_PASSWORD) == nil else {
@@ -104,7 +109,7 @@ struct WebURL: Hashable, Sendable {
         } else {
             credentials = nil
         }
-        hc_url_set(url, CURLUPART_FRAGMENT, nil, 0)
+        if mayHaveMore { hc_url_set(url, CURLUPART_FRAGMENT, nil, 0) }
         guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
         exactText = ExactText(whole)
     }

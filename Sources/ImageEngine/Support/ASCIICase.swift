@@ -7,6 +7,20 @@ extension String {
         return String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
+    /// The text of UTF-8 as ``quicklyLowercased`` has it.
+    init(lowercasing bytes: UnsafeRawBufferPointer) {
+        guard bytes.allSatisfy({ $0 < 0x80 }) else {
+            self = String(decoding: bytes, as: UTF8.self).lowercased()
+            return
+        }
+        self.init(unsafeUninitializedCapacity: bytes.count) { text in
+            for (place, byte) in bytes.enumerated() {
+                text[place] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+            }
+            return bytes.count
+        }
+    }
+
     /// The same as `lowercased()`, in a tenth of the time for text that is ASCII.
     var quicklyLowercased: String { utf8.allSatisfy { $0 < 0x80 } ? asciiLowercased : lowercased() }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Dates as in RFC 3339: the profile of ISO 8601 that the protocol uses.
 public enum ISO8601 {
     /// `2026-11-21T07:42:00Z` for seconds since 1970, within the years 0 to 9999.
@@ -49,14 +47,13 @@ public enum ISO8601 {
         guard (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, minute < 60,
             second <= 60
         else { return nil }
-        var parts = tm()
-        parts.tm_year = Int32(year - 1900)
-        parts.tm_mon = Int32(month - 1)
-        parts.tm_mday = Int32(day)
-        parts.tm_hour = Int32(hour)
-        parts.tm_min = Int32(minute)
-        parts.tm_sec = Int32(second)
-        return timegm(&parts)
+        // H. Hinnant's `days_from_civil`: several dates come with each image, and `timegm` looks for a time zone first.
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return (era * 146_097 + dayOfEra - 719_468) * 86_400 + hour * 3600 + minute * 60 + second
     }
 
     /// Seconds since 1970 of a date with an optional time, fraction and zone (`Z` or `±hh:mm`; UTC when missing).

@@ -32,6 +32,31 @@ import Testing
         #expect(ISO8601.seconds(ISO8601.text(seconds)) == seconds, "seed \(seed)")
     }
 
+    @Test func everyDayOfFourCenturiesIsThatOfTheSystemsCalendar() {
+        var wrong: [String] = []
+        for day in -62_091...146_097 {
+            var (time, parts) = (day * 86_400 + 3661, tm())
+            gmtime_r(&time, &parts)
+            let (year, month, day) = (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
+            let seconds = ISO8601.seconds(year: year, month: month, day: day, hour: 1, minute: 1, second: 1)
+            if seconds != time { wrong.append(ISO8601.text(time)) }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test func digestsThatAreMadeAtOnceAreThoseOfTheirOwnTexts() async {
+        let texts = (0..<64).map { String(repeating: "\($0)", count: 1 + $0 * 97) }
+        let alone = texts.map { text in
+            let digest = RunningDigest()
+            Array(text.utf8).withUnsafeBytes { digest.update($0) }
+            return digest.finish()
+        }
+        await withTaskGroup(of: [Digest].self) { group in
+            for _ in 0..<8 { group.addTask { texts.map { Digest(of: $0) } } }
+            for await digests in group { #expect(digests == alone) }
+        }
+    }
+
     @Test func datesFarAwayAreWrittenWithoutATrap() {
         #expect(ISO8601.text(1_795_246_920) == "2026-11-21T07:42:00Z")
         #expect(ISO8601.text(.max) == "9999-12-31T23:59:59Z")
