@@ -174,7 +174,8 @@ enum Response {
     }
 
     static func result(id: RequestID, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
+        // What is told of an image is about a kilobyte.
+        var writer = JSONWriter(capacity: 960)
         writer.object { response in
             begin(&response)
             response.key("id")

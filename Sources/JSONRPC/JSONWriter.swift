@@ -13,8 +13,11 @@ public struct JSONWriter: Sendable {
     private let indented: Bool
 
     /// A writer of compact text, or of text with one value a line and two spaces per level.
-    public init(indented: Bool = false) {
+    ///
+    /// - Parameter capacity: How many bytes it is likely to be.
+    public init(indented: Bool = false, capacity: Int = 0) {
         self.indented = indented
+        if capacity > 0 { bytes.reserveCapacity(capacity) }
     }
 
     // MARK: Structure

@@ -338,7 +338,7 @@ final class CacheIndex: Sendable {
     /// What tells one index file from another; nil where there is none, or an empty one.
     static func inode(_ path: String) -> UInt64? {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
+        guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
     }
 }

@@ -82,7 +82,7 @@ extension DiskStorage {
         case .stored(let stored): then(.success(stored))
         case .draft(let draft):
             finish(draft, in: queue) { [self] result in
-                unlink(draft.file.path)
+                _ = draft.file.path.withCString { unlink($0) }
                 then(result.mapError { StorageFailure.error($0, folder: folder.path) })
             }
         }

@@ -12,7 +12,7 @@ struct FileStamp: Equatable, Sendable {
     /// The stamp of a regular file, without following a link; nil for anything else, or nothing.
     init?(path: String) {
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard path.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         self.init(status)
     }
 

@@ -182,9 +182,18 @@ extension SQLiteDatabase.Failure {
 final class SQLiteStatement {
     private let handle: OpaquePointer
 
+    /// What is bound: SQLite would allocate each on its own.
+    private var copies: UnsafeMutableRawPointer?
+    private var used = 0
+    /// An entry with its names, dates and sums.
+    private static let room = 2048
+
     fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit {
+        sqlite3_finalize(handle)
+        copies?.deallocate()
+    }
 
     func bind(_ place: Int32, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
 
@@ -205,9 +214,8 @@ final class SQLiteStatement {
             return
         }
         value.withUTF8 { text in
-            text.withMemoryRebound(to: CChar.self) { text in
-                _ = sqlite3_bind_text(handle, place, text.baseAddress, Int32(text.count), transient)
-            }
+            let (copy, keeper) = keep(UnsafeRawBufferPointer(text))
+            sqlite3_bind_text(handle, place, copy?.assumingMemoryBound(to: CChar.self), Int32(text.count), keeper)
         }
     }
 
@@ -216,7 +224,24 @@ final class SQLiteStatement {
             sqlite3_bind_null(handle, place)
             return
         }
-        _ = value.withUnsafeBytes { sqlite3_bind_blob(handle, place, $0.baseAddress, Int32($0.count), transient) }
+        value.withUnsafeBytes { bytes in
+            let (copy, keeper) = keep(bytes)
+            _ = sqlite3_bind_blob(handle, place, copy, Int32(bytes.count), keeper)
+        }
+    }
+
+    /// Copies what is to be bound to where it stays until the statement has run; to memory of SQLite's own when there is no
+    /// room left.
+    private func keep(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawPointer?, sqlite3_destructor_type?) {
+        guard let base = bytes.baseAddress, bytes.count <= Self.room - used else {
+            return (bytes.baseAddress, transient)
+        }
+        let copy = copies ?? .allocate(byteCount: Self.room, alignment: 1)
+        copies = copy
+        let target = copy + used
+        target.copyMemory(from: base, byteCount: bytes.count)
+        used += bytes.count
+        return (UnsafeRawPointer(target), nil)
     }
 
     /// Advances to the next row; false when there is none, after which the statement can be bound again.
@@ -225,13 +250,16 @@ final class SQLiteStatement {
         if code == SQLITE_ROW { return true }
         let failure =
             code == SQLITE_DONE ? nil : SQLiteDatabase.Failure(code, of: sqlite3_db_handle(handle))
-        sqlite3_reset(handle)
+        reset()
         if let failure { throw failure }
         return false
     }
 
-    /// Gives up the rows that are left.
-    func reset() { sqlite3_reset(handle) }
+    /// Gives up the rows that are left; what is bound next takes the place of what was.
+    func reset() {
+        sqlite3_reset(handle)
+        used = 0
+    }
 
     /// Runs a statement for its effect.
     func run() throws(SQLiteDatabase.Failure) {

@@ -41,7 +41,7 @@ extension StorageFolder {
 
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return path.withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private func moveAside(_ entry: String, to target: String) throws {
@@ -55,7 +55,7 @@ extension StorageFolder {
     /// Moves out of the way what is not of the expected kind: a link would lead out of the cache.
     func clearWay(for entry: String, kind: mode_t) throws {
         var status = stat()
-        guard lstat(entry, &status) == 0, status.st_mode & S_IFMT != kind else { return }
+        guard entry.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT != kind else { return }
         try moveAside(entry, to: partialPath() + ".cleared")
         removeTrash()
     }
@@ -110,17 +110,25 @@ extension StorageFolder {
 
     /// What is in a folder that is no link; nothing if it cannot be read.
     static func names(in path: String) -> [String] {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0, let folder = fdopendir(descriptor) else { return [] }
-        defer { closedir(folder) }
         var names: [String] = []
+        forEachName(in: path) { name in
+            names.append(name)
+            return true
+        }
+        return names
+    }
+
+    /// Hands out the names in a folder that is no link, one by one, as long as `take` wants more.
+    static func forEachName(in path: String, _ take: (String) -> Bool) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0, let folder = fdopendir(descriptor) else { return }
+        defer { closedir(folder) }
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != ".", name != "..", !take(name) { return }
         }
-        return names
     }
 
     /// Bytes that the file system of the folder can still take, and its size; nil if it does not tell.

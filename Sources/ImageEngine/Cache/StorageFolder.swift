@@ -40,14 +40,23 @@ final class StorageFolder: Sendable {
     }
 
     /// The path of a blob by its file name.
-    func blob(_ fileName: String) -> String { "\(path)/blobs/\(fileName.prefix(2))/\(fileName)" }
+    func blob(_ fileName: String) -> String {
+        String.joining(path, "/blobs/", fileName.prefix(2), "/", fileName)
+    }
 
     static func fileName(_ hex: String, _ fileExtension: String) -> String {
-        fileExtension.isEmpty ? hex : "\(hex).\(fileExtension)"
+        fileExtension.isEmpty ? hex : String.joining(hex, ".", fileExtension)
     }
 
     /// Whether there are images, or were: the folder for them alone is made with the first thing that is written.
-    var hasBlobs: Bool { access(path + "/blobs", F_OK) == 0 && !shards.isEmpty }
+    var hasBlobs: Bool {
+        var isEmpty = true
+        Self.forEachName(in: path + "/blobs") { _ in
+            isEmpty = false
+            return false
+        }
+        return !isEmpty
+    }
 
     /// Whether `text` can be the extension of a blob: nothing that leads elsewhere.
     static func isExtension(_ text: String) -> Bool {
@@ -61,7 +70,7 @@ final class StorageFolder: Sendable {
     ///   - looks: Whether the folder is looked at, though it may just have been for another file.
     func partialPath(_ fileName: String = "body", looks: Bool = true) throws -> String {
         let number = serial.add(1, ordering: .relaxed).newValue
-        return "\(path)/partial/\(fileName)~\(try sessionName(looks: looks))~\(number)"
+        return String.joining(path, "/partial/", fileName, "~", try sessionName(looks: looks), "~", String(number))
     }
 
     private func sessionName(looks: Bool) throws -> String {
@@ -164,7 +173,7 @@ final class StorageFolder: Sendable {
 
     /// A new file that nobody else has, readable by nobody else.
     static func create(_ path: String) throws -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = path.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { throw StorageFailure(errno, "create", path) }
         return descriptor
     }
@@ -179,6 +188,11 @@ final class StorageFolder: Sendable {
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
+    }
+
+    /// What comes before the last slash.
+    private static func folder(of path: String) -> String {
+        String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)])
     }
 
     /// How a finished file came to its name.
@@ -206,10 +220,10 @@ final class StorageFolder: Sendable {
     }
 
     private func placeInShard(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
-        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
+        let shard = Self.folder(of: target)
         try clearWay(for: shard, kind: S_IFDIR)
         // Most are new, and then nothing is in the way.
-        if !replaces, link(draft, target) == 0 { return .linked }
+        if !replaces, Self.isLinked(draft, at: target) { return .linked }
         try clearWay(for: target, kind: S_IFREG)
         if let placement = Self.attempt(draft, target, replaces: replaces) { return placement }
         if errno == ENOENT {
@@ -220,9 +234,13 @@ final class StorageFolder: Sendable {
         throw StorageFailure(errno, "name", target)
     }
 
+    private static func isLinked(_ draft: String, at target: String) -> Bool {
+        draft.withCString { draft in target.withCString { Glibc.link(draft, $0) } } == 0
+    }
+
     private static func attempt(_ draft: String, _ target: String, replaces: Bool) -> Placement? {
         if replaces, hl_exchange(draft, target) == 0 { return .swapped }
-        if link(draft, target) == 0 { return .linked }
+        if isLinked(draft, at: target) { return .linked }
         if errno == EEXIST, hl_exchange(draft, target) == 0 { return .swapped }
         if errno == ENOENT { return nil }
         return rename(draft, target) == 0 ? .renamed : nil
@@ -303,7 +321,7 @@ final class StorageFolder: Sendable {
 
     /// Waits until the names in the folder of `target` have reached the disk.
     func syncNames(of target: String) throws {
-        let shard = String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex))
+        let shard = Self.folder(of: target)
         let descriptor = open(shard, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StorageFailure(errno, "open", shard) }
         defer { close(descriptor) }

@@ -152,11 +152,15 @@ private final class FlightFile: Sendable {
 
     func isAt(_ path: String) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode
+        return path.withCString { lstat($0, &status) } == 0 && status.st_dev == device && status.st_ino == inode
     }
 
     private func offset(of identity: Digest) -> Int {
-        (secret + identity.bytes).withUnsafeBytes { Int(Digest(of: $0).rowNumber >> 1) }
+        withUnsafeTemporaryAllocation(byteCount: secret.count + identity.bytes.count, alignment: 1) { text in
+            text.copyBytes(from: secret)
+            UnsafeMutableRawBufferPointer(rebasing: text[secret.count...]).copyBytes(from: identity.bytes)
+            return Int(Digest(of: UnsafeRawBufferPointer(text)).rowNumber >> 1)
+        }
     }
 
     /// Where the progress of a flight is noted. Two may share a place: then one looks livelier than it is.
@@ -246,9 +250,10 @@ extension DownloadRequest {
         }
         if let dataModifier { fields += ["MODIFIER", dataModifier.rawValue] }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(fields.reduce(0) { $0 + $1.utf8.count + 8 })
         for field in fields {
-            withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes += $0 }
-            bytes += field.utf8
+            withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: field.utf8)
         }
         return bytes.withUnsafeBytes { Digest(of: $0) }
     }

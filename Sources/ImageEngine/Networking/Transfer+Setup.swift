@@ -12,9 +12,9 @@ extension Transfer {
         let context = Unmanaged.passUnretained(self).toOpaque()
         failureText.pointee = 0
         hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
-        hc_set_string(easy, CURLOPT_URL, hop.url.text)
-        hc_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-        hc_set_string(easy, CURLOPT_USERAGENT, settings.userAgent)
+        set(CURLOPT_URL, hop.url.text)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_USERAGENT, settings.userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
         // A resolver that is silent may keep its thread, but not the one of all transfers.
         hc_set_long(easy, CURLOPT_QUICK_EXIT, 1)
@@ -39,9 +39,14 @@ extension Transfer {
         if let resolveList { hc_set_list(easy, CURLOPT_RESOLVE, resolveList) }
     }
 
+    private func set(_ option: CURLoption, _ text: String) {
+        // Handed over as it is, Swift would copy it first.
+        _ = text.withCString { hc_set_string(easy, option, $0) }
+    }
+
     private func configureHeaders() {
         var names: Set<String> = []
-        func add(_ line: String) { headerList = hc_list_append(headerList, line) }
+        func add(_ line: String) { headerList = line.withCString { hc_list_append(headerList, $0) } }
         let hasBody = order.hop.method != .get
         for field in order.hop.fields {
             let (name, value) = (field.name.text, field.value.text)
@@ -83,7 +88,7 @@ extension Transfer {
         _ = (body + [0]).withUnsafeBytes { bytes in
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
-        if order.hop.method != .post { hc_set_string(easy, CURLOPT_CUSTOMREQUEST, order.hop.method.rawValue) }
+        if order.hop.method != .post { set(CURLOPT_CUSTOMREQUEST, order.hop.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // Or each would leave one behind that no other takes.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -97,10 +102,10 @@ extension Transfer {
         // An answer of ours to a digest challenge stands among the header fields.
         if hop.digest != nil { return }
         if case .basic(let user, let password) = hop.authorization {
-            hc_set_string(easy, CURLOPT_USERNAME, user)
-            hc_set_string(easy, CURLOPT_PASSWORD, password)
+            set(CURLOPT_USERNAME, user)
+            set(CURLOPT_PASSWORD, password)
         } else if hop.authorization == nil, hop.mayUseNetrc, let netrc = settings.netrcFile {
-            hc_set_string(easy, CURLOPT_NETRC_FILE, netrc)
+            set(CURLOPT_NETRC_FILE, netrc)
             hc_set_long(easy, CURLOPT_NETRC, 1)
         }
         // CURLAUTH_DIGEST
@@ -112,15 +117,15 @@ extension Transfer {
         let login = order.hop.proxyLogin?.credentials(for: proxy)
         // libcurl prefers what stands in the URL to what was given when that was refused.
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
-        hc_set_string(easy, CURLOPT_PROXY, place ?? "")
-        hc_set_string(easy, CURLOPT_NOPROXY, "")
+        set(CURLOPT_PROXY, place ?? "")
+        set(CURLOPT_NOPROXY, "")
         if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
         if let answer = order.hop.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
         } else if case .basic(let user, let password) = login {
-            hc_set_string(easy, CURLOPT_PROXYUSERNAME, user)
-            hc_set_string(easy, CURLOPT_PROXYPASSWORD, password)
+            set(CURLOPT_PROXYUSERNAME, user)
+            set(CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
             hc_set_long(easy, CURLOPT_PROXYAUTH, order.hop.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
@@ -129,7 +134,7 @@ extension Transfer {
     private func configureProxyTLS(_ proxy: String) {
         book.watch(easy)
         hc_set_long(easy, CURLOPT_PROXY_SSLVERSION, Self.oldestTLS)
-        if let file = settings.tls.caFile { hc_set_string(easy, CURLOPT_PROXY_CAINFO, file) }
+        if let file = settings.tls.caFile { set(CURLOPT_PROXY_CAINFO, file) }
         let host = ProxyTable.host(of: proxy)
         if settings.tls.trustedHosts.contains(where: { NetworkPolicy.matches(host, $0) }) {
             hc_set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0)
@@ -144,10 +149,10 @@ extension Transfer {
         let tls = settings.tls
         book.watch(easy)
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
-        if let file = tls.caFile { hc_set_string(easy, CURLOPT_CAINFO, file) }
+        if let file = tls.caFile { set(CURLOPT_CAINFO, file) }
         if let certificate = settings.certificate(for: order.hop) {
-            hc_set_string(easy, CURLOPT_SSLCERT, certificate.file)
-            hc_set_string(easy, CURLOPT_SSLKEY, certificate.key ?? certificate.file)
+            set(CURLOPT_SSLCERT, certificate.file)
+            set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
         if tls.trustedHosts.contains(where: { NetworkPolicy.matches(order.hop.url.host, $0) }) {
             hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)

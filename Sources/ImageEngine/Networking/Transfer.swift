@@ -70,6 +70,8 @@ final class Transfer {
 
     /// The most bytes of headers accepted, over all redirects.
     static let headerLimit = 256 << 10
+    /// How many fields an answer has, as a rule.
+    private static let usualFields = 12
     /// How many pieces of its body are taken before others have their turn. libcurl reads up to a hundred buffers of 128 KiB,
     /// which hold 1,600 chunks of 8 KiB or two million of a byte.
     private static let piecesAtOnce = 4096
@@ -176,6 +178,7 @@ final class Transfer {
                 return refuse(.connectionFailed(url: request.url, reason: reason))
             }
             response = DownloadResponse()
+            response.fields.reserveCapacity(Self.usualFields)
             location = nil
             (hasHead, hasLastHead) = (false, false)
             return true
@@ -189,7 +192,7 @@ final class Transfer {
             if case .unknown = disposition { book.note(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
-        let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self).quicklyLowercased
+        let name = String(lowercasing: UnsafeRawBufferPointer(rebasing: line[..<colon]))
         let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let text = String(decoding: value, as: UTF8.self)
         note(text, as: name)

@@ -1,4 +1,5 @@
 internal import CCrypto
+internal import Synchronization
 
 /// A digest by libcrypto: SHA-256, MD5, or what ``Integrity`` asks for.
 public struct Digest: Hashable, Sendable {
@@ -10,9 +11,26 @@ public struct Digest: Hashable, Sendable {
     /// - Complexity: O(*n*): 0.7 ns a byte with the processor's SHA extensions.
     public init(of data: UnsafeRawBufferPointer) {
         bytes = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
-            EVP_Digest(data.baseAddress, data.count, buffer.baseAddress, nil, Self.algorithm, nil)
+            let context = Self.takeContext()
+            defer { Self.giveBack(context) }
+            EVP_DigestInit_ex(context, Self.algorithm, nil)
+            EVP_DigestUpdate(context, data.baseAddress, data.count)
+            EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
             count = Int(SHA256_DIGEST_LENGTH)
         }
+    }
+
+    /// What libcrypto keeps of a digest under way, as numbers: used again, for most keys are shorter than what it costs to
+    /// make and unmake one.
+    private static let contexts = Mutex<[UInt]>([])
+
+    private static func takeContext() -> OpaquePointer? {
+        contexts.withLock { $0.popLast() }.flatMap { OpaquePointer(bitPattern: $0) } ?? EVP_MD_CTX_new()
+    }
+
+    private static func giveBack(_ context: OpaquePointer?) {
+        // As many as there are threads that make digests at once.
+        contexts.withLock { $0.append(UInt(bitPattern: context)) }
     }
 
     /// SHA-256, looked up once and kept as a number: left to itself libcrypto looks it up for every digest, which costs
