@@ -24,6 +24,7 @@ struct ServeSession {
         }
 
         let assembly = try ServerAssembly(settings)
+        for problem in settings.fileProblems { logger.warning("\(problem)") }
         let departure = Departure(assembly.manager)
         let signals = blockSignals()
         let connection = assembly.connection(

@@ -81,6 +81,25 @@ struct ServerSettings {
         return engine
     }
 
+    /// What is wrong with the files that go with downloads, in sentences. They may come yet, so it is no reason not to start.
+    var fileProblems: [String] {
+        let files: [ServerSetting] = [.caFile, .clientCertificate, .clientKey, .cookieFile, .netrc]
+        return files.compactMap { setting in
+            guard let path = path(setting), let problem = Self.problem(withFile: path) else { return nil }
+            let isOptional = setting == .cookieFile || setting == .netrc
+            let outcome = isOptional ? "Downloads go without it" : "Downloads that need it fail"
+            return "\(path) (\(setting.rawValue)) \(problem). \(outcome) as long as that is so."
+        }
+    }
+
+    private static func problem(withFile path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
+        defer { close(descriptor) }
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? nil : "is no regular file"
+    }
+
     /// The codec worker beside this program.
     private static var codecBeside: String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))

@@ -112,6 +112,27 @@ struct ConfigurationTests {
         #expect(good.status == 0 && good.errors.isEmpty)
     }
 
+    /// A name that is mistyped would else show itself as a refusal by a server.
+    @Test func aFileThatDownloadsAreToGoWithIsMissedAtTheStart() throws {
+        try write("", to: scratch.path + "/empty")
+        func errors(_ arguments: String) throws -> String {
+            let run = try Command.shell(
+                "\"$HALCYON\" serve \(arguments) </dev/null",
+                environment: ["XDG_CONFIG_HOME": scratch.path + "/none", "HALCYON_CACHE_DIR": cache])
+            #expect(run.status == 0)
+            return run.errors
+        }
+        for flag in ["ca-file", "client-certificate", "client-key", "cookie-file", "netrc"] {
+            let isOptional = ["cookie-file", "netrc"].contains(flag)
+            let words = isOptional ? "Downloads go without it" : "Downloads that need it fail"
+            let missing = try errors("--\(flag) \(scratch.path)/none.txt")
+            #expect(missing.contains("\(scratch.path)/none.txt"), "\(missing)")
+            #expect(missing.contains("cannot be read: No such file") && missing.contains(words), "\(missing)")
+            #expect(try errors("--\(flag) \(scratch.path)").contains("is no regular file"))
+            #expect(try errors("--\(flag) \(scratch.path)/empty").isEmpty)
+        }
+    }
+
     ///
     @Test func networkSettingsHoldForDownloads() throws {
         let web = try LocalServer.fixtures()
