@@ -156,6 +156,7 @@ extension ImageHeader.Failure {
     /// What is wrong, for the user.
     func sentence(contentType: String? = nil) -> String {
         switch self {
+        case .empty: "There is not a single byte."
         case .unrecognised:
             "The bytes have no signature of a known format"
                 + (contentType.map { "; the server called them \($0.excerpt)." } ?? ".")

@@ -23,6 +23,8 @@ public struct ImageHeader: Equatable, Sendable {
 
     /// Why bytes are not taken for a picture.
     public enum Failure: Error, Equatable, Sendable {
+        /// Not a single byte.
+        case empty
         /// No signature that we know.
         case unrecognised
         /// Of a known format, but it ends too early.
@@ -74,7 +76,7 @@ public struct ImageHeader: Equatable, Sendable {
         case .ico: try ico(&bytes)
         case .svg: try svg(&bytes)
         case .jxl: try jxl(&bytes)
-        case nil: throw .unrecognised
+        case nil: throw bytes.count == 0 ? .empty : .unrecognised
         }
     }
 }

@@ -38,7 +38,7 @@ import Testing
         ("broken/json-body.png", .unrecognised),
         ("broken/plain-text.txt", .unrecognised),
         ("broken/random.bin", .unrecognised),
-        ("broken/empty.png", .unrecognised),
+        ("broken/empty.png", .empty),
     ])
     func brokenFilesAreRefusedForTheRightReason(_ file: String, _ failure: ImageHeader.Failure) throws {
         #expect(headerInMemory(try Fixtures.bytes(file)) == .failure(failure))

@@ -96,6 +96,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 203, 204, 205])
+    func answerWithoutABodySaysThatItHasNone(_ status: Int) async throws {
+        guard case .badData("There is not a single byte.", _, _) = try await failure(.reply(status, [:], [])) else {
+            Issue.record("something else is said of \(status)")
+            return
+        }
+    }
+
     /// A-227, B-021: by default the bytes decide; who wants it otherwise says so.
     @Test(
         arguments: [
