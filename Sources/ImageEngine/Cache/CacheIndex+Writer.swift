@@ -16,6 +16,8 @@ extension CacheIndex {
         private let database: SQLiteDatabase
         private var statements: [Statement: SQLiteStatement] = [:]
         private var isSynced = false
+        /// Whether there may be files that are to go. There are none as a rule, and then no entry is among them.
+        private var mayHaveLeft = true
         /// What takes back what the transaction did outside of the index.
         private var undos: [() -> Void] = []
 
@@ -92,8 +94,10 @@ extension CacheIndex {
 
         private func state() throws(SQLiteDatabase.Failure) -> Int {
             let state = try statement(.state)
+            mayHaveLeft = true
             guard try state.step() else { return Folder.known }
             defer { state.reset() }
+            mayHaveLeft = state.integer(1) != 0
             return state.integer(0)
         }
 
@@ -146,9 +150,7 @@ extension CacheIndex {
             upsert.bind(23, metadata)
             upsert.bind(24, row.storedAt)
             try upsert.run()
-            let keep = try statement(.keep)
-            keep.bind(1, row.fileName)
-            try keep.run()
+            if mayHaveLeft { try settle(row.fileName) }
         }
 
         func remove(_ number: Int64) throws(SQLiteDatabase.Failure) {
@@ -321,6 +323,7 @@ extension CacheIndex {
             leave.bind(2, bytes)
             leave.bind(3, moment)
             try leave.run()
+            mayHaveLeft = true
         }
 
         /// Up to `limit` files whose time has come at `moment`; and those whose time is too far away to be true.
@@ -420,7 +423,7 @@ extension CacheIndex {
             case .name: "UPDATE entries SET key = ?2, identifier = ?3, host = ?4 WHERE id = ?1"
             case .setAnchor:
                 "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
-            case .state: "SELECT adopting FROM totals"
+            case .state: "SELECT adopting, EXISTS (SELECT 1 FROM lent) FROM totals"
             case .leave: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
             case .keep: "DELETE FROM lent WHERE file = ?1"
             case .leftOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
