@@ -128,13 +128,14 @@ import Testing
         #expect(server.asking(ImageOptions()) == ImageOptions())
         func asking(_ questions: Set<DownloadDelegates.Question>) -> DownloadDelegates? {
             var options = ImageOptions()
-            options.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: questions)
-            return server.asking(options)?.delegates
+            options.network.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: questions)
+            return server.asking(options)?.network.delegates
         }
         #expect(asking([]) == nil)
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         try server.initialize(watching: nil, settings: nil, asking: [.challenge])
-        #expect(server.asking(nil)?.delegates == DownloadDelegates(server.clientDelegate, questions: [.challenge]))
+        #expect(
+            server.asking(nil)?.network.delegates == DownloadDelegates(server.clientDelegate, questions: [.challenge]))
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         #expect(asking([]) == nil)
     }

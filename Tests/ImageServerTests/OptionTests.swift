@@ -10,97 +10,127 @@ import Testing
 @Suite struct OptionTests {
     /// A value that an option takes, and whether the options then hold it.
     static let good: [(name: String, value: String, holds: @Sendable (ImageOptions) -> Bool)] = [
-        ("forceRefresh", "true", { $0.forceRefresh }),
-        ("fromMemoryCacheOrRefresh", "true", { $0.fromMemoryCacheOrRefresh }),
-        ("onlyFromCache", "true", { $0.onlyFromCache }), ("cacheMemoryOnly", "true", { $0.cacheMemoryOnly }),
-        ("waitForCache", "false", { !$0.waitForCache }),
-        ("queryDataWhenInMemory", "true", { $0.queryDataWhenInMemory }),
-        ("memoryCacheExpiration", "\"never\"", { $0.memoryCacheExpiration == .never }),
-        ("memoryCacheExpiration", "{\"seconds\":1.5}", { $0.memoryCacheExpiration == .seconds(1.5) }),
-        ("diskCacheExpiration", "\"expired\"", { $0.diskCacheExpiration == .expired }),
-        ("diskCacheExpiration", "{\"days\":2}", { $0.diskCacheExpiration == .seconds(172_800) }),
-        ("diskCacheExpiration", "{\"date\":\"1970-01-02T00:00:00Z\"}", { $0.diskCacheExpiration == .date(86_400) }),
+        ("forceRefresh", "true", { $0.lookup.forceRefresh }),
+        ("fromMemoryCacheOrRefresh", "true", { $0.storage.fromMemoryCacheOrRefresh }),
+        ("onlyFromCache", "true", { $0.lookup.onlyFromCache }),
+        ("cacheMemoryOnly", "true", { $0.storage.cacheMemoryOnly }),
+        ("waitForCache", "false", { !$0.storage.waitForCache }),
+        ("queryDataWhenInMemory", "true", { $0.storage.queryDataWhenInMemory }),
+        ("memoryCacheExpiration", "\"never\"", { $0.storage.memoryCacheExpiration == .never }),
+        ("memoryCacheExpiration", "{\"seconds\":1.5}", { $0.storage.memoryCacheExpiration == .seconds(1.5) }),
+        ("diskCacheExpiration", "\"expired\"", { $0.storage.diskCacheExpiration == .expired }),
+        ("diskCacheExpiration", "{\"days\":2}", { $0.storage.diskCacheExpiration == .seconds(172_800) }),
+        (
+            "diskCacheExpiration", "{\"date\":\"1970-01-02T00:00:00Z\"}",
+            { $0.storage.diskCacheExpiration == .date(86_400) }
+        ),
         (
             "memoryCacheAccessExtendingExpiration", "\"none\"",
-            { $0.memoryCacheAccessExtendingExpiration == ExpirationExtension.none }
+            { $0.storage.memoryCacheAccessExtendingExpiration == ExpirationExtension.none }
         ),
         (
             "diskCacheAccessExtendingExpiration", "{\"seconds\":5}",
-            { $0.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }
+            { $0.storage.diskCacheAccessExtendingExpiration == .expiration(.seconds(5)) }
         ),
-        ("memory", "false", { !$0.keepsInMemory }), ("originalCache", "\"a.b\"", { $0.originalCache == "a.b" }),
-        ("cacheOriginalImage", "false", { !$0.cacheOriginalImage }),
-        ("cacheSerializer", "{\"format\":\"webp\"}", { $0.recipe.serializer == CacheSerializer(format: .webp) }),
+        ("memory", "false", { !$0.storage.keepsInMemory }),
+        ("originalCache", "\"a.b\"", { $0.lookup.originalCache == "a.b" }),
+        ("cacheOriginalImage", "false", { !$0.processing.cacheOriginalImage }),
+        (
+            "cacheSerializer", "{\"format\":\"webp\"}",
+            { $0.processing.recipe.serializer == CacheSerializer(format: .webp) }
+        ),
         (
             "cacheSerializer",
             "{\"quality\":80,\"lossless\":true,\"progressive\":true,\"background\":\"#fff\",\"maxBytes\":9,\"stripMetadata\":true,\"profile\":\"sRGB\"}",
             {
-                $0.recipe.serializer?.encoding
+                $0.processing.recipe.serializer?.encoding
                     == Encoding(
                         quality: 80, lossless: true, progressive: true, background: RecipeColor("white"), maxBytes: 9,
                         stripMetadata: true, profile: .sRGB)
             }
         ),
-        ("onlyLoadFirstFrame", "true", { $0.recipe.frames == .first }), ("frame", "0", { $0.recipe.frames == .first }),
-        ("frame", "7", { $0.recipe.frames == .number(7) }),
-        ("scaleDownLargeImages", "true", { $0.recipe.scalesDown }), ("scaleFactor", "2.5", { $0.scaleFactor == 2.5 }),
-        ("preloadAllAnimationData", "true", { $0.preloadAllAnimationData }),
-        ("backgroundDecode", "true", { $0.backgroundDecode }), ("verifyDecode", "true", { $0.verifyDecode == true }),
-        ("verifyDecode", "false", { $0.verifyDecode == false }), ("thumbHash", "true", { $0.wantsPreview }),
-        ("maxPixels", "1", { $0.limits.maxPixels == 1 }), ("maxFrames", "1", { $0.limits.maxFrames == 1 }),
-        ("maxAnimationPixels", "1", { $0.limits.maxAnimationPixels == 1 }),
-        ("decodeSeconds", "0.5", { $0.limits.decodeSeconds == 0.5 }),
-        ("maxEntityBytes", "0", { $0.limits.maxEntityBytes == 0 }),
-        ("lease", "0", { $0.lease == 0 }), ("lease", "31536000", { $0.lease == 31_536_000 }),
-        ("forcedCacheFileExtension", "\"Jpg2\"", { $0.forcedCacheFileExtension == "Jpg2" }),
-        ("revalidate", "\"http\"", { $0.revalidate == .http }),
-        ("revalidate", "\"ifExpired\"", { $0.revalidate == .ifExpired }),
-        ("revalidate", "\"always\"", { $0.revalidate == .always }),
-        ("revalidate", "\"never\"", { $0.revalidate == .never }), ("staleIfError", "0", { $0.staleIfError == 0 }),
-        ("staleIfError", "86400.5", { $0.staleIfError == 86_400.5 }), ("offline", "true", { $0.offline }),
-        ("negativeCache", "0", { $0.negativeCache == 0 }), ("negativeCache", "60", { $0.negativeCache == 60 }),
-        ("timeout", "0.5", { $0.timeout == 0.5 }), ("timeout", "86400", { $0.timeout == 86_400 }),
-        ("minBytesPerSecond", "0", { $0.minBytesPerSecond == 0 }),
-        ("minBytesPerSecond", "0.5", { $0.minBytesPerSecond == 0.5 }),
-        ("deadline", "3", { $0.deadline == 3 }), ("downloadPriority", "0", { $0.downloadPriority == 0 }),
-        ("downloadPriority", "1", { $0.downloadPriority == 1 }),
-        ("headers", "{\"X-A\":\"b c\"}", { $0.headers == ["X-A": "b c"] }),
-        ("authorization", "{\"bearer\":\"t\"}", { $0.authorization == .bearer("t") }),
+        ("onlyLoadFirstFrame", "true", { $0.processing.recipe.frames == .first }),
+        ("frame", "0", { $0.processing.recipe.frames == .first }),
+        ("frame", "7", { $0.processing.recipe.frames == .number(7) }),
+        ("scaleDownLargeImages", "true", { $0.processing.recipe.scalesDown }),
+        ("scaleFactor", "2.5", { $0.processing.scaleFactor == 2.5 }),
+        ("preloadAllAnimationData", "true", { $0 == ImageOptions() }),
+        ("backgroundDecode", "true", { $0 == ImageOptions() }),
+        ("verifyDecode", "true", { $0.lookup.verifyDecode == true }),
+        ("verifyDecode", "false", { $0.lookup.verifyDecode == false }),
+        ("thumbHash", "true", { $0.processing.wantsPreview }),
+        ("maxPixels", "1", { $0.processing.limits.maxPixels == 1 }),
+        ("maxFrames", "1", { $0.processing.limits.maxFrames == 1 }),
+        ("maxAnimationPixels", "1", { $0.processing.limits.maxAnimationPixels == 1 }),
+        ("decodeSeconds", "0.5", { $0.processing.limits.decodeSeconds == 0.5 }),
+        ("maxEntityBytes", "0", { $0.processing.limits.maxEntityBytes == 0 }),
+        ("lease", "0", { $0.storage.lease == 0 }), ("lease", "31536000", { $0.storage.lease == 31_536_000 }),
+        ("forcedCacheFileExtension", "\"Jpg2\"", { $0.storage.forcedCacheFileExtension == "Jpg2" }),
+        ("revalidate", "\"http\"", { $0.lookup.revalidate == .http }),
+        ("revalidate", "\"ifExpired\"", { $0.lookup.revalidate == .ifExpired }),
+        ("revalidate", "\"always\"", { $0.lookup.revalidate == .always }),
+        ("revalidate", "\"never\"", { $0.lookup.revalidate == .never }),
+        ("staleIfError", "0", { $0.lookup.staleIfError == 0 }),
+        ("staleIfError", "86400.5", { $0.lookup.staleIfError == 86_400.5 }), ("offline", "true", { $0.lookup.offline }),
+        ("negativeCache", "0", { $0.lookup.negativeCache == 0 }),
+        ("negativeCache", "60", { $0.lookup.negativeCache == 60 }),
+        ("timeout", "0.5", { $0.network.limits.timeout == 0.5 }),
+        ("timeout", "86400", { $0.network.limits.timeout == 86_400 }),
+        ("minBytesPerSecond", "0", { $0.network.limits.minBytesPerSecond == 0 }),
+        ("minBytesPerSecond", "0.5", { $0.network.limits.minBytesPerSecond == 0.5 }),
+        ("deadline", "3", { $0.caller.deadline == 3 }), ("downloadPriority", "0", { $0.caller.downloadPriority == 0 }),
+        ("downloadPriority", "1", { $0.caller.downloadPriority == 1 }),
+        ("headers", "{\"X-A\":\"b c\"}", { $0.network.request.headers == ["X-A": "b c"] }),
+        ("authorization", "{\"bearer\":\"t\"}", { $0.network.request.authorization == .bearer("t") }),
         (
             "authorization", "{\"basic\":{\"user\":\"u\",\"password\":\"\"}}",
-            { $0.authorization == .basic(user: "u", password: "") }
+            { $0.network.request.authorization == .basic(user: "u", password: "") }
         ),
-        ("method", "\"POST\"", { $0.method == .post }), ("method", "\"PUT\"", { $0.method == .put }),
-        ("body", "\"é\"", { $0.body == [0xC3, 0xA9] && $0.method == .post }),
-        ("body", "{\"base64\":\"AP8=\"}", { $0.body == [0, 0xFF] && $0.method == .post }),
-        ("dataModifier", "\"base64\"", { $0.dataModifier == .base64 }),
-        ("delegates", "[]", { $0.delegates?.questions == [] }),
+        ("method", "\"POST\"", { $0.network.request.method == .post }),
+        ("method", "\"PUT\"", { $0.network.request.method == .put }),
+        ("body", "\"é\"", { $0.network.request.body == [0xC3, 0xA9] && $0.network.request.method == .post }),
+        (
+            "body", "{\"base64\":\"AP8=\"}",
+            { $0.network.request.body == [0, 0xFF] && $0.network.request.method == .post }
+        ),
+        ("dataModifier", "\"base64\"", { $0.network.dataModifier == .base64 }),
+        ("delegates", "[]", { $0.network.delegates?.questions == [] }),
         (
             "delegates", "[\"downloader/redirect\",\"downloader/challenge\"]",
-            { $0.delegates?.questions == [.redirect, .challenge] }
+            { $0.network.delegates?.questions == [.redirect, .challenge] }
         ),
-        ("maxRedirects", "0", { $0.maxRedirects == 0 }), ("maxBytes", "1", { $0.maxBytes == 1 }),
-        ("validStatusCodes", "[200,404]", { $0.validStatusCodes == [200, 404] }),
-        ("validStatusCodes", "[]", { $0.validStatusCodes == [] }),
-        ("acceptContentTypes", "[\"Image/PNG\",\"image/*\"]", { $0.acceptContentTypes == ["image/png", "image/*"] }),
-        ("retry", "{\"maxRetries\":3}", { $0.retry == RetryStrategy(maxRetries: 3, interval: .exponential(1)) }),
+        ("maxRedirects", "0", { $0.network.limits.maxRedirects == 0 }),
+        ("maxBytes", "1", { $0.network.limits.maxBytes == 1 }),
+        ("validStatusCodes", "[200,404]", { $0.network.limits.validStatusCodes == [200, 404] }),
+        ("validStatusCodes", "[]", { $0.network.limits.validStatusCodes == [] }),
+        (
+            "acceptContentTypes", "[\"Image/PNG\",\"image/*\"]",
+            { $0.network.limits.acceptContentTypes == ["image/png", "image/*"] }
+        ),
+        (
+            "retry", "{\"maxRetries\":3}",
+            { $0.network.retry == RetryStrategy(maxRetries: 3, interval: .exponential(1)) }
+        ),
         (
             "retry", "{\"maxRetries\":1,\"interval\":{\"seconds\":2}}",
-            { $0.retry == RetryStrategy(maxRetries: 1, interval: .seconds(2)) }
+            { $0.network.retry == RetryStrategy(maxRetries: 1, interval: .seconds(2)) }
         ),
-        ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.alternativeSources == ["http://a/", "b"] }),
-        ("onLastCancel", "\"finish\"", { $0.onLastCancel == .finish }), ("slot", "\"a\"", { $0.slot == "a" }),
-        ("merge", "false", { !$0.merges }), ("alsoPrefetchToMemory", "true", { $0.alsoPrefetchToMemory }),
-        ("hedgeAfter", "0.5", { $0.hedgeAfter == 0.5 }), ("redirect", "\"none\"", { $0.redirect == .none }),
-        ("downloadPriority", "\"veryHigh\"", { $0.downloadPriority == 1 }),
-        ("downloadPriority", "\"low\"", { $0.downloadPriority == 0.25 }),
-        ("waitForConnectivity", "60", { $0.waitForConnectivity == 60 }),
-        ("redirect", "\"same-origin\"", { $0.redirect == .sameOrigin }),
+        ("alternativeSources", "[\"http://a/\",\"b\"]", { $0.network.alternativeSources == ["http://a/", "b"] }),
+        ("onLastCancel", "\"finish\"", { $0.caller.onLastCancel == .finish }),
+        ("slot", "\"a\"", { $0.caller.slot == "a" }),
+        ("merge", "false", { !$0.network.merges }),
+        ("alsoPrefetchToMemory", "true", { $0.caller.alsoPrefetchToMemory }),
+        ("hedgeAfter", "0.5", { $0.network.hedgeAfter == 0.5 }),
+        ("redirect", "\"none\"", { $0.network.redirect == .none }),
+        ("downloadPriority", "\"veryHigh\"", { $0.caller.downloadPriority == 1 }),
+        ("downloadPriority", "\"low\"", { $0.caller.downloadPriority == 0.25 }),
+        ("waitForConnectivity", "60", { $0.network.waitForConnectivity == 60 }),
+        ("redirect", "\"same-origin\"", { $0.network.redirect == .sameOrigin }),
         (
             "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
-            { $0.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
+            { $0.lookup.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }
         ),
-        ("onFailureImage", "\"/a.png\"", { $0.onFailureImage == "/a.png" }),
+        ("onFailureImage", "\"/a.png\"", { $0.network.onFailureImage == "/a.png" }),
     ]
 
     @Test(arguments: good.indices)
@@ -217,7 +247,10 @@ import Testing
         (#"{"retry":{}}"#, "an object with maxRetries, not an empty object."),
         (#"{"retry":{"maxRetries":1,"interval":0.5}}"#, "{\"exponential\": n}, not 0.5."),
         (#"{"retry":{"maxRetries":1,"interval":{"secs":1,"max":2}}}"#, "not an object with \"secs\" and \"max\"."),
-        (#"{"authorization":{"basic":{"user":"u"}}}"#, "\"options.authorization.basic.password\" is missing."),
+        (
+            #"{"authorization":{"basic":{"user":"u"}}}"#,
+            "\"options.network.request.authorization.basic.password\" is missing."
+        ),
         (#"{"authorization":"Basic czpz"}"#, "{\"bearer\": …}, not a string."),
         (#"{"authorization":{"bearer":98765}}"#, "authorization.bearer\" must be a string, not an integer."),
         (#"{"authorization":{"s3cret":1}}"#, "{\"bearer\": …}, not an object."),
@@ -231,12 +264,12 @@ import Testing
     }
 
     @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {  // A-015
-        #expect(try decode(#"{"body":"a","method":"PUT"}"#).method == .put)
-        #expect(try decode(#"{"method":null,"body":"a"}"#).method == .post)
+        #expect(try decode(#"{"body":"a","method":"PUT"}"#).network.request.method == .put)
+        #expect(try decode(#"{"method":null,"body":"a"}"#).network.request.method == .post)
         let error = #expect(throws: Mismatch.self) { try decode(#"{"method":"GET","body":"a"}"#) }
         #expect(error?.path == "method" && error?.expected == "\"POST\" or \"PUT\"")
-        let long = String(repeating: "a", count: ImageOptions.bodyLimit)
-        #expect(try decode(#"{"body":"\#(long)"}"#).body?.count == ImageOptions.bodyLimit)
+        let long = String(repeating: "a", count: RequestContent.bodyLimit)
+        #expect(try decode(#"{"body":"\#(long)"}"#).network.request.body?.count == RequestContent.bodyLimit)
         #expect(throws: Mismatch.self) { try decode(#"{"body":"\#(long)b"}"#) }
     }
 

@@ -120,16 +120,16 @@ import Testing
     @Test func theScaleFactorMakesPixelsOfPoints() throws {  // A-045
         let list: ProcessorList? = try decode(#"[{"resize":{"width":100}},{"blur":{"radius":1}}]"#)
         var options = ImageOptions()
-        options.scaleFactor = 2
+        options.processing.scaleFactor = 2
         #expect(
-            try list.options(options)?.recipe.identifier
+            try list.options(options)?.processing.recipe.identifier
                 == "resize.1(width=200,mode=aspectFit,upscale=false)|>blur.1(radius=2)")
-        options.scaleFactor = 100
+        options.processing.scaleFactor = 100
         do {
             _ = try (decode(#"[{"resize":{"width":10000}}]"#) as ProcessorList?).options(options)
             Issue.record("it was taken")
         } catch let error as RPCError {
-            #expect(error.code == -32602 && error.message.contains("options.scaleFactor"))
+            #expect(error.code == -32602 && error.message.contains("options.processing.scaleFactor"))
         }
     }
 }

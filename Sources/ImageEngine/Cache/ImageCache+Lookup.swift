@@ -15,8 +15,8 @@ extension ImageCache {
     func look(
         for key: CacheKey, options: ImageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit?? {
-        let lease = options.lease ?? Self.lease
-        if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
+        let lease = options.storage.lease ?? Self.lease
+        if let entry = memory.value(for: key, extending: options.storage.memoryCacheAccessExtendingExpiration) {
             // Before its file is looked at, so that no eviction comes between.
             disk.lend(entry.record, for: lease)
             if isCurrent(entry.record, burst: burst) {
@@ -25,7 +25,7 @@ extension ImageCache {
             }
             memory.remove(key)
         }
-        if options.fromMemoryCacheOrRefresh { return .some(nil) }
+        if options.storage.fromMemoryCacheOrRefresh { return .some(nil) }
         guard let found = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
         guard let record = found else { return .some(nil) }
         noteUse(of: record, options)
@@ -42,7 +42,9 @@ extension ImageCache {
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
     func hit(for key: CacheKey, storedAfter record: ImageRecord, options: ImageOptions) throws(ImageError) -> Hit? {
-        guard case .some(.some(let found)) = try diskRecord(key, lease: options.lease ?? Self.lease, mayWait: true),
+        guard
+            case .some(.some(let found)) = try diskRecord(
+                key, lease: options.storage.lease ?? Self.lease, mayWait: true),
             found.number != nil, found.stamp != record.beside
         else { return nil }
         noteUse(of: found, options)
@@ -112,7 +114,7 @@ extension ImageCache {
 
     private func noteUse(of record: ImageRecord, _ options: ImageOptions) {
         let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
-        let extending = options.diskCacheAccessExtendingExpiration ?? usual
+        let extending = options.storage.diskCacheAccessExtendingExpiration ?? usual
         record.extend(extending, at: disk.clock.now, wall: disk.clock.wallNow)
         disk.touch(record)
     }

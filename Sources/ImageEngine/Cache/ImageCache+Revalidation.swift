@@ -12,7 +12,7 @@ extension ImageCache {
         func entry(for scopes: [HTTPScope], at moment: Int) -> RetrievalPolicy.Entry {
             let record = hit.record
             let answer = record.answer
-            let scope = scopes.first ?? HTTPScope(ImageOptions())
+            let scope = scopes.first ?? HTTPScope()
             return RetrievalPolicy.Entry(
                 expiredFor: expiredFor, freshness: answer?.freshness,
                 age: answer?.metadata.age(at: moment) ?? HTTPFreshness.span(from: record.storedAt, to: moment),
@@ -53,13 +53,13 @@ extension ImageCache {
     /// - Parameter evenExpired: Whether an entry on disk whose time is over is found too; it is not promoted.
     func candidate(for key: CacheKey, options: ImageOptions, evenExpired: Bool) throws(ImageError) -> Candidate? {
         if let hit = try hit(for: key, options: options, burst: 0, mayWait: true) {
-            guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
+            guard hit.record.path == nil, !options.storage.cacheMemoryOnly, !options.storage.fromMemoryCacheOrRefresh,
                 let newer = try self.hit(for: key, storedAfter: hit.record, options: options)
             else { return Candidate(hit: hit) }
             return Candidate(hit: newer)
         }
-        guard evenExpired, !options.fromMemoryCacheOrRefresh,
-            let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease)
+        guard evenExpired, !options.storage.fromMemoryCacheOrRefresh,
+            let record = try disk.recordEvenExpired(key, lease: options.storage.lease ?? Self.lease)
         else { return nil }
         let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: disk.clock.now) }
         return Candidate(hit: Hit(entry: MemoryEntry(record: record, bytes: nil), cacheType: .disk), expiredFor: over)
@@ -85,8 +85,8 @@ extension ImageCache {
             record = old.replacing(origin)
         } else {
             do throws(ImageError) {
-                let lease = options.lease ?? Self.lease
-                let expiration = options.diskCacheExpiration
+                let lease = options.storage.lease ?? Self.lease
+                let expiration = options.storage.diskCacheExpiration
                 guard let new = try disk.revive(old, origin, expiration: expiration, lease: lease) else {
                     if memory.peek(old.key)?.record === old { memory.remove(old.key) }
                     return nil

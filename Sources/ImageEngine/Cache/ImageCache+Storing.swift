@@ -14,8 +14,9 @@ extension ImageCache {
         lease: Double = 0, maySurpass: Bool = false
     ) throws(ImageError) -> Kept {
         let order = DiskStorage.Order(
-            key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
-            fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata, lease: lease,
+            key: key, header: header, origin: origin, expiration: options.storage.diskCacheExpiration,
+            fileExtension: options.storage.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata,
+            lease: lease,
             maySurpass: maySurpass)
         return try Attendance.wait { queue, then in
             store(content, order, options, keepsBytes: keepsBytes, in: queue, then: then)
@@ -37,7 +38,7 @@ extension ImageCache {
         } catch {
             return then(.failure(error))
         }
-        let keepsBytes = keepsBytes && options.keepsInMemory
+        let keepsBytes = keepsBytes && options.storage.keepsInMemory
         disk.store(content, order, in: queue) { [self] result in
             let remember = { @Sendable [self] in
                 then(
@@ -55,10 +56,10 @@ extension ImageCache {
         _ content: DiskStorage.Content, _ order: DiskStorage.Order, _ options: ImageOptions
     ) throws(ImageError) -> Kept? {
         let key = order.key
-        if !order.overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
+        if !order.overwrites, let found = try occupant(of: key, memoryOnly: options.storage.cacheMemoryOnly) {
             return Kept(entry: found, admission: .occupied)
         }
-        guard options.cacheMemoryOnly else { return nil }
+        guard options.storage.cacheMemoryOnly else { return nil }
         let bytes = try Self.bytes(of: content)
         // A file that comes later is newer than the image in memory.
         let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
@@ -97,13 +98,15 @@ extension ImageCache {
     /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
     @discardableResult
     func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
-        if !options.keepsInMemory { memory.remove(record.key) }
+        if !options.storage.keepsInMemory { memory.remove(record.key) }
         return promote(record, bytes: bytes, options)
     }
 
     /// Remembers an image that was found, as far as its options want that; otherwise memory stays as it is.
     func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: ImageOptions) -> Kept {
-        if options.keepsInMemory { return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration) }
+        if options.storage.keepsInMemory {
+            return keep(record, bytes: bytes, expiration: options.storage.memoryCacheExpiration)
+        }
         return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
 

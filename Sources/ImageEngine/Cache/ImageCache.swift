@@ -95,10 +95,10 @@ public final class ImageCache: Sendable {
         func complete(_ options: ImageOptions) -> ImageOptions {
             var options = options
             options.change { fields in
-                fields.revalidate = fields.revalidate ?? revalidate
-                fields.negativeCache = fields.negativeCache ?? Double(negativeCache)
-                fields.verifyDecode = verifiesDecode
-                fields.timeout = fields.timeout ?? timeout
+                fields.lookup.revalidate = fields.lookup.revalidate ?? revalidate
+                fields.lookup.negativeCache = fields.lookup.negativeCache ?? Double(negativeCache)
+                fields.lookup.verifyDecode = verifiesDecode
+                fields.network.limits.timeout = fields.network.limits.timeout ?? timeout
             }
             return options
         }
@@ -135,8 +135,8 @@ public final class ImageCache: Sendable {
     ///
     /// - Parameter timeout: That of the downloader; left open when nil.
     func completed(_ options: ImageOptions, timeout: Double? = nil) -> ImageOptions {
-        if options.revalidate != nil, options.negativeCache != nil, options.verifyDecode != nil,
-            options.timeout != nil || timeout == nil
+        if options.lookup.revalidate != nil, options.lookup.negativeCache != nil, options.lookup.verifyDecode != nil,
+            options.network.limits.timeout != nil || timeout == nil
         {
             return options
         }
@@ -150,12 +150,12 @@ public final class ImageCache: Sendable {
 
     /// Whether an image is only answered to a request once all of it has been decoded.
     public func verifiesDecode(_ options: ImageOptions) -> Bool {
-        options.verifyDecode ?? verifiesDecode.load(ordering: .relaxed)
+        options.lookup.verifyDecode ?? verifiesDecode.load(ordering: .relaxed)
     }
 
     /// Whether and when a request checks a stored image with its server.
     func revalidation(_ options: ImageOptions) -> Revalidation {
-        options.revalidate ?? settings.withLock { $0.revalidate }
+        options.lookup.revalidate ?? settings.withLock { $0.revalidate }
     }
 
     /// The key under which an image is kept that is asked for as `text`: the text itself, unless the cache's rules make

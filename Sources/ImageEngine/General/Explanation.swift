@@ -56,8 +56,8 @@ extension ImageManager {
         }
         told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
         var record = try cache.knownRecord(for: key)
-        if options.fromMemoryCacheOrRefresh, told.cacheType != .memory { record = nil }
-        if record == nil, !options.fromMemoryCacheOrRefresh { record = try cache.disk.recordEvenExpired(key) }
+        if options.storage.fromMemoryCacheOrRefresh, told.cacheType != .memory { record = nil }
+        if record == nil, !options.storage.fromMemoryCacheOrRefresh { record = try cache.disk.recordEvenExpired(key) }
         let judged = judge(record, resource, in: cache, options, &told)
         switch judged {
         case .answer(let isStale):
@@ -73,10 +73,10 @@ extension ImageManager {
                 return told
             }
         }
-        let staysInCache = options.onlyFromCache || options.staysInCache && resource.isOnNetwork
+        let staysInCache = options.lookup.onlyFromCache || options.staysInCache && resource.isOnNetwork
         if staysInCache || isOffline(options) && resource.isOnNetwork {
             told.verdict = .fail
-            let why = options.onlyFromCache ? "onlyFromCache" : "only-if-cached"
+            let why = options.lookup.onlyFromCache ? "onlyFromCache" : "only-if-cached"
             told.reasons.append(
                 staysInCache
                     ? "Nothing may be loaded (\(why))." : "Nothing may be loaded from the network (offline).")
@@ -94,7 +94,7 @@ extension ImageManager {
     ) -> RetrievalPolicy.Verdict {
         guard let record else {
             told.reasons.append(
-                "Nothing is stored under the key\(options.fromMemoryCacheOrRefresh ? " in memory" : "").")
+                "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "").")
             return .load
         }
         let over =
@@ -114,7 +114,7 @@ extension ImageManager {
         told.isStale = verdict != .answer(isStale: false)
         if entry.isForeign {
             told.reasons.append("It was fetched with credentials that this request does not have.")
-        } else if options.verifyDecode == true, record.decodeVerdict == .damaged {
+        } else if options.lookup.verifyDecode == true, record.decodeVerdict == .damaged {
             told.reasons.append("It cannot be decoded whole, as was found before (verifyDecode).")
             return .load
         } else if !Self.allows(hit, options, mayWait: true) {
@@ -123,11 +123,11 @@ extension ImageManager {
         } else if policy.mode != .never {
             told.reasons.append(Self.words(verdict, policy, entry))
         }
-        if options.forceRefresh, !policy.isOffline {
+        if options.lookup.forceRefresh, !policy.isOffline {
             told.reasons.append("It is not looked at (forceRefresh).")
             return .load
         }
-        if options.verifyDecode == true, record.decodeVerdict == nil {
+        if options.lookup.verifyDecode == true, record.decodeVerdict == nil {
             told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
         }
         return verdict
@@ -153,8 +153,9 @@ extension ImageManager {
     private func original(
         of key: CacheKey, in cache: ImageCache, _ resource: Resource, _ options: ImageOptions
     ) throws(ImageError) -> String? {
-        guard let name = options.originalCache, name != cache.name, !options.forceRefresh,
-            !resource.isOnNetwork || [.never, .ifExpired].contains(options.revalidate ?? .never) || isOffline(options),
+        guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
+            !resource.isOnNetwork || [.never, .ifExpired].contains(options.lookup.revalidate ?? .never)
+                || isOffline(options),
             let original = self.cache(name), let record = try original.knownRecord(for: key),
             mayAnswer(record, to: resource.url, options)
         else { return nil }
@@ -170,7 +171,7 @@ extension ImageManager {
                 told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")
                 return
             }
-            let request = try DownloadRequest(url: url, options: options)
+            let request = try DownloadRequest(url: url, options: options.network)
             let hop = try downloader.rules.rewritten(Hop(request))
             if hop.url != request.webURL.withoutCredentials {
                 told.reasons.append("It is loaded from elsewhere instead, as urlRewrites says.")
@@ -198,12 +199,13 @@ extension ImageManager {
             told.error = error
             told.reasons.append("\(error)")
             (told.usesNetwork, told.url) = (false, nil)
-            if options.alternativeSources.isEmpty { told.verdict = .fail }
+            if options.network.alternativeSources.isEmpty { told.verdict = .fail }
         }
-        if !options.alternativeSources.isEmpty {
-            told.reasons.append("Of \(options.alternativeSources.count) other sources the next is tried if that fails.")
+        if !options.network.alternativeSources.isEmpty {
+            told.reasons.append(
+                "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
         }
-        if options.onFailureImage != nil {
+        if options.network.onFailureImage != nil {
             told.reasons.append("If all fails, the onFailureImage stands in.")
         }
     }

@@ -62,8 +62,9 @@ extension ImageManager.Flying {
     /// Whether what comes is kept nowhere, and is for whoever wants the same.
     var mayBeHeld: Bool {
         let options = outgoing.options
-        return options.cacheMemoryOnly && !options.keepsInMemory && !options.forceRefresh && options.merges
-            && (options.revalidate ?? .never) == .never && standing == nil && request.delegates == nil
+        return options.storage.cacheMemoryOnly && !options.storage.keepsInMemory && !options.lookup.forceRefresh
+            && options.network.merges
+            && (options.lookup.revalidate ?? .never) == .never && standing == nil && request.delegates == nil
             && request.method == .get
     }
 }

@@ -26,9 +26,9 @@ extension ImageManager {
     public func glance(
         at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
     ) throws(ImageError) -> Glance {
-        if options.forceRefresh { return .unknown }
-        let isMade = !options.recipe.isEmpty
-        let key = isMade ? options.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
+        if options.lookup.forceRefresh { return .unknown }
+        let isMade = !options.processing.recipe.isEmpty
+        let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = cache.revalidation(options)
         if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
         // Memory would take note of it here, and it would be answered from there when its server has been asked.
@@ -49,7 +49,7 @@ extension ImageManager {
             return .unknown
         }
         // Only in memory, but wanted as a file from now on: that takes writing.
-        if hit.record.path == nil, !options.cacheMemoryOnly { return .unknown }
+        if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
         if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) {
             return .unknown
         }
@@ -58,7 +58,7 @@ extension ImageManager {
     }
 
     func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
-        let record = options.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
+        let record = options.storage.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
         return ImageResult(
             record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
     }
@@ -77,13 +77,13 @@ extension ImageManager {
     func cached(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
     ) async throws -> Lookup {
-        guard !options.forceRefresh else { return .missing }
+        guard !options.lookup.forceRefresh else { return .missing }
         let key = CacheKey(resource.cacheKey)
         // Most of what comes here is to be loaded, and that can be told at once.
         if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return .missing }
         return try await pool.runIfWanted { [self] in
             guard var hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true) else { return .missing }
-            if hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
+            if hit.record.path == nil, !options.storage.cacheMemoryOnly, !options.storage.fromMemoryCacheOrRefresh,
                 let newer = try cache.hit(for: key, storedAfter: hit.record, options: options)
             {
                 hit = newer
@@ -98,13 +98,13 @@ extension ImageManager {
     /// The answer with what was found; writes the file that it needs.
     func answer(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) throws -> ImageResult {
         var result = result(hit, in: cache, options)
-        if hit.record.path == nil, !options.cacheMemoryOnly, let bytes = hit.bytes {
+        if hit.record.path == nil, !options.storage.cacheMemoryOnly, let bytes = hit.bytes {
             let record = hit.record
             let kept = try cache.store(
                 .bytes(bytes), for: record.key, header: record.header, origin: record.origin, options: options,
-                keepsBytes: true, lease: options.lease ?? ImageCache.lease)
+                keepsBytes: true, lease: options.storage.lease ?? ImageCache.lease)
             (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
-        } else if options.queryDataWhenInMemory {
+        } else if options.storage.queryDataWhenInMemory {
             // A reader to come finds them in memory; that they cannot be read now is its business.
             result.admission = (try? cache.loadBytes(of: hit.record, options: options))?.kept.admission
         }

@@ -9,12 +9,12 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult? {
         // Digests are those of the original's bytes. Another cache has another time.
-        guard !options.forceRefresh, !options.asksToModify, options.integrity == nil,
+        guard !options.lookup.forceRefresh, !options.asksToModify, options.lookup.integrity == nil,
             originals(for: cache, options) === cache
         else { return nil }
-        let key = options.recipe.cacheKey(resource.cacheKey)
+        let key = options.processing.recipe.cacheKey(resource.cacheKey)
         var looking = options
-        looking.verifyDecode = nil
+        looking.lookup.verifyDecode = nil
         guard let found = try await variantWithoutOriginal(resource, key, in: cache, looking) else { return nil }
         let policy = policy(options)
         let outgoing = OutgoingRequest(url: resource.url, options: options)
@@ -49,7 +49,7 @@ extension ImageManager {
         }
         // It has become another one.
         let original = try await pool.run { [self] in try self.original(result, in: cache, loading, mark: nil) }
-        if options.recipe.isNothing(for: result.record.header) {
+        if options.processing.recipe.isNothing(for: result.record.header) {
             return try await untouched(result, in: cache, options, needs)
         }
         do {
@@ -80,10 +80,10 @@ extension ImageOptions {
     var keepingForVariants: ImageOptions {
         var keeping = keepingOnlyCacheOptions
         keeping.change { [self] keeping in
-            keeping.integrity = nil
-            keeping.verifyDecode = nil
-            keeping.recipe = self.recipe
-            keeping.limits = self.limits
+            keeping.lookup.integrity = nil
+            keeping.lookup.verifyDecode = nil
+            keeping.processing.recipe = self.processing.recipe
+            keeping.processing.limits = self.processing.limits
         }
         return keeping
     }
@@ -93,25 +93,25 @@ extension ImageOptions {
         var loading = self
         let isLocal = !resource.isOnNetwork
         loading.change { loading in
-            loading.recipe = ImageRecipe()
-            loading.onFailureImage = nil
-            loading.forcedCacheFileExtension = nil
-            loading.queryDataWhenInMemory = false
-            loading.originalCache = nil
-            if !loading.cacheOriginalImage || isLocal {
-                loading.cacheMemoryOnly = true
-                loading.keepsInMemory = false
+            loading.processing.recipe = ImageRecipe()
+            loading.network.onFailureImage = nil
+            loading.storage.forcedCacheFileExtension = nil
+            loading.storage.queryDataWhenInMemory = false
+            loading.lookup.originalCache = nil
+            if !loading.processing.cacheOriginalImage || isLocal {
+                loading.storage.cacheMemoryOnly = true
+                loading.storage.keepsInMemory = false
             }
             // What lies here is read here, whatever the cache has under its name (E2-69).
-            if isLocal { loading.forceRefresh = true }
+            if isLocal { loading.lookup.forceRefresh = true }
         }
         return loading
     }
 
     /// What is needed of an original that is loaded with these options: its file, or its bytes where there may be none.
     var needsOfOriginal: ImageNeeds {
-        if self.cacheMemoryOnly { return .bytes }
+        if self.storage.cacheMemoryOnly { return .bytes }
         // Its server may forbid to keep it.
-        return self.revalidate == .http ? [.file, .bytes] : .file
+        return self.lookup.revalidate == .http ? [.file, .bytes] : .file
     }
 }

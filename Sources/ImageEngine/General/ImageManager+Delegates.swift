@@ -7,11 +7,12 @@ extension ImageManager {
     /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate wants none,
     ///   ``ImageError/invalidURL(_:reason:)`` when it wants one that is not http.
     func modified(_ url: String, _ options: ImageOptions) async throws -> OutgoingRequest {
-        guard let delegates = options.delegates, delegates.questions.contains(.modifyRequest) else {
+        guard let delegates = options.network.delegates, delegates.questions.contains(.modifyRequest) else {
             return OutgoingRequest(url: url, options: options)
         }
         let draft = DownloadDraft(
-            url: url, headers: options.headers, method: options.method, body: options.body)
+            url: url, headers: options.network.request.headers, method: options.network.request.method,
+            body: options.network.request.body)
         guard let wanted = try await delegates.delegate.modify(draft) else {
             throw ImageError.downloadCancelledBeforeStarting(url: url)
         }
@@ -21,10 +22,10 @@ extension ImageManager {
                 wanted.url, reason: "A request can only be changed to another of http or https.")
         }
         var options = options
-        options.authorization = options.scoped(from: url, to: wanted.url).authorization
-        options.headers = wanted.headers
-        (options.method, options.body) = (wanted.method, wanted.body)
-        options.delegates = delegates.without(.modifyRequest)
+        options.network.request.authorization = options.scoped(from: url, to: wanted.url).network.request.authorization
+        options.network.request.headers = wanted.headers
+        (options.network.request.method, options.network.request.body) = (wanted.method, wanted.body)
+        options.network.delegates = delegates.without(.modifyRequest)
         return OutgoingRequest(url: wanted.url, options: options)
     }
 }

@@ -18,13 +18,15 @@ extension ImageManager {
         isMissing: Bool, then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         let options = completed(given, for: cache)
-        if !options.recipe.isEmpty { return beginMaking(resource, in: cache, options, needs, caller, then: then) }
+        if !options.processing.recipe.isEmpty {
+            return beginMaking(resource, in: cache, options, needs, caller, then: then)
+        }
         let key = CacheKey(resource.cacheKey)
         guard options.isPlain, !isOffline(options),
             // What has been stored here since is in memory.
-            options.forceRefresh || isMissing && cache.memory.peek(key) == nil,
+            options.lookup.forceRefresh || isMissing && cache.memory.peek(key) == nil,
             case .network(let url)? = try? source(of: resource.url),
-            let request = try? DownloadRequest(url: url, options: options),
+            let request = try? DownloadRequest(url: url, options: options.network),
             (try? admit(request, key, in: cache, options)) != nil
         else { return nil }
         count(.none)
@@ -58,7 +60,8 @@ extension ImageManager {
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> @Sendable () -> Void {
         let place = wishes.join(
-            flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish, report: caller.report
+            flying.wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
+            report: caller.report
         ) { [self] effort, landing in
             begin(flying, effort, landing)
         } resume: { [self] result in
@@ -76,7 +79,8 @@ extension ImageManager {
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> (@Sendable () -> Void)? {
         // What is made of the image takes its time too, and the deadline is for the download alone.
-        guard resource.isOnNetwork, options.isPlainlyLoaded, options.onFailureImage == nil, options.deadline == nil
+        guard resource.isOnNetwork, options.isPlainlyLoaded, options.network.onFailureImage == nil,
+            options.caller.deadline == nil
         else {
             return nil
         }
@@ -119,13 +123,13 @@ extension ImageManager {
     private func lacks(
         _ resource: Resource, in cache: ImageCache, _ home: ImageCache, _ options: ImageOptions
     ) -> Bool {
-        if options.forceRefresh { return true }
+        if options.lookup.forceRefresh { return true }
         func isMissing(_ key: CacheKey, _ cache: ImageCache) -> Bool {
             (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
         }
         return isMissing(CacheKey(resource.cacheKey), home)
-            && isMissing(options.recipe.cacheKey(resource.cacheKey), cache)
-            && ChainPrefix.all(of: options.recipe, forPixels: false).allSatisfy {
+            && isMissing(options.processing.recipe.cacheKey(resource.cacheKey), cache)
+            && ChainPrefix.all(of: options.processing.recipe, forPixels: false).allSatisfy {
                 isMissing($0.recipe.cacheKey(resource.cacheKey), cache)
             }
     }
@@ -184,8 +188,8 @@ extension ImageManager.Flying {
     /// Whether what comes is stored as it is, if it is an image.
     fileprivate var isPlain: Bool {
         let options = wish.options
-        return standing == nil && request.dataModifier == nil && options.verifyDecode != true
-            && options.revalidate != .http && (options.waitForCache || needs.contains(.file))
+        return standing == nil && request.dataModifier == nil && options.lookup.verifyDecode != true
+            && options.lookup.revalidate != .http && (options.storage.waitForCache || needs.contains(.file))
     }
 }
 
@@ -194,17 +198,22 @@ extension ImageOptions {
     /// in the options already.
     fileprivate var isPlain: Bool {
         let fields = box.fields
-        return isPlainlyLoaded && fields.recipe.isEmpty && fields.originalCache == nil && fields.onFailureImage == nil
+        return isPlainlyLoaded && fields.processing.recipe.isEmpty && fields.lookup.originalCache == nil
+            && fields.network.onFailureImage == nil
     }
 
     /// Whether the image, or what it is made of, is loaded from its URL without asking anybody before.
     fileprivate var isPlainlyLoaded: Bool {
         let fields = box.fields
-        return fields.verifyDecode != true && !fields.wantsPreview && fields.alternativeSources.isEmpty
-            && fields.delegates == nil && (fields.revalidate ?? .never) == .never && fields.staleIfError == nil
-            && !fields.onlyFromCache
+        return fields.lookup.verifyDecode != true && !fields.processing.wantsPreview
+            && fields.network.alternativeSources.isEmpty
+            && fields.network.delegates == nil && (fields.lookup.revalidate ?? .never) == .never
+            && fields.lookup.staleIfError == nil
+            && !fields.lookup.onlyFromCache
     }
 
     /// Whether one failed attempt may not be the end.
-    fileprivate var mayTryAgain: Bool { box.fields.retry.maxRetries > 0 || box.fields.waitForConnectivity != nil }
+    fileprivate var mayTryAgain: Bool {
+        box.fields.network.retry.maxRetries > 0 || box.fields.network.waitForConnectivity != nil
+    }
 }

@@ -154,13 +154,13 @@ extension ImageManager {
         let options = flying.outgoing.options
         // What is not to be found afterwards is not worth waiting for.
         let isAlone =
-            options.forceRefresh || options.fromMemoryCacheOrRefresh
-            || options.cacheMemoryOnly && !options.keepsInMemory
+            options.lookup.forceRefresh || options.storage.fromMemoryCacheOrRefresh
+            || options.storage.cacheMemoryOnly && !options.storage.keepsInMemory
         return Departure(
-            identity: isAlone ? nil : flying.request.flight(to: flying.key, inMemory: options.cacheMemoryOnly),
-            isForOthers: !options.cacheMemoryOnly,
+            identity: isAlone ? nil : flying.request.flight(to: flying.key, inMemory: options.storage.cacheMemoryOnly),
+            isForOthers: !options.storage.cacheMemoryOnly,
             among: flying.cache.flights,
-            merges: options.merges, from: flying.started, span: Int(flying.request.limits.timeout * 1e9))
+            merges: options.network.merges, from: flying.started, span: Int(flying.request.limits.timeoutSeconds * 1e9))
     }
 
     /// Loads an image and stores it.
@@ -340,12 +340,12 @@ extension ImageManager {
 
     private func landed(_ flying: Flying, mayWait: Bool) throws -> ImageCache.Hit? {
         let (cache, outgoing, options) = (flying.cache, flying.outgoing, flying.outgoing.options)
-        guard !options.forceRefresh else { return nil }
+        guard !options.lookup.forceRefresh else { return nil }
         // Nobody has brought it since the look that sent it on its way.
         if !mayWait, cache.isStillMissing(flying.key) { return nil }
         var found = try cache.hit(for: flying.key, options: options, burst: 0, mayWait: mayWait)
         if mayWait, let hit = found { found = try cache.renewed(hit, options: options) }
-        guard let hit = found, hit.record.path != nil || options.cacheMemoryOnly,
+        guard let hit = found, hit.record.path != nil || options.storage.cacheMemoryOnly,
             mayAnswer(hit.record, to: outgoing.url, options), Self.allows(hit, options, mayWait: mayWait),
             satisfies(hit, in: cache, outgoing, flying.standing)
         else { return nil }

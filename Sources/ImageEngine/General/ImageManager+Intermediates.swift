@@ -11,9 +11,9 @@ extension ImageManager {
     func intermediate(
         insteadOf resource: Resource, in cache: ImageCache, _ options: ImageOptions, forPixels: Bool = false
     ) async throws -> Original? {
-        guard resource.isOnNetwork, options.integrity == nil, !options.forceRefresh else { return nil }
+        guard resource.isOnNetwork, options.lookup.integrity == nil, !options.lookup.forceRefresh else { return nil }
         // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
-        if options.recipe.hasNoStep { return nil }
+        if options.processing.recipe.hasNoStep { return nil }
         let home = originals(for: cache, options)
         guard try home.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false) == CacheType.none else {
             return nil
@@ -30,7 +30,7 @@ extension ImageManager {
         forPixels: Bool = false
     ) async throws -> Original? {
         let header = original.result.record.header
-        guard original.rest == nil, !options.forceRefresh, header.format != .svg else { return nil }
+        guard original.rest == nil, !options.lookup.forceRefresh, header.format != .svg else { return nil }
         let found = try await intermediate(of: resource, in: cache, options, forPixels) { record in
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }
@@ -45,10 +45,10 @@ extension ImageManager {
         of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ forPixels: Bool,
         _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
     ) async throws -> Original? {
-        let prefixes = ChainPrefix.all(of: options.recipe, forPixels: forPixels)
+        let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: forPixels)
         if prefixes.isEmpty { return nil }
         var looking = options.keepingOnlyCacheOptions
-        looking.integrity = nil
+        looking.lookup.integrity = nil
         return try await pool.runIfWanted { [self, looking] in
             for prefix in prefixes {
                 let key = prefix.recipe.cacheKey(resource.cacheKey)

@@ -5,16 +5,16 @@ extension ImageManager {
     /// - Parameter departure: Ends when the image is stored.
     func keep(_ store: Storing, _ departure: Departure? = nil) async throws -> ImageResult {
         if store.isToBeForgotten {
-            if store.options.verifyDecode == true { _ = try await verified(store) }
+            if store.options.lookup.verifyDecode == true { _ = try await verified(store) }
             return try await pool.run { try store.forgetting() }
         }
-        var store = store.options.verifyDecode == true ? try await verified(store) : store
+        var store = store.options.lookup.verifyDecode == true ? try await verified(store) : store
         store.maySurpass = store.needs.contains(.file)
         return try await keep(asked: store, departure)
     }
 
     private func keep(asked store: Storing, _ departure: Departure?) async throws -> ImageResult {
-        if !store.options.waitForCache, !store.needs.contains(.file) {
+        if !store.options.storage.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
             unawaited.begin()

@@ -17,9 +17,9 @@ extension ImageManager {
         let started = failed?.started ?? now
         // Of each further attempt the delegate is asked anew.
         let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
-        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? started)
+        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? started)
         return try await deadline.hold(resource.url, now: now) { [self] in
-            let urls = [resource.url] + options.alternativeSources
+            let urls = [resource.url] + options.network.alternativeSources
             return try await loadAny(of: urls, options, after: failed?.attempt) { [self] url, meter in
                 let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
                 let options = options.scoped(from: resource.url, to: url)
@@ -40,7 +40,7 @@ extension ImageManager {
     func noteFailure(
         _ error: ImageError, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
     ) {
-        if options.retry.maxRetries > 0, error.first.isRetryable { return }
+        if options.network.retry.maxRetries > 0, error.first.isRetryable { return }
         remember(error.first, url, key: key, in: cache, options)
     }
 
@@ -55,19 +55,20 @@ extension ImageManager {
             if isOffline(options) { throw ImageError.offline(key: key.key) }
             let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
             let options = outgoing.options
-            let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing?.validators)
+            let request = try DownloadRequest(
+                url: outgoing.url, options: options.network, validators: standing?.validators)
             try admit(request, key, in: cache, options)
             let flying = Flying(
                 resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
                 standing: standing, started: started)
             return try await wishes.value(
-                for: flying.wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
+                for: flying.wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
                 report: caller.report, joined: { _ in caller.joined() }
             ) { [self] effort, landing in
                 begin(flying, effort, landing)
             }
         case .data(let bytes):
-            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(resource.url, options) }
+            guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(resource.url, options) }
             return try await keep(
                 Storing(
                     content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
@@ -90,7 +91,8 @@ extension ImageManager {
 
     static func tooLarge(_ source: String, _ options: ImageOptions) -> ImageError {
         .limitExceeded(
-            limit: "maxBytes", reason: "it is over the limit of \(options.maxBytes) bytes", source: source)
+            limit: "maxBytes", reason: "it is over the limit of \(options.network.limits.maxBytes) bytes",
+            source: source)
     }
 
     /// The image that stands in for one that could not be had.
@@ -104,15 +106,17 @@ extension ImageManager {
         let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
         let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
         var options = options.scoped(from: resource.url, to: url)
-        options.onFailureImage = nil
-        options.onlyFromCache = false
-        options.alternativeSources = []
-        options.integrity = nil
-        options.dataModifier = nil
-        (options.method, options.body) = (.get, nil)
+        options.network.onFailureImage = nil
+        options.lookup.onlyFromCache = false
+        options.network.alternativeSources = []
+        options.lookup.integrity = nil
+        options.network.dataModifier = nil
+        (options.network.request.method, options.network.request.body) = (.get, nil)
         // What was asked of answers was asked of the image's.
-        options.headers = options.headers.filter { $0.key.lowercased() != "cache-control" }
-        options.recipe = ImageRecipe()
+        options.network.request.headers = options.network.request.headers.filter {
+            $0.key.lowercased() != "cache-control"
+        }
+        options.processing.recipe = ImageRecipe()
         do {
             var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
             result.isPlaceholder = true

@@ -6,13 +6,13 @@ extension ImageManager {
     func originalImage(
         _ resource: Resource, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) async throws -> ImageResult? {
-        guard let name = options.originalCache, name != cache.name, !options.forceRefresh,
+        guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
             let original = self.cache(name)
         else { return nil }
         let key = CacheKey(resource.cacheKey)
         var looking = ImageOptions()
-        looking.fromMemoryCacheOrRefresh = options.fromMemoryCacheOrRefresh
-        looking.keepsInMemory = false
+        looking.storage.fromMemoryCacheOrRefresh = options.storage.fromMemoryCacheOrRefresh
+        looking.storage.keepsInMemory = false
         // Whatever is wrong with the other cache, the image may still be had from its source.
         let found = try await blocking {
             [looking, integral = options] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
@@ -28,7 +28,7 @@ extension ImageManager {
         guard let (hit, content) = found else { return nil }
         let record = hit.record
         var keeping = options.keepingOnlyCacheOptions
-        keeping.maxBytes = .max
+        keeping.network.limits.maxBytes = .max
         let store = Storing(
             content: content, key: key, cache: cache, source: resource.url,
             origin: record.origin,

@@ -42,7 +42,7 @@ extension ImageManager {
 
     /// The cache that keeps the originals of what is made for `cache`.
     func originals(for cache: ImageCache, _ options: ImageOptions) -> ImageCache {
-        options.originalCache.flatMap { self.cache($0) } ?? cache
+        options.lookup.originalCache.flatMap { self.cache($0) } ?? cache
     }
 
     /// The original: from the cache, else from its source, whence it is cached if the options want that.
@@ -84,7 +84,7 @@ extension ImageManager {
         _ loaded: ImageResult, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) async throws -> ImageResult {
         let record = loaded.record
-        guard record.path == nil, loaded.cacheType == .none || !options.cacheMemoryOnly else { return loaded }
+        guard record.path == nil, loaded.cacheType == .none || !options.storage.cacheMemoryOnly else { return loaded }
         if let known = loaded.entry?.record, known.path != nil {
             var found = loaded
             found.record = known
@@ -92,7 +92,7 @@ extension ImageManager {
         }
         guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
         var keeping = options.keepingOnlyCacheOptions
-        (keeping.integrity, keeping.verifyDecode) = (nil, nil)
+        (keeping.lookup.integrity, keeping.lookup.verifyDecode) = (nil, nil)
         let kept = try await keep(
             Storing(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
@@ -138,8 +138,8 @@ extension ImageOptions {
     fileprivate var keepingNoOriginal: ImageOptions {
         var own = self
         own.change { own in
-            own.forceRefresh = true
-            own.cacheOriginalImage = false
+            own.lookup.forceRefresh = true
+            own.processing.cacheOriginalImage = false
         }
         return own
     }

@@ -32,9 +32,9 @@ extension ImageManager {
         of resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
     ) async throws -> (original: ImageResult, pixels: PixelFile) {
         let options = completed(options, for: cache)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
         // What may have to be checked with its server is checked by its original.
-        let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
+        let isChecked = (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork
         if !isChecked, let base = try await intermediate(insteadOf: resource, in: cache, options, forPixels: true),
             let made = try await pixels(of: base, resource, options, caller)
         {
@@ -66,11 +66,12 @@ extension ImageManager {
         of original: Original, _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> PixelFile {
         let wish = RenderWish(
-            mark: original.workMark, recipe: original.rest ?? options.recipe, limits: options.limits, isRaw: true)
+            mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
+            limits: options.processing.limits, isRaw: true)
         let file = try await renders.value(for: wish, priority: caller.priority) { [self] _ in
             try await render(original, wish, resource.url)
         }
-        let lease = options.lease ?? ImageCache.lease
+        let lease = options.storage.lease ?? ImageCache.lease
         Task {
             try? await Task.sleep(for: .seconds(lease))
             withExtendedLifetime(file) {}

@@ -25,14 +25,14 @@ extension ImageManager {
     ) async throws -> Probed {
         let options = completed(options, for: cache)
         let key = CacheKey(resource.cacheKey)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
         let now = configuration.clock.monotonic()
-        let deadline = Deadline(seconds: options.deadline, arrived: caller.arrived ?? now)
+        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
         return try await deadline.hold(resource.url, now: now) { [self] in
-            if !options.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+            if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
                 return known
             }
-            let urls = [resource.url] + options.alternativeSources
+            let urls = [resource.url] + options.network.alternativeSources
             return try await loadAny(of: urls, options) { [self] url, meter in
                 let options = options.scoped(from: resource.url, to: url)
                 do {
@@ -54,11 +54,13 @@ extension ImageManager {
             if options.staysInCache { throw ImageError.notCached(key: key.key) }
             return try await probe(url, key, in: cache, options, caller)
         case .data(let bytes):
-            if let integrity = options.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
+            if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
             return try Self.probed(bytes, source: given, cacheType: .none)
         case .file(let path):
             return try await pool.run {
-                if let integrity = options.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(given) }
+                if let integrity = options.lookup.integrity, !integrity.allows(file: path) {
+                    throw Integrity.mismatch(given)
+                }
                 return try Self.probed(file: path, options, cacheType: .none)
             }
         }
@@ -70,13 +72,13 @@ extension ImageManager {
         guard resource.isOnNetwork else { return nil }
         return try await pool.run { [self] in
             var looking = options
-            looking.lease = 0
+            looking.storage.lease = 0
             guard let hit = try cache.hit(for: key, options: looking, burst: 0, mayWait: true),
                 mayAnswer(hit.record, to: resource.url, options)
             else { return nil }
             if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
             var reading = options
-            reading.maxBytes = .max
+            reading.network.limits.maxBytes = .max
             return try hit.record.path.map { try Self.probed(file: $0, reading, cacheType: hit.cacheType) }
         }
     }
@@ -86,20 +88,25 @@ extension ImageManager {
     ) async throws -> Probed {
         let outgoing = try await modified(url, options)
         // A failure is remembered as that of the whole.
-        try admit(try DownloadRequest(url: outgoing.url, options: outgoing.options), key, in: cache, outgoing.options)
+        try admit(
+            try DownloadRequest(url: outgoing.url, options: outgoing.options.network), key, in: cache, outgoing.options)
         let place = downloader.transport.spool
         // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
         let isWhole =
-            outgoing.options.dataModifier != nil || outgoing.options.method != .get || options.integrity != nil
+            outgoing.options.network.dataModifier != nil || outgoing.options.network.request.method != .get
+            || options.lookup.integrity != nil
         var takesRanges = !isWhole
         for size in Self.probeSizes.map(Optional.some) + [nil] where takesRanges || size == nil {
             var asking = outgoing.options
             if let size {
-                asking.headers = asking.headers.filter { $0.key.lowercased() != "range" }
-                asking.headers["Range"] = "bytes=0-\(size - 1)"
-                asking.validStatusCodes = (asking.validStatusCodes ?? Set(200..<400)).union([206])
+                asking.network.request.headers = asking.network.request.headers.filter {
+                    $0.key.lowercased() != "range"
+                }
+                asking.network.request.headers["Range"] = "bytes=0-\(size - 1)"
+                asking.network.limits.validStatusCodes = (asking.network.limits.validStatusCodes ?? Set(200..<400))
+                    .union([206])
             }
-            let request = try DownloadRequest(url: outgoing.url, options: asking)
+            let request = try DownloadRequest(url: outgoing.url, options: asking.network)
             let download: Download
             do {
                 download = try await downloader.download(request, priority: caller.priority, report: caller.report)
@@ -115,7 +122,7 @@ extension ImageManager {
             let probed = try await pool.run { () throws -> Probed? in
                 let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
                 let bytes = try ImageCache.bytes(of: .body(body))
-                if let integrity = options.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
+                if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
                 if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
                 let total = Self.total(download.response.fields["content-range"])
                 if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }

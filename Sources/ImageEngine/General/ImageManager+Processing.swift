@@ -56,12 +56,12 @@ extension ImageManager {
     private func made(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, from original: Original? = nil
     ) async throws -> ImageResult? {
-        let key = options.recipe.cacheKey(resource.cacheKey)
-        if options.forceRefresh { return nil }
+        let key = options.processing.recipe.cacheKey(resource.cacheKey)
+        if options.lookup.forceRefresh { return nil }
         if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
         var looking = options
-        looking.integrity = nil
-        looking.verifyDecode = nil
+        looking.lookup.integrity = nil
+        looking.lookup.verifyDecode = nil
         return try await pool.runIfWanted { [self, looking] in
             guard let hit = try cache.hit(for: key, options: looking, burst: 0, mayWait: true) else { return nil }
             if original == nil, hit.record.isPersonal {
@@ -85,7 +85,7 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
         _ caller: ImageCaller, of loaded: ImageResult, from home: ImageCache
     ) async throws -> ImageResult {
-        if options.recipe.isNothing(for: loaded.record.header) {
+        if options.processing.recipe.isNothing(for: loaded.record.header) {
             return try await untouched(loaded, in: cache, options, needs)
         }
         let original = try await pool.run { [self] in try self.original(loaded, in: home, options, mark: nil) }
@@ -105,7 +105,7 @@ extension ImageManager {
         _ caller: ImageCaller, isSecondTry: Bool = false
     ) async throws -> ImageResult {
         // What may have to be checked with its server is checked by its original.
-        let isChecked = (options.revalidate ?? .never) != .never && resource.isOnNetwork
+        let isChecked = (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork
         if isChecked {
             if let found = try await checkedVariant(resource, in: cache, options, needs, caller) { return found }
         } else {
@@ -121,7 +121,7 @@ extension ImageManager {
             }
         }
         return try await withOriginal(of: resource, in: cache, options, caller, isSecondTry: isSecondTry) { original in
-            if options.recipe.isNothing(for: original.result.record.header) {
+            if options.processing.recipe.isNothing(for: original.result.record.header) {
                 return try await untouched(original.result, in: cache, options, needs)
             }
             return try await variant(of: original, resource, in: cache, options, needs, caller)
@@ -134,18 +134,20 @@ extension ImageManager {
         of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
         _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult {
-        let key = options.recipe.cacheKey(resource.cacheKey)
+        let key = options.processing.recipe.cacheKey(resource.cacheKey)
         var keeping = options.keepingForVariants
         let record = original.result.entry?.record ?? original.result.record
         if original.result.isStale, let end = record.expiryTime, end <= cache.disk.clock.now {
             // What stands in for an image does not live on as what is made of that.
-            keeping.diskCacheExpiration = .expired
+            keeping.storage.diskCacheExpiration = .expired
             // In memory alone it has to be somewhere.
-            if !keeping.cacheMemoryOnly || needs.contains(.bytes) { keeping.memoryCacheExpiration = .expired }
+            if !keeping.storage.cacheMemoryOnly || needs.contains(.bytes) {
+                keeping.storage.memoryCacheExpiration = .expired
+            }
         }
         let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
-            for: wish, priority: caller.priority, lingers: options.onLastCancel == .finish,
+            for: wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in caller.joined() }
         ) { [self] effort in
             // Somebody else may have made it since it was looked for.
@@ -177,13 +179,14 @@ extension ImageManager {
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
     ) async throws -> Storing {
         let wish = RenderWish(
-            mark: original.workMark, recipe: original.rest ?? options.recipe, limits: options.limits)
+            mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
+            limits: options.processing.limits)
         let file = try await renders.value(for: wish, priority: priority) { [self] _ in
             try await render(original, wish, source)
         }
         return try await pool.run {
             var keeping = options
-            keeping.recipe = ImageRecipe()
+            keeping.processing.recipe = ImageRecipe()
             return Storing(
                 content: try Self.content(of: file), key: key, cache: cache, source: source,
                 origin: VariantSource.origin(

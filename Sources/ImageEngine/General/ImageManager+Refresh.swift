@@ -70,7 +70,7 @@ extension ImageManager {
         let subject = Refreshes.Subject(cache.name, standing.hit.record)
         guard refreshes.begin(subject) else { return }
         var options = outgoing.options
-        options.waitForCache = true
+        options.storage.waitForCache = true
         Task { [outgoing = OutgoingRequest(url: outgoing.url, options: options)] in
             defer { refreshes.end(subject) }
             guard let new = try? await refreshed(resource, standing, cache, outgoing) else { return }
@@ -87,7 +87,7 @@ extension ImageManager {
     ) async throws -> ImageRecord? {
         let key = CacheKey(resource.cacheKey)
         let options = outgoing.options
-        let request = try DownloadRequest(url: outgoing.url, options: options, validators: standing.validators)
+        let request = try DownloadRequest(url: outgoing.url, options: options.network, validators: standing.validators)
         let flying = Flying(
             resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: [],
             standing: standing, started: configuration.clock.monotonic())

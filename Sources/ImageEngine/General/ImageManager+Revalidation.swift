@@ -74,14 +74,14 @@ extension ImageManager {
     }
 
     /// Whether nothing is to be loaded from the network.
-    public func isOffline(_ options: ImageOptions) -> Bool { options.offline || configuration.offline }
+    public func isOffline(_ options: ImageOptions) -> Bool { options.lookup.offline || configuration.offline }
 
     /// - Parameter mode: What counts instead of the options' own.
     func policy(_ options: ImageOptions, mode: Revalidation? = nil) -> RetrievalPolicy {
-        let mode = mode ?? options.revalidate ?? .never
+        let mode = mode ?? options.lookup.revalidate ?? .never
         return RetrievalPolicy(
-            mode: mode, isOffline: isOffline(options), onlyFromCache: options.onlyFromCache,
-            staleIfError: options.staleIfError, wanted: mode == .http ? options.cacheControl : nil)
+            mode: mode, isOffline: isOffline(options), onlyFromCache: options.lookup.onlyFromCache,
+            staleIfError: options.lookup.staleIfError, wanted: mode == .http ? options.cacheControl : nil)
     }
 
     // MARK: Before anything is loaded
@@ -102,7 +102,7 @@ extension ImageManager {
         // What is found for `forceRefresh` may only stand in when loading fails; offline it is all there is.
         let found = try await pool.run { [self, outgoing] () throws -> ImageCache.Candidate? in
             guard var found = try cache.candidate(for: key, options: options, evenExpired: true) else { return nil }
-            if options.verifyDecode == true, found.hit.record.decodeVerdict == .damaged { return nil }
+            if options.lookup.verifyDecode == true, found.hit.record.decodeVerdict == .damaged { return nil }
             if policy.verdict(self.entry(of: found, to: outgoing, in: cache)) != .answer(isStale: false) {
                 found = ImageCache.Candidate(
                     hit: try cache.renewed(found.hit, options: options), expiredFor: found.expiredFor)
@@ -110,7 +110,7 @@ extension ImageManager {
             return found
         }
         var entry = found.map { self.entry(of: $0, to: outgoing, in: cache) }
-        if let found, let judged = entry, options.asksToModify, !options.forceRefresh,
+        if let found, let judged = entry, options.asksToModify, !options.lookup.forceRefresh,
             policy.verdict(judged) != .answer(isStale: false),
             judged.isForeign || !policy.isOffline && !policy.onlyFromCache
         {
@@ -121,10 +121,11 @@ extension ImageManager {
         let scope = scope(of: outgoing.url, outgoing.options)
         var standing: Standing?
         if let found {
-            switch options.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {
+            switch options.lookup.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {
             case .answer(let isStale):
                 count(found.hit.cacheType)
-                return try await answer(found, isStale: isStale || options.forceRefresh, in: cache, options, needs)
+                return try await answer(
+                    found, isStale: isStale || options.lookup.forceRefresh, in: cache, options, needs)
             case .answerAndRefresh:
                 count(found.hit.cacheType)
                 refresh(resource, Standing(hit: found.hit, validators: found.validators(for: scope)), cache, outgoing)
@@ -187,7 +188,7 @@ extension ImageManager {
     func satisfies(
         _ hit: ImageCache.Hit, in cache: ImageCache, _ request: OutgoingRequest, _ standing: Standing?
     ) -> Bool {
-        switch request.options.revalidate ?? .never {
+        switch request.options.lookup.revalidate ?? .never {
         case .never, .ifExpired: return true
         case .http: return isFresh(hit, request.url, in: cache, request.options)
         case .always:
@@ -204,7 +205,7 @@ extension ImageManager {
         _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) {
         if isOffline(options) { throw .offline(key: key.key) }
-        guard (options.negativeCache ?? 0) > 0, !options.forceRefresh else { return }
+        guard (options.lookup.negativeCache ?? 0) > 0, !options.lookup.forceRefresh else { return }
         let now = configuration.clock.monotonic()
         if let error = cache.failures.withLock({
             $0.failure(of: NegativeCache.Request(request, options), now: now)
@@ -215,8 +216,8 @@ extension ImageManager {
 
     /// Takes note of a failure that would come again.
     func remember(_ error: ImageError, _ url: String, key: String, in cache: ImageCache, _ options: ImageOptions) {
-        guard let seconds = options.negativeCache, seconds > 0,
-            let request = try? DownloadRequest(url: url, options: options)
+        guard let seconds = options.lookup.negativeCache, seconds > 0,
+            let request = try? DownloadRequest(url: url, options: options.network)
         else { return }
         let now = configuration.clock.monotonic()
         cache.failures.withLock {
@@ -284,7 +285,7 @@ extension ImageManager {
 
     /// The same on a thread that may wait.
     func forget(_ urls: [String], changedBy flying: Flying, keepsOwn: Bool) throws {
-        guard flying.outgoing.options.revalidate == .http else { return }
+        guard flying.outgoing.options.lookup.revalidate == .http else { return }
         let keys = Set(urls.map { CacheKey(flying.cache.resource($0).cacheKey) })
         for key in keys where !keepsOwn || key != flying.key { _ = try flying.cache.remove(key, allVariants: true) }
     }
@@ -300,10 +301,14 @@ extension ImageManager {
 
 extension ImageOptions {
     /// What the request's own header fields ask of caches.
-    fileprivate var cacheControl: CacheControl? { self.headers.isEmpty ? nil : CacheControl(of: self.headers) }
+    fileprivate var cacheControl: CacheControl? {
+        self.network.request.headers.isEmpty ? nil : CacheControl(of: self.network.request.headers)
+    }
 
     /// Whether nothing may be loaded from the network, as the options or, where headers count, the request's own say.
-    var staysInCache: Bool { self.onlyFromCache || self.revalidate == .http && cacheControl?.onlyIfCached == true }
+    var staysInCache: Bool {
+        self.lookup.onlyFromCache || self.lookup.revalidate == .http && cacheControl?.onlyIfCached == true
+    }
 }
 
 extension Resource {
@@ -314,7 +319,7 @@ extension Resource {
 extension Storing {
     /// Whether its server forbids to keep it, and the request goes by that.
     var isToBeForgotten: Bool {
-        options.revalidate == .http
+        options.lookup.revalidate == .http
             && origin.http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
     }
 

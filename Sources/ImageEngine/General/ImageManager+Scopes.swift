@@ -15,7 +15,7 @@ extension ImageManager {
     func scopes(of url: String, _ options: ImageOptions, for record: ImageRecord?) -> [HTTPScope] {
         guard record?.isPersonal == true else { return [scope(of: url, options)] }
         // It may have come from any of the sources, with what that one was given.
-        return ([url] + options.alternativeSources).flatMap { source in
+        return ([url] + options.network.alternativeSources).flatMap { source in
             let options = options.scoped(from: url, to: source)
             let logins: [String?] = [nil] + logins(of: source, options)
             return logins.map { scope(of: source, options, login: $0) }
@@ -26,19 +26,28 @@ extension ImageManager {
     ///
     /// - Parameter login: Credentials that are given besides.
     func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
-        HTTPScope(options, url: url, login: login, added: downloader.addedFields(for: url))
+        HTTPScope(
+            options.network.request, credentials: Self.credentials(in: url), login: login,
+            added: downloader.addedFields(for: url))
+    }
+
+    /// The user and password in an http URL, as the download will find them.
+    private static func credentials(in url: String) -> Authorization? {
+        // Nothing is parsed for the many URLs that have none.
+        url.utf8.contains(UInt8(ascii: "@")) ? (try? WebURL(url))?.credentials : nil
     }
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
         guard let web = try? WebURL(url) else { return [] }
-        let standing = downloader.standingLogin(of: web, options)
+        let standing = downloader.standingLogin(of: web, options.network.request)
         return knownLogins.all(of: loginRequest(url, web, options)) + (standing.map { [$0] } ?? [])
     }
 
     private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {
         Logins.Request(
-            origin: web.origin, credentials: HTTPScope(options, url: url).credentials,
-            delegates: options.delegates?.without(.modifyRequest))
+            origin: web.origin,
+            credentials: HTTPScope(options.network.request, credentials: web.credentials).credentials,
+            delegates: options.network.delegates?.without(.modifyRequest))
     }
 
     /// Takes note of credentials that a download was given besides its request's.
@@ -56,5 +65,5 @@ struct OutgoingRequest: Sendable {
 
 extension ImageOptions {
     /// Whether somebody is asked to change the request before it is sent.
-    var asksToModify: Bool { self.delegates?.questions.contains(.modifyRequest) == true }
+    var asksToModify: Bool { self.network.delegates?.questions.contains(.modifyRequest) == true }
 }

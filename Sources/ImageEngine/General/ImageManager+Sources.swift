@@ -26,7 +26,7 @@ extension ImageManager {
         of urls: [String], _ options: ImageOptions, after failed: ImageError.Attempt? = nil,
         _ load: @escaping SourceLoader<Value>
     ) async throws -> Value {
-        if let pause = options.hedgeAfter, urls.count > 1 {
+        if let pause = options.network.hedgeAfter, urls.count > 1 {
             return try await race(urls, pause, options, load)
         }
         var attempts: [ImageError.Attempt] = []
@@ -90,7 +90,7 @@ extension ImageManager {
     ) async throws -> Result<Value, SourceFailure> {
         var failure = SourceFailure()
         var generator = SystemRandomNumberGenerator()
-        var connectivity = ConnectivityWait(limit: options.waitForConnectivity)
+        var connectivity = ConnectivityWait(limit: options.network.waitForConnectivity)
         // The attempt that met no network is none of those that the options allow.
         var uncounted = 0
         var last = failed
@@ -101,7 +101,8 @@ extension ImageManager {
                     uncounted = 1
                 } else {
                     let count = failure.attempts.count - uncounted
-                    guard let delay = options.retry.delay(before: count, after: attempt.error, using: &generator)
+                    guard
+                        let delay = options.network.retry.delay(before: count, after: attempt.error, using: &generator)
                     else { return .failure(failure) }
                     try await Task.sleep(for: .seconds(delay))
                 }

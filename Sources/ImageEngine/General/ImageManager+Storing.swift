@@ -49,7 +49,7 @@ extension ImageManager {
         let content: DiskStorage.Content
         switch given {
         case .bytes(let bytes):
-            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key.key, options) }
+            guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(key.key, options) }
             content = .bytes(bytes)
         case .file(let path):
             content = try LocalFile(path: absolutePath(path), options: options).content()

@@ -22,28 +22,30 @@ extension ImageManager {
         metadata: String? = nil
     ) async throws -> ImageResult {
         let options = cache.completed(options)
-        if options.verifyDecode == true || options.recipe.isEmpty {
+        if options.lookup.verifyDecode == true || options.processing.recipe.isEmpty {
             var store = try await pool.run { [self] in
                 try storing(
                     given, for: CacheKey(key), in: cache, options, overwrites: overwrites, metadata: metadata)
             }
-            if options.verifyDecode == true { store = try await verified(store) }
-            if options.recipe.isEmpty {
+            if options.lookup.verifyDecode == true { store = try await verified(store) }
+            if options.processing.recipe.isEmpty {
                 return try await pool.run { [store] in try Self.checked(store.run()).stored }
             }
         }
         var keeping = options.keepingOnlyCacheOptions
-        keeping.verifyDecode = nil
-        keeping.recipe = options.recipe
-        keeping.limits = options.limits
+        keeping.lookup.verifyDecode = nil
+        keeping.processing.recipe = options.processing.recipe
+        keeping.processing.limits = options.processing.limits
         let original = try await pool.run { [self] in
             try stored(given, for: key, in: originals(for: cache, options), options, overwrites: overwrites)
         }
-        if options.recipe.isNothing(for: original.result.record.header), options.cacheOriginalImage {
+        if options.processing.recipe.isNothing(for: original.result.record.header),
+            options.processing.cacheOriginalImage
+        {
             return original.result.stored
         }
         var store = try await rendered(
-            original, options.recipe.cacheKey(key), key, in: cache, keeping, needs: [.file, .bytes])
+            original, options.processing.recipe.cacheKey(key), key, in: cache, keeping, needs: [.file, .bytes])
         store.overwrites = overwrites
         store.metadata = metadata
         return try await pool.run { [store] in try Self.checked(store.run()).stored }
@@ -54,10 +56,10 @@ extension ImageManager {
         _ given: Given, for key: String, in home: ImageCache, _ options: ImageOptions, overwrites: Bool
     ) throws -> Original {
         var loading = options
-        loading.recipe = ImageRecipe()
-        loading.forcedCacheFileExtension = nil
+        loading.processing.recipe = ImageRecipe()
+        loading.storage.forcedCacheFileExtension = nil
         let cacheKey = CacheKey(key)
-        if options.cacheOriginalImage {
+        if options.processing.cacheOriginalImage {
             let result = try store(given, for: cacheKey, in: home, options: loading, overwrites: overwrites)
             // One that is there and was not replaced is what the others are made from.
             return try original(result, in: home, loading, mark: nil)
@@ -65,7 +67,7 @@ extension ImageManager {
         let content: DiskStorage.Content
         switch given {
         case .bytes(let bytes):
-            guard bytes.count <= options.maxBytes else { throw Self.tooLarge(key, options) }
+            guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(key, options) }
             content = .bytes(bytes)
         case .file(let path):
             let path = absolutePath(path)

@@ -107,8 +107,8 @@ extension ImageManager {
         of path: String, _ scratch: ScratchFile?, _ header: ImageHeader, mark: String, _ options: ImageOptions,
         _ source: String, _ priority: CallPriority
     ) async throws -> RenderFailure? {
-        try options.limits.check(header, source: source)
-        let wish = VerificationWish(mark: mark, format: header.format, limits: options.limits)
+        try options.processing.limits.check(header, source: source)
+        let wish = VerificationWish(mark: mark, format: header.format, limits: options.processing.limits)
         do {
             return try await verifications.value(for: wish, priority: priority) { [codec] _ in
                 defer { withExtendedLifetime(scratch) {} }

@@ -184,14 +184,16 @@ public final class ImageManager: Sendable {
         caller: ImageCaller? = nil, isMissing: Bool = false
     ) async throws -> ImageResult {
         let options = completed(options, for: cache)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.downloadPriority))
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
         do {
-            if !options.recipe.isEmpty { return try await variant(resource, in: cache, options, needs, caller) }
-            return options.verifyDecode == true
+            if !options.processing.recipe.isEmpty {
+                return try await variant(resource, in: cache, options, needs, caller)
+            }
+            return options.lookup.verifyDecode == true
                 ? try await verifiedImage(resource, in: cache, options, needs, caller)
                 : try await anyImage(resource, in: cache, options, needs, caller, isMissing: isMissing)
         } catch let error as ImageError {
-            guard let standIn = options.onFailureImage else { throw error }
+            guard let standIn = options.network.onFailureImage else { throw error }
             return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
         }
     }
@@ -220,7 +222,7 @@ public final class ImageManager: Sendable {
             return found
         }
         try Task.checkCancellation()
-        if options.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
+        if options.lookup.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
         count(.none)
         return try await load(resource, in: cache, options, needs, caller, outgoing: outgoing)
     }

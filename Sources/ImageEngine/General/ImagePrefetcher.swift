@@ -98,10 +98,10 @@ public final class ImagePrefetcher: Sendable {
         self.urls = urls.filter { seen.insert(ExactText($0)).inserted }
         var options = options
         // Who prefetches hands no path out.
-        options.lease = 0
-        options.slot = nil
-        options.onFailureImage = nil
-        if options.alsoPrefetchToMemory { options.queryDataWhenInMemory = true }
+        options.storage.lease = 0
+        options.caller.slot = nil
+        options.network.onFailureImage = nil
+        if options.caller.alsoPrefetchToMemory { options.storage.queryDataWhenInMemory = true }
         self.options = options
         self.concurrency = max(concurrency, 1)
         self.priority = priority
@@ -230,12 +230,12 @@ public final class ImagePrefetcher: Sendable {
     private func loadAlone(_ resource: Resource) async throws -> ImageResult {
         let url = ExactText(resource.url)
         defer { single.withLock { $0.stops[url] = nil } }
-        let (needs, caller) = (options.cacheMemoryOnly ? [] : ImageNeeds.file, ImageCaller(priority: priority))
+        let (needs, caller) = (options.storage.cacheMemoryOnly ? [] : ImageNeeds.file, ImageCaller(priority: priority))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // The other way sees to a deadline.
                 let begun =
-                    options.deadline != nil
+                    options.caller.deadline != nil
                     ? nil
                     : manager.begin(
                         resource, in: cache, options: options, needs: needs, caller: caller, isMissing: true
@@ -277,7 +277,7 @@ public final class ImagePrefetcher: Sendable {
     // MARK: What is there
 
     /// How many images are looked for at once: to ask whether one is there costs less than to go to a thread that may.
-    private var lookahead: Int { options.alsoPrefetchToMemory ? 1 : 32 }
+    private var lookahead: Int { options.caller.alsoPrefetchToMemory ? 1 : 32 }
 
     /// Whether being there does not settle an image: it may have to be checked with its server, or decoded.
     private func mayBeChecked(_ resource: Resource) -> Bool {
@@ -304,12 +304,12 @@ public final class ImagePrefetcher: Sendable {
     /// Whether nothing is to be done for an image; one that is to be in memory too is brought there.
     private func isCached(_ url: String) throws -> Bool {
         let resource = cache.resource(url)
-        if options.forceRefresh || mayBeChecked(resource) { return false }
-        let key = options.recipe.cacheKey(resource.cacheKey)
+        if options.lookup.forceRefresh || mayBeChecked(resource) { return false }
+        let key = options.processing.recipe.cacheKey(resource.cacheKey)
         guard let record = try cache.knownRecord(for: key), manager.mayAnswer(record, to: resource.url, options),
-            options.recipe.isEmpty || manager.isCurrent(record, of: resource, for: cache, options)
+            options.processing.recipe.isEmpty || manager.isCurrent(record, of: resource, for: cache, options)
         else { return false }
-        guard options.alsoPrefetchToMemory, !cache.holdsBytes(key),
+        guard options.caller.alsoPrefetchToMemory, !cache.holdsBytes(key),
             let hit = try cache.hit(for: key, options: options, burst: 0, mayWait: true)
         else { return true }
         _ = try cache.loadBytes(of: hit.record, options: options)

@@ -44,9 +44,9 @@ extension ImageManager {
         do {
             let source = try await pool.run { [self] in try original(result, in: cache, options, mark: "-") }
             let header = result.record.header
-            try options.limits.check(header, source: result.record.key.key)
+            try options.processing.limits.check(header, source: result.record.key.key)
             let request = RenderRequest(
-                source: source.path, format: header.format.rawValue, outputs: [], limits: options.limits,
+                source: source.path, format: header.format.rawValue, outputs: [], limits: options.processing.limits,
                 wantsPlaceholder: true)
             guard let preview = try await codec.render(request, cost: Self.cost(of: header)).placeholder else {
                 return result
@@ -71,7 +71,7 @@ extension ImageCache {
     {
         let noted = try disk.note(origin, of: record) ?? record.replacing(origin)
         if let entry = memory.peek(record.key), entry.record === record {
-            keep(noted, bytes: entry.bytes, expiration: options.memoryCacheExpiration)
+            keep(noted, bytes: entry.bytes, expiration: options.storage.memoryCacheExpiration)
         }
         return noted
     }

@@ -80,8 +80,8 @@ extension ImageManager {
     ///
     /// - Parameter mayWait: Whether its file may be read to tell. Otherwise it is not allowed when that is needed.
     static func allows(_ hit: ImageCache.Hit, _ options: ImageOptions, mayWait: Bool) -> Bool {
-        if options.verifyDecode == true, hit.record.decodeVerdict == .damaged { return false }
-        guard let integrity = options.integrity else { return true }
+        if options.lookup.verifyDecode == true, hit.record.decodeVerdict == .damaged { return false }
+        guard let integrity = options.lookup.integrity else { return true }
         if let checksum = hit.record.checksum, let verdict = integrity.allows(checksum) { return verdict }
         if let bytes = hit.bytes { return integrity.allows(bytes) }
         guard mayWait, let path = hit.record.path else { return false }

@@ -43,7 +43,7 @@ struct LocalFile: Sendable {
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
         let header = try header()
         let size = try size()
-        if let integrity = options.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
+        if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
         // A link is followed for reading, but then nothing tells when the file behind it changes: it is not kept.
         let stamp = FileStamp(path: path)
         let record = ImageRecord(
@@ -68,7 +68,7 @@ struct LocalFile: Sendable {
         guard let stamp = FileStamp(descriptor: descriptor) else {
             throw .invalidURL(url, reason: "It is no regular file.")
         }
-        guard stamp.size <= options.maxBytes else { throw ImageManager.tooLarge(url, options) }
+        guard stamp.size <= options.network.limits.maxBytes else { throw ImageManager.tooLarge(url, options) }
         return try body(descriptor, stamp)
     }
 }

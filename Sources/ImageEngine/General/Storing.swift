@@ -49,13 +49,14 @@ struct Storing: Sendable {
             }
             order = DiskStorage.Order(
                 key: key, header: header, origin: origin.noting(header.timing),
-                expiration: options.diskCacheExpiration, fileExtension: options.forcedCacheFileExtension,
-                overwrites: overwrites, metadata: metadata, lease: options.lease ?? ImageCache.lease,
+                expiration: options.storage.diskCacheExpiration,
+                fileExtension: options.storage.forcedCacheFileExtension,
+                overwrites: overwrites, metadata: metadata, lease: options.storage.lease ?? ImageCache.lease,
                 maySurpass: maySurpass)
         } catch {
             return then(.failure(error))
         }
-        let keepsBytes = needs.contains(.bytes) || options.queryDataWhenInMemory
+        let keepsBytes = needs.contains(.bytes) || options.storage.queryDataWhenInMemory
         cache.store(content, order, options, keepsBytes: keepsBytes, in: queue) { kept in
             then(kept.tryMap { (kept) throws(ImageError) in try result(kept, keepsBytes: keepsBytes) })
         }
@@ -65,7 +66,8 @@ struct Storing: Sendable {
         // Until now its content may have been in a file that goes with this.
         defer { withExtendedLifetime(scratch) {} }
         var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
-        result.admission = keepsBytes || options.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
+        result.admission =
+            keepsBytes || options.storage.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
         // Large bytes are not held by all those that wait until the client takes them.
         if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
         // Nobody else may have them when there is no file.
@@ -96,8 +98,8 @@ struct Storing: Sendable {
 
     /// Why memory does not take an image that is to be kept nowhere else; nil if it may, or is not the only place.
     private var refusal: MemoryAdmission? {
-        guard options.cacheMemoryOnly, overwrites, !content.isInMemory else { return nil }
-        if !options.keepsInMemory { return .unwanted }
+        guard options.storage.cacheMemoryOnly, overwrites, !content.isInMemory else { return nil }
+        if !options.storage.keepsInMemory { return .unwanted }
         let count = StorageFolder.count(of: content)
         let admission = cache.memory.configuration.admission(cost: count, isExempt: false)
         return count > BodySpool.memoryLimit && admission != .kept ? admission : nil
@@ -131,7 +133,9 @@ struct Storing: Sendable {
 
     /// - Parameter warns: Whether the log hears when the server calls it something else than it is.
     func header(warns: Bool = true) throws(ImageError) -> ImageHeader {
-        if let integrity = options.integrity, !integrity.allows(content) { throw Integrity.mismatch(source, sample) }
+        if let integrity = options.lookup.integrity, !integrity.allows(content) {
+            throw Integrity.mismatch(source, sample)
+        }
         do {
             let header =
                 switch content {

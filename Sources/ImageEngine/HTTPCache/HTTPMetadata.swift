@@ -167,7 +167,7 @@ extension HTTPMetadata {
         var status = 200
         var limits: String?
         var passed: Set<String> = []
-        self.init([:], to: HTTPScope(ImageOptions()), at: 0, wall: 0)
+        self.init([:], to: HTTPScope(), at: 0, wall: 0)
         for line in text.split(separator: "\n") {
             let value = String(line.dropFirst())
             switch line.first {

@@ -59,7 +59,7 @@ struct HTTPRoute: Sendable, Equatable {
 
     private mutating func pass(_ redirect: Redirect, at wall: Int) {
         let answer = HTTPMetadata(
-            redirect.fields, status: redirect.status, to: HTTPScope(ImageOptions()), at: 0, wall: wall)
+            redirect.fields, status: redirect.status, to: HTTPScope(), at: 0, wall: wall)
         vary.formUnion(answer.vary)
         let freshness = answer.freshness(lastModified: nil)
         let isTimed = freshness.control.maxAge != nil || answer.expires != nil

@@ -9,29 +9,25 @@ struct HTTPScope: Sendable, Equatable {
     /// What goes with the request when its options do not name it.
     private let added: AddedFields?
 
-    /// The scope of a request with such options.
+    /// The scope of a request.
     ///
     /// - Parameters:
-    ///   - url: Where it goes: a user and a password may stand in it.
-    ///   - login: Credentials that are given besides.
-    ///   - added: What goes with it when the options do not name it.
-    init(_ options: ImageOptions, url: String = "", login: String? = nil, added: AddedFields? = nil) {
+    ///   - credentials: The user and password in the URL; they count when the request has no credentials of its own.
+    ///   - login: Credentials that the configuration, a redirect or the answer to a challenge adds.
+    ///   - added: The header fields that are sent when the request does not name them.
+    init(
+        _ request: RequestContent = RequestContent(), credentials: Authorization? = nil, login: String? = nil,
+        added: AddedFields? = nil
+    ) {
         self.login = login
         self.added = added
         demand =
-            options.method == .get
-            ? nil : "\(options.method.rawValue) \((options.body ?? []).withUnsafeBytes { Digest(of: $0) }.hex)"
-        for (name, value) in options.headers { fields[name.lowercased()] = value }
-        if let authorization = options.authorization ?? Self.userInfo(url) {
+            request.method == .get
+            ? nil : "\(request.method.rawValue) \((request.body ?? []).withUnsafeBytes { Digest(of: $0) }.hex)"
+        for (name, value) in request.headers { fields[name.lowercased()] = value }
+        if let authorization = request.authorization ?? credentials {
             fields["authorization"] = authorization.scopeText
         }
-    }
-
-    /// The user and password that stand in a URL of http, as ``WebURL`` finds them.
-    private static func userInfo(_ url: String) -> Authorization? {
-        // Hardly any URL has them: nothing is parsed for the others.
-        guard url.utf8.contains(UInt8(ascii: "@")), let web = try? WebURL(url) else { return nil }
-        return web.credentials
     }
 
     /// What names the user to the server; nil when nothing does.
@@ -66,16 +62,6 @@ struct HTTPScope: Sendable, Equatable {
     var isConditional: Bool {
         ["if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range"].contains {
             fields[$0] != nil
-        }
-    }
-}
-
-extension Authorization {
-    /// A text that no other credentials have.
-    var scopeText: String {
-        switch self {
-        case .basic(let user, let password): "basic \(user.utf8.count) \(user) \(password)"
-        case .bearer(let token): "bearer \(token)"
         }
     }
 }

@@ -13,8 +13,8 @@ struct NegativeCache: Sendable {
         /// A request as any caller may have sent it.
         init(_ download: DownloadRequest, _ options: ImageOptions) {
             self.download = download.common
-            integrity = options.integrity
-            isDecoded = options.verifyDecode == true
+            integrity = options.lookup.integrity
+            isDecoded = options.lookup.verifyDecode == true
         }
     }
 

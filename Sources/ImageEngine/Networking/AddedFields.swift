@@ -27,7 +27,8 @@ extension ImageDownloader {
     func addedFields(for url: String) -> AddedFields {
         let usual = transport.settings.addedFields
         let rules = rules
-        guard !rules.hosts.isEmpty, let web = try? WebURL(url), let hop = try? rules.rewritten(Hop(web, ImageOptions()))
+        guard !rules.hosts.isEmpty, let web = try? WebURL(url),
+            let hop = try? rules.rewritten(Hop(web, RequestContent()))
         else { return usual }
         return usual.adding(rules.hosts, to: hop.url.host)
     }

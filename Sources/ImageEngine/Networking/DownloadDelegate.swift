@@ -44,9 +44,9 @@ public struct DownloadDraft: Sendable, Hashable {
         guard URLOrigin(self.url) != URLOrigin(url) else {
             return DownloadDraft(url: url, headers: headers, method: method, body: body)
         }
-        var options = ImageOptions()
-        options.headers = headers
-        return DownloadDraft(url: url, headers: options.scoped(from: self.url, to: url).headers)
+        var content = RequestContent()
+        content.headers = headers
+        return DownloadDraft(url: url, headers: content.scoped(from: self.url, to: url).headers)
     }
 }
 

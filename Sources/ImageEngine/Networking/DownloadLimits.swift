@@ -2,40 +2,35 @@
 ///
 /// A transfer keeps to those of the caller who began it. Whoever shares it is held to its own: no one waits longer, or gets
 /// more or else, than agreed to, and no one suffers from another's bounds.
-struct DownloadLimits: Hashable, Sendable {
-    /// Seconds to wait for the next bytes.
-    let timeout: Double
-    /// The slowest that is put up with, over two timeouts; 0 for any.
-    let minBytesPerSecond: Double
-    let maxBytes: Int
-    let maxRedirects: Int
-    /// The statuses that are accepted; when nil, 200…399 but 206. A 304 to an unconditional request is an error of its own.
-    let validStatusCodes: Set<Int>?
-    /// Media types of which the server must name one, if it names any.
-    let acceptContentTypes: Set<String>?
+public struct DownloadLimits: Hashable, Sendable {
+    /// The longest wait for the next bytes, in seconds. `nil`: as the downloader is configured.
+    public var timeout: Double?
+    /// The lowest accepted speed over two timeouts, in bytes per second. 0 disables the check.
+    public var minBytesPerSecond = 100.0
+    /// The largest accepted body, in bytes.
+    public var maxBytes = 128 << 20
+    /// The number of redirects that are followed.
+    public var maxRedirects = 10
+    /// The accepted status codes. `nil`: 200…399 except 206. A 304 to an unconditional request is an error of its own.
+    public var validStatusCodes: Set<Int>?
+    /// The accepted media types in lower case, such as `image/png` or `image/*`, for a server that names one. `nil`: any, because
+    /// the bytes decide.
+    public var acceptContentTypes: Set<String>?
 
-    /// What the options say.
-    init(_ options: ImageOptions) {
-        timeout = Self.bounded(options.timeout ?? ImageDownloader.Configuration.defaultTimeout)
-        minBytesPerSecond = Self.bounded(options.minBytesPerSecond, most: 1e9)
-        maxBytes = options.maxBytes
-        maxRedirects = options.maxRedirects
-        validStatusCodes = options.validStatusCodes
-        acceptContentTypes = options.acceptContentTypes
+    /// The default limits.
+    public init() {}
+
+    /// The same limits with a timeout, and with numbers that can be calculated with: not a number counts as 0.
+    var bounded: DownloadLimits {
+        func bounded(_ number: Double, most: Double) -> Double { number > 0 ? min(number, most) : 0 }
+        var limits = self
+        limits.timeout = bounded(timeoutSeconds, most: 1e8)
+        limits.minBytesPerSecond = bounded(minBytesPerSecond, most: 1e9)
+        return limits
     }
 
-    /// Sets what it is made of to what that is in `defaults`.
-    static func reset(_ options: inout ImageOptions.Fields, to defaults: ImageOptions.Fields) {
-        options.timeout = defaults.timeout
-        options.minBytesPerSecond = defaults.minBytesPerSecond
-        options.maxBytes = defaults.maxBytes
-        options.maxRedirects = defaults.maxRedirects
-        options.validStatusCodes = defaults.validStatusCodes
-        options.acceptContentTypes = defaults.acceptContentTypes
-    }
-
-    /// A number that can be calculated with; what is none counts as 0.
-    private static func bounded(_ number: Double, most: Double = 1e8) -> Double { number > 0 ? min(number, most) : 0 }
+    /// The longest wait for the next bytes, in seconds.
+    var timeoutSeconds: Double { timeout ?? ImageDownloader.Configuration.defaultTimeout }
 
     func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
@@ -43,7 +38,7 @@ struct DownloadLimits: Hashable, Sendable {
 
     /// Whether a transfer within other bounds would be given up later than one within these.
     func isMorePatient(than other: DownloadLimits) -> Bool {
-        timeout > other.timeout || minBytesPerSecond < other.minBytesPerSecond
+        timeoutSeconds > other.timeoutSeconds || minBytesPerSecond < other.minBytesPerSecond
     }
 
     /// Whether a transfer within `other` bounds may have failed with `error` only because of them, or failed otherwise

@@ -59,19 +59,20 @@ struct DownloadRequest: Hashable, Sendable {
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
-    init(url: String, options: ImageOptions, validators: Validators? = nil) throws(ImageError) {
-        limits = DownloadLimits(options)
+    init(url: String, options: NetworkOptions, validators: Validators? = nil) throws(ImageError) {
+        limits = options.limits.bounded
+        let content = options.request
         let fields = Sent.Fields(
             givenURL: Uncompared(url),
-            exactHeaders: options.headers.map { name, value in
+            exactHeaders: content.headers.map { name, value in
                 Header(folded: ExactText(name.asciiLowercased), value: ExactText(value), name: Uncompared(name))
             }.sorted { ($0.folded.text, $0.value.text) < ($1.folded.text, $1.value.text) },
-            exactAuthorization: Self.texts(of: options.authorization),
-            webURL: try WebURL(url), redirect: options.redirect, delegates: options.delegates, method: options.method,
-            body: options.method == .get ? nil : options.body,
+            exactAuthorization: Self.texts(of: content.authorization),
+            webURL: try WebURL(url), redirect: options.redirect, delegates: options.delegates, method: content.method,
+            body: content.method == .get ? nil : content.body,
             takesChallenges: limits.takesChallenges,
             own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
-            validators: options.method == .get ? validators : nil)
+            validators: content.method == .get ? validators : nil)
         sent = Sent(fields)
         dataModifier = options.dataModifier
     }

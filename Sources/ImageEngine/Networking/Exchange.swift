@@ -363,9 +363,9 @@ struct Exchange: Sendable {
 extension Hop {
     /// What in it names a user; nil when nothing does.
     fileprivate var credentials: String? {
-        var options = ImageOptions()
-        options.headers = draft.headers
-        options.authorization = authorization
-        return HTTPScope(options).credentials
+        var content = RequestContent()
+        content.headers = draft.headers
+        content.authorization = authorization
+        return HTTPScope(content).credentials
     }
 }

@@ -55,11 +55,11 @@ struct Hop: Hashable, Sendable {
         authorization = request.authorization ?? request.webURL.credentials
     }
 
-    /// The first request for a URL, as far as options say.
-    init(_ url: WebURL, _ options: ImageOptions) {
+    /// The first request for a URL with such content.
+    init(_ url: WebURL, _ content: RequestContent) {
         self.url = url.withoutCredentials
-        fields = Self.fields(options.headers.map { (name: $0.key, value: $0.value) })
-        authorization = options.authorization ?? url.credentials
+        fields = Self.fields(content.headers.map { (name: $0.key, value: $0.value) })
+        authorization = content.authorization ?? url.credentials
     }
 
     static func fields(_ headers: [(name: String, value: String)]) -> [Field] {
@@ -74,20 +74,12 @@ struct Hop: Hashable, Sendable {
         next.url = target.withoutCredentials
         if url.isSecure, !target.isSecure { next.mayUseNetrc = false }
         guard target.origin != url.origin else { return next }
-        next.fields = fields.filter { Self.crossesOrigins($0.name.text) }
+        next.fields = fields.filter { RequestContent.crossesOrigins($0.name.text) }
         next.authorization = nil
         next.scheme = nil
         next.digest = nil
         next.isAtHome = false
         return next
-    }
-
-    /// Whether a header field goes along to another origin: only what says nothing about who asks. Any other may be a
-    /// secret, whatever its name.
-    static func crossesOrigins(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name.hasPrefix("accept")
-            || ["user-agent", "referer", "range", "if-range", "cache-control"].contains(name)
     }
 
     // MARK: Delegates

@@ -48,7 +48,7 @@ final class LimitWatch: Sendable {
     /// Looks at the time until the end. A transfer that had been silent for too long when it was joined is left at once, to
     /// be begun anew: it has another caller's patience.
     func follow(now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
-        if Double(pulse.silence(at: now())) >= request.limits.timeout * 1e9 {
+        if Double(pulse.silence(at: now())) >= request.limits.timeoutSeconds * 1e9 {
             refuse(ImageDownloader.EndedForAnother())
         } else {
             look(now)
@@ -59,7 +59,8 @@ final class LimitWatch: Sendable {
         let (limits, pulse) = (request.limits, pulse)
         let clock = Task { [weak self] in
             var pace = SharedPace(limits, pulse.state, now: now())
-            while (try? await Task.sleep(for: .seconds(min(max(limits.timeout / Self.looks, 0.001), 1)))) != nil {
+            while (try? await Task.sleep(for: .seconds(min(max(limits.timeoutSeconds / Self.looks, 0.001), 1)))) != nil
+            {
                 guard let self else { return }
                 if let (option, seconds) = pace.look(pulse.state, at: now()) {
                     return refuse(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
@@ -101,7 +102,7 @@ struct SharedPace: Sendable {
     ///   - state: How it stood when it was joined.
     ///   - now: When that was, in nanoseconds of a clock that never goes back.
     init(_ limits: DownloadLimits, _ state: TransferPulse.State, now: Int) {
-        pace = TransferPace(timeout: limits.timeout, minBytesPerSecond: limits.minBytesPerSecond, now: now)
+        pace = TransferPace(timeout: limits.timeoutSeconds, minBytesPerSecond: limits.minBytesPerSecond, now: now)
         self.state = state
         if !state.isRunning { pace.hold() }
     }

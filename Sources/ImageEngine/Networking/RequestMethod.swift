@@ -5,11 +5,6 @@ public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
     case put = "PUT"
 }
 
-extension ImageOptions {
-    /// The longest ``body``, in bytes.
-    public static let bodyLimit = 1 << 20
-}
-
 extension Hop {
     /// The request as a redirect with that status leaves it (RFC 9110, 15.4): after 303 it is a GET, and so is a POST after
     /// 301 and 302, without what describes a body.

@@ -21,7 +21,7 @@ extension TransportSettings {
     func standingLogins(of hop: Hop, dressed: Hop) -> [String] {
         var marks: [String] = []
         if dressed.authorization == nil, hop.mayUseNetrc, let mark = netrcMark(for: hop.url.host) { marks.append(mark) }
-        let secrets = dressed.fields.dropFirst(hop.fields.count).filter { !Hop.crossesOrigins($0.name.text) }
+        let secrets = dressed.fields.dropFirst(hop.fields.count).filter { !RequestContent.crossesOrigins($0.name.text) }
         var added = secrets.map { "\($0.name.text.asciiLowercased) \($0.value.text)" }
         if hop.authorization == nil, let authorization = dressed.authorization { added.append(authorization.scopeText) }
         if !added.isEmpty { marks.append("host " + Digest(of: added.joined(separator: "\n")).hex) }
@@ -58,9 +58,9 @@ extension TransportSettings {
 extension ImageDownloader {
     /// What a download that meets no redirect is given by the configuration, as ``Download/login`` says it; nil for
     /// nothing.
-    func standingLogin(of url: WebURL, _ options: ImageOptions) -> String? {
+    func standingLogin(of url: WebURL, _ request: RequestContent) -> String? {
         let rules = rules
-        guard let hop = try? rules.rewritten(Hop(url, options)) else { return nil }
+        guard let hop = try? rules.rewritten(Hop(url, request)) else { return nil }
         let marks = transport.settings.standingLogins(of: hop, dressed: transport.settings.dressed(hop, by: rules))
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
     }

@@ -43,7 +43,7 @@ extension Transfer {
             let file = settings.netrc ?? ""
             return .connectionFailed(url: request.url, reason: "the netrc file \(file) is not well-formed.")
         case CURLE_OPERATION_TIMEDOUT:
-            return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeout)
+            return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeoutSeconds)
         case CURLE_COULDNT_RESOLVE_HOST:
             return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
         case CURLE_COULDNT_RESOLVE_PROXY:

@@ -21,7 +21,7 @@ extension Transfer {
         // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
         // and a slow one would hold up everything else from its host.
         if hop.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
-        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeout * 1000) + 1000)
+        hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.limits.maxBytes))
         hc_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
         hc_set_write(easy, receiveBody, context)

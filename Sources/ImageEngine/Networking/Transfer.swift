@@ -90,7 +90,7 @@ final class Transfer {
         spool = BodySpool(order.spool)
         let request = order.request
         pace = TransferPace(
-            timeout: request.limits.timeout, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
+            timeout: request.limits.timeoutSeconds, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
         order.pulse.start(at: started)
         configure()
     }

@@ -40,18 +40,3 @@ struct URLOrigin: Hashable, Sendable {
         return (scheme, authority[authority.utf8.index(after: at)...])
     }
 }
-
-extension ImageOptions {
-    /// The options for loading `url` instead of `original`: credentials stay with the origin they were given for, method
-    /// and body with the URL.
-    func scoped(from original: String, to url: String) -> ImageOptions {
-        // Most often it is the same.
-        if ExactText(original) == ExactText(url) { return self }
-        var options = self
-        if self.method != .get || self.body != nil { (options.method, options.body) = (.get, nil) }
-        guard URLOrigin(original) != URLOrigin(url) else { return options }
-        options.authorization = nil
-        options.headers = self.headers.filter { name, _ in Hop.crossesOrigins(name) }
-        return options
-    }
-}

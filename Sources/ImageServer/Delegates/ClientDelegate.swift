@@ -119,10 +119,10 @@ extension ImageServer {
     /// The options with the client as the delegate for what it wants to be asked: what the request says, else what the
     /// client said in `initialize`. Every method that loads images begins with this.
     func asking(_ options: ImageOptions?) -> ImageOptions? {
-        let questions = options?.delegates?.questions ?? declaredQuestions
-        if questions.isEmpty, options?.delegates == nil { return options }
+        let questions = options?.network.delegates?.questions ?? declaredQuestions
+        if questions.isEmpty, options?.network.delegates == nil { return options }
         var options = options ?? ImageOptions()
-        options.delegates = questions.isEmpty ? nil : DownloadDelegates(clientDelegate, questions: questions)
+        options.network.delegates = questions.isEmpty ? nil : DownloadDelegates(clientDelegate, questions: questions)
         return options
     }
 }

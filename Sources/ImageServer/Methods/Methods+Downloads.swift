@@ -19,14 +19,15 @@ extension Method {
         let cache = try server.cache(nil)
         let tokens = invocation.progress
         var options = server.asking(options) ?? ImageOptions()
-        options.forceRefresh = true
-        options.cacheMemoryOnly = true
-        options.keepsInMemory = false
+        options.lookup.forceRefresh = true
+        options.storage.cacheMemoryOnly = true
+        options.storage.keepsInMemory = false
         // No image of the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.slot, priority: CallPriority(options.downloadPriority),
-            previous: options.slot.flatMap { server.openRequests.vacate($0) })
+            cache: cache.name, urls: [url.text], slot: options.caller.slot,
+            priority: CallPriority(options.caller.downloadPriority),
+            previous: options.caller.slot.flatMap { server.openRequests.vacate($0) })
         return .begun { call in
             server.openRequests.add(entry, call)
         } later: { [options] call in

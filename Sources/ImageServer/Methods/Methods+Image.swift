@@ -53,7 +53,7 @@ extension Method {
         } later: { _ in
             Deferred(
                 begin: { _, end in
-                    guard options.recipe.isEmpty, !cache.verifiesDecode(options) else { return false }
+                    guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else { return false }
                     manager.store(
                         given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
                         metadata: metadata?.text

@@ -15,7 +15,7 @@ extension Method {
         let resource = cache.resource(url.text, key: key?.text)
         let options = server.asking(options) ?? ImageOptions()
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.downloadPriority))
+            cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.caller.downloadPriority))
         return .begun { call in
             server.openRequests.add(entry, call)
         } later: { _ in

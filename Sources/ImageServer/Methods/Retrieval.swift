@@ -37,7 +37,7 @@ final class Retrieval: Sendable {
         self.form = form
         burst = invocation.message.burst
         progress = invocation.progress.map(RetrieveProgress.init)
-        previous = self.options.slot.flatMap { [server] in server.openRequests.vacate($0) }
+        previous = self.options.caller.slot.flatMap { [server] in server.openRequests.vacate($0) }
     }
 
     /// What is done for it.
@@ -47,8 +47,8 @@ final class Retrieval: Sendable {
         let filling = KeyOrder.Filling(url: ExactText(resource.url), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
-            kind: options.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.onlyFromCache || manager.isOffline(options) || !resource.url.hasPrefix("http"))
+            kind: options.lookup.onlyFromCache ? .look : .fill(filling),
+            isLocal: options.lookup.onlyFromCache || manager.isOffline(options) || !resource.url.hasPrefix("http"))
         return .ordered(access) {
             try self.found()
         } later: { call in
@@ -59,27 +59,29 @@ final class Retrieval: Sendable {
     /// The answer, if it can be had at once.
     private func found() throws -> ImageReply? {
         if form == .pixels { return nil }
-        let needsBytes = form.needsBytes || options.queryDataWhenInMemory
+        let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
             at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
         if case .missing = glance { isMissing.store(true, ordering: .relaxed) }
-        guard case .found(let image) = glance, !options.wantsPreview || image.record.preview != nil else { return nil }
-        let found = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+        guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
+            return nil
+        }
+        let found = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
         previous?.stop()
         return found
     }
 
     private func deferred(_ call: Call) -> Deferred<ImageReply> {
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [resource.url], slot: options.slot,
-            priority: CallPriority(options.downloadPriority), previous: previous)
+            cache: cache.name, urls: [resource.url], slot: options.caller.slot,
+            priority: CallPriority(options.caller.downloadPriority), previous: previous)
         server.openRequests.add(entry, call)
         let arrived = manager.configuration.clock.monotonic()
         let turn = Turn()
         return Deferred(priority: entry.priority) { [self] in
             // The request whose place this one has taken may be what it waits for.
             entry.stopPrevious()
-            turn.limit(call, resource.url, options.deadline)
+            turn.limit(call, resource.url, options.caller.deadline)
         } begin: { [self] call, end in
             begin(call, entry, arrived, turn, end)
         } work: { [self] call in
@@ -108,7 +110,7 @@ final class Retrieval: Sendable {
         _ call: Call, _ entry: OpenRequests.Entry, _ arrived: Int, _ turn: Turn,
         _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
     ) -> Bool {
-        if form == .pixels || options.wantsPreview { return false }
+        if form == .pixels || options.processing.wantsPreview { return false }
         let (form, caller) = (form, caller(call, entry, arrived))
         let stops = form.needsBytes ? Stops() : nil
         // Thousands may wait like this: what most of them do not need is not held for them.
@@ -122,7 +124,7 @@ final class Retrieval: Sendable {
             resource, in: cache, options: options, needs: form.needs, caller: caller, isMissing: isSurelyMissing,
             then: finish)
         guard let stop else { return false }
-        turn.limit(call, resource.url, options.deadline)
+        turn.limit(call, resource.url, options.caller.deadline)
         if let stops {
             stops.add(stop)
             call.onCancel { stops.fire() }
@@ -178,15 +180,16 @@ final class Retrieval: Sendable {
                     resource, in: cache, options: options, needs: form.needs, caller: caller,
                     isMissing: isMissing.exchange(false, ordering: .relaxed))
             }
-            if options.wantsPreview {
+            if options.processing.wantsPreview {
                 image = try await manager.addingPreview(to: image, in: cache, options: options)
             }
-            let reply = try ImageReply(image: image, form: form, showsPreview: options.wantsPreview).checked()
+            let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview)
+                .checked()
             guard form.needsBytes else { return reply }
             try await server.inlineGate.enter(image.record.byteCount, for: call)
             do {
                 let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
-                return ImageReply(image: loaded, form: form, showsPreview: options.wantsPreview)
+                return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)
             } catch ImageError.notCached where !isLastTry {
                 // The file was changed behind our back, and has been taken out: load it anew, once.
                 (given, isLastTry) = (nil, true)

@@ -60,205 +60,221 @@ struct OptionField: Sendable {
 
     /// Every option that this server understands, in the order of the documentation.
     static let all: [OptionField] = [
-        flag("forceRefresh", "Ignore the caches for reading; still write them.") { $0.forceRefresh = $1 },
-        flag("fromMemoryCacheOrRefresh", "Look in memory only, then load.") { $0.fromMemoryCacheOrRefresh = $1 },
-        flag("onlyFromCache", "Never load; what is not cached is the error notCached.") { $0.onlyFromCache = $1 },
-        flag("cacheMemoryOnly", "Keep the image in memory only; the result has no path.") { $0.cacheMemoryOnly = $1 },
-        flag("waitForCache", "Answer only when the image is in the cache.", default: true) { $0.waitForCache = $1 },
+        flag("forceRefresh", "Ignore the caches for reading; still write them.") { $0.lookup.forceRefresh = $1 },
+        flag("fromMemoryCacheOrRefresh", "Look in memory only, then load.") {
+            $0.storage.fromMemoryCacheOrRefresh = $1
+        },
+        flag("onlyFromCache", "Never load; what is not cached is the error notCached.") {
+            $0.lookup.onlyFromCache = $1
+        },
+        flag("cacheMemoryOnly", "Keep the image in memory only; the result has no path.") {
+            $0.storage.cacheMemoryOnly = $1
+        },
+        flag("waitForCache", "Answer only when the image is in the cache.", default: true) {
+            $0.storage.waitForCache = $1
+        },
         value("memoryCacheExpiration", "How long memory keeps the image.", StorageExpiration.self) {
-            $0.memoryCacheExpiration = $1
+            $0.storage.memoryCacheExpiration = $1
         },
         value("diskCacheExpiration", "How long the disk keeps the image.", StorageExpiration.self) {
-            $0.diskCacheExpiration = $1
+            $0.storage.diskCacheExpiration = $1
         },
         value(
             "memoryCacheAccessExtendingExpiration",
             "What an access does to the life in memory; as the cache is configured when left out.",
             ExpirationExtension.self
-        ) { $0.memoryCacheAccessExtendingExpiration = $1 },
+        ) { $0.storage.memoryCacheAccessExtendingExpiration = $1 },
         value(
             "diskCacheAccessExtendingExpiration",
             "What an access does to the life on disk; as the cache is configured when left out.",
             ExpirationExtension.self
-        ) { $0.diskCacheAccessExtendingExpiration = $1 },
+        ) { $0.storage.diskCacheAccessExtendingExpiration = $1 },
         value(
             "forcedCacheFileExtension", "The extension of the cached file, instead of the format's.", FileExtension.self
         ) {
-            $0.forcedCacheFileExtension = $1.text
+            $0.storage.forcedCacheFileExtension = $1.text
         },
         flag("queryDataWhenInMemory", "Read the bytes even when only the path was asked for.") {
-            $0.queryDataWhenInMemory = $1
+            $0.storage.queryDataWhenInMemory = $1
         },
-        flag("memory", "Keep the image in memory; else it is only answered.", default: true) { $0.keepsInMemory = $1 },
+        flag("memory", "Keep the image in memory; else it is only answered.", default: true) {
+            $0.storage.keepsInMemory = $1
+        },
         value(
             "originalCache", "Another cache to look into before loading; what it has is stored here too.",
             CacheName.self
-        ) { $0.originalCache = $1.text },
+        ) { $0.lookup.originalCache = $1.text },
         flag(
             "cacheOriginalImage", "Keep the original of a processed image too, so that more can be made of it.",
             default: true
-        ) { $0.cacheOriginalImage = $1 },
+        ) { $0.processing.cacheOriginalImage = $1 },
         value(
             "cacheSerializer", "How a processed image is written; as the result asks for by default.",
             CacheSerializer.self
-        ) { $0.recipe.serializer = $1 },
+        ) { $0.processing.recipe.serializer = $1 },
         flag("onlyLoadFirstFrame", "Take the first frame of an animation, as a still.") {
-            if $1 { $0.recipe.frames = .first }
+            if $1 { $0.processing.recipe.frames = .first }
         },
         integer(
             "frame", "Take one frame of an animation, by its number from 0, as a still.", default: nil, from: 0,
             to: 1_000_000
         ) {
-            $0.recipe.frames = $1 == 0 ? .first : .number($1)
+            $0.processing.recipe.frames = $1 == 0 ? .first : .number($1)
         },
         flag(
             "scaleDownLargeImages", "Make an image of more than 15728640 pixels smaller, until it has so many."
-        ) { $0.recipe.scalesDown = $1 },
+        ) { $0.processing.recipe.scalesDown = $1 },
         number(
             "scaleFactor", "What the lengths of processors are multiplied by: they are then in points, not pixels.",
             default: 1, from: 0, to: 100, isOpen: true
-        ) { $0.scaleFactor = $1 },
+        ) { $0.processing.scaleFactor = $1 },
         flag(
             "preloadAllAnimationData", "Accepted for clients of other libraries: all frames are always kept."
-        ) { $0.preloadAllAnimationData = $1 },
+        ) { _, _ in },
         flag(
             "backgroundDecode", "Accepted for clients of other libraries: images are always decoded in another process."
-        ) { $0.backgroundDecode = $1 },
+        ) { _, _ in },
         value(
             "verifyDecode",
             "Answer and keep the image only once all of it has been decoded; as the cache is configured when left out.",
             Bool.self
-        ) { $0.verifyDecode = $1 },
+        ) { $0.lookup.verifyDecode = $1 },
         flag("thumbHash", "Answer with a ThumbHash and the dominant colour too, made once and kept with the entry.") {
-            $0.wantsPreview = $1
+            $0.processing.wantsPreview = $1
         },
         integer(
             "maxPixels", "The most pixels that a frame of an image to be processed may have.", default: 50_000_000,
             from: 1, to: 4_294_836_225
-        ) { $0.limits.maxPixels = $1 },
+        ) { $0.processing.limits.maxPixels = $1 },
         integer(
             "maxFrames", "The most frames that an image to be processed may have.", default: 2000, from: 1,
             to: 1_000_000
-        ) { $0.limits.maxFrames = $1 },
+        ) { $0.processing.limits.maxFrames = $1 },
         integer(
             "maxAnimationPixels", "The most pixels that all frames of it may have together.", default: 250_000_000,
             from: 1, to: 1 << 40
-        ) { $0.limits.maxAnimationPixels = $1 },
+        ) { $0.processing.limits.maxAnimationPixels = $1 },
         number(
             "decodeSeconds", "The most seconds that its processing may take.", default: 20, from: 0, to: 3600,
             isOpen: true
-        ) { $0.limits.decodeSeconds = $1 },
+        ) { $0.processing.limits.decodeSeconds = $1 },
         integer(
             "maxEntityBytes", "The most bytes that the entities of a drawing may add to it where they are used.",
             default: 1_000_000, from: 0, to: 1 << 28
-        ) { $0.limits.maxEntityBytes = $1 },
+        ) { $0.processing.limits.maxEntityBytes = $1 },
         number(
             "lease", "Seconds for which a path that is answered stays valid.", default: 60, from: 0, to: 31_536_000
-        ) { $0.lease = $1 },
+        ) { $0.storage.lease = $1 },
         value(
             "revalidate",
             "Whether and when a stored image is checked with its server: never, ifExpired, always, or as its server says (http); as the cache is configured when left out.",
             Revalidation.self
-        ) { $0.revalidate = $1 },
+        ) { $0.lookup.revalidate = $1 },
         number(
             "staleIfError",
             "Seconds past its time for which a stored image stands in when its server cannot be asked; as far as the server allows it when left out.",
             default: nil, from: 0, to: 31_536_000
-        ) { $0.staleIfError = $1 },
+        ) { $0.lookup.staleIfError = $1 },
         flag("offline", "Load nothing from the network, and answer whatever is stored, also when its time is over.") {
-            $0.offline = $1
+            $0.lookup.offline = $1
         },
         number(
             "negativeCache",
             "Seconds for which a failure that would come again is remembered; as the cache is configured when left out.",
             default: nil, from: 0, to: 31_536_000
-        ) { $0.negativeCache = $1 },
+        ) { $0.lookup.negativeCache = $1 },
         number(
             "timeout", "Seconds to wait for the next bytes; as the downloader is configured when left out.",
             default: nil, from: 0, to: 86_400, isOpen: true
-        ) { $0.timeout = $1 },
+        ) { $0.network.limits.timeout = $1 },
         number(
             "deadline", "Seconds until the image must be there, whatever it waits for; without end by default.",
             default: nil, from: 0, to: 86_400,
             isOpen: true
-        ) { $0.deadline = $1 },
+        ) { $0.caller.deadline = $1 },
         number(
             "minBytesPerSecond",
             "The slowest that a download may be, over two timeouts; 0 for no such limit.", default: 100, from: 0,
             to: 1_000_000_000
-        ) { $0.minBytesPerSecond = $1 },
+        ) { $0.network.limits.minBytesPerSecond = $1 },
         value(
             "downloadPriority",
             "Among downloads that wait, the higher goes first: 0 to 1, or veryLow, low, normal, high or veryHigh.",
             default: 0.5, Priority.self
-        ) { $0.downloadPriority = $1.value },
-        flag("alsoPrefetchToMemory", "Prefetch into memory too; for prefetch only.") { $0.alsoPrefetchToMemory = $1 },
+        ) { $0.caller.downloadPriority = $1.value },
+        flag("alsoPrefetchToMemory", "Prefetch into memory too; for prefetch only.") {
+            $0.caller.alsoPrefetchToMemory = $1
+        },
         value(
             "onLastCancel", "What becomes of the download when the last who waits for it is cancelled.",
             default: "abort", LastCancel.self
-        ) { $0.onLastCancel = $1 },
+        ) { $0.caller.onLastCancel = $1 },
         value(
             "slot", "A place that the image is for: a newer request for the same place cancels this one.",
             KeyText.self
-        ) { $0.slot = $1.text },
-        flag("merge", "Share the download with others who want the same.", default: true) { $0.merges = $1 },
-        value("headers", "Request headers.", default: [:], HeaderFields.self) { $0.headers = $1.fields },
+        ) { $0.caller.slot = $1.text },
+        flag("merge", "Share the download with others who want the same.", default: true) { $0.network.merges = $1 },
+        value("headers", "Request headers.", default: [:], HeaderFields.self) {
+            $0.network.request.headers = $1.fields
+        },
         value(
             "method", "What the server is asked to do; POST when there is a body.", default: "GET", RequestMethod.self
-        ) { $0.method = $1 },
+        ) { $0.network.request.method = $1 },
         value(
             "body", "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.",
             RequestBody.self
-        ) { $0.body = $1.bytes },
+        ) { $0.network.request.body = $1.bytes },
         value(
             "dataModifier",
             "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.",
             DataModifier.self
-        ) { $0.dataModifier = $1 },
+        ) { $0.network.dataModifier = $1 },
         value("authorization", "Credentials, sent to the host of the URL only.", Authorization.self) {
-            $0.authorization = $1
+            $0.network.request.authorization = $1
         },
         value(
             "delegates",
             "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
             DelegationNames.self
-        ) { $0.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
+        ) { $0.network.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: $1.questions) },
         value(
             "redirect", "Which redirects are followed: all, those to the same scheme, host and port, or none.",
             default: "follow", RedirectMode.self
-        ) { $0.redirect = $1 },
+        ) { $0.network.redirect = $1 },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
-            $0.maxRedirects = $1
+            $0.network.limits.maxRedirects = $1
         },
         integer("maxBytes", "The largest body accepted, in bytes.", default: 128 << 20, from: 1, to: 1 << 40) {
-            $0.maxBytes = $1
+            $0.network.limits.maxBytes = $1
         },
         value("validStatusCodes", "The status codes accepted; 200 to 399 but 206 by default.", StatusCodes.self) {
-            $0.validStatusCodes = $1.codes
+            $0.network.limits.validStatusCodes = $1.codes
         },
         value(
             "acceptContentTypes",
             "Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.",
             MediaTypes.self
-        ) { $0.acceptContentTypes = $1.types },
-        value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) { $0.retry = $1 },
+        ) { $0.network.limits.acceptContentTypes = $1.types },
+        value("retry", "Whether and when a failed download is tried again.", RetryStrategy.self) {
+            $0.network.retry = $1
+        },
         number(
             "waitForConnectivity",
             "Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.",
             default: nil, from: 0, to: 86_400
-        ) { $0.waitForConnectivity = $1 },
+        ) { $0.network.waitForConnectivity = $1 },
         value("alternativeSources", "URLs tried in order when the first fails.", default: [], TextList.self) {
-            $0.alternativeSources = $1.texts
+            $0.network.alternativeSources = $1.texts
         },
         number(
             "hedgeAfter", "Seconds after which the next source is begun beside one that has not answered.",
             default: nil, from: 0, to: 86_400
-        ) { $0.hedgeAfter = $1 },
+        ) { $0.network.hedgeAfter = $1 },
         value(
             "integrity", "Digests of which the bytes must have one, as in Subresource Integrity.", Integrity.self
-        ) { $0.integrity = $1 },
+        ) { $0.lookup.integrity = $1 },
         value("onFailureImage", "A path or URL that stands in when everything failed.", KeyText.self) {
-            $0.onFailureImage = $1.text
+            $0.network.onFailureImage = $1.text
         },
     ]
 
@@ -297,8 +313,9 @@ extension ImageOptions: WireValue {
             if value.isNull { return }
             do throws(Mismatch) { try field.apply(value, &options) } catch { throw error.within(name) }
         }
-        if options.body != nil {
-            options.method = try RequestBody.method(options.method, given: view.member("method"))
+        if options.network.request.body != nil {
+            options.network.request.method = try RequestBody.method(
+                options.network.request.method, given: view.member("method"))
         }
         return ImageOptions(options)
     }

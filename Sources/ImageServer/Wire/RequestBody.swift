@@ -26,10 +26,10 @@ struct RequestBody: WireValue {
         } else {
             throw .expected("text or {\"base64\": \"…\"}", view)
         }
-        guard bytes.count <= ImageOptions.bodyLimit else {
+        guard bytes.count <= RequestContent.bodyLimit else {
             throw Mismatch(
-                path: "", message: "has \(bytes.count) bytes, and at most \(ImageOptions.bodyLimit) are sent",
-                expected: "at most \(ImageOptions.bodyLimit) bytes", received: "\(bytes.count) bytes")
+                path: "", message: "has \(bytes.count) bytes, and at most \(RequestContent.bodyLimit) are sent",
+                expected: "at most \(RequestContent.bodyLimit) bytes", received: "\(bytes.count) bytes")
         }
         return RequestBody(bytes: bytes)
     }

@@ -39,7 +39,7 @@ import Testing
         _ = try store(old, in: engine)
         #expect(try width(in: other) == 1)
         #expect(try width(in: other) == 1, "from memory now")
-        let path = try #require(try store(new, in: engine) { $0.forcedCacheFileExtension = "img" }.record.path)
+        let path = try #require(try store(new, in: engine) { $0.storage.forcedCacheFileExtension = "img" }.record.path)
         #expect(path.hasSuffix(".img"))
         for _ in 0..<3 {
             #expect(try width(in: other) == 2)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func imageThatExpiredWhileItIsLentIsAMissAfterCleaning() throws {
-        _ = try store(old, in: engine) { $0.diskCacheExpiration = .seconds(10) }
+        _ = try store(old, in: engine) { $0.storage.diskCacheExpiration = .seconds(10) }
         #expect(try width(in: other) == 1)
         #expect(try other.cache.path(for: key, burst: 0, mayWait: true)?.exists == true)
         engine.clock.advance(seconds: 20)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func imageInMemoryOnlyDoesNotReplaceALaterFile() async throws {
-        _ = try store(old, in: other) { $0.cacheMemoryOnly = true }
+        _ = try store(old, in: other) { $0.storage.cacheMemoryOnly = true }
         _ = try store(new, in: engine)
         #expect(try await other.image("http://127.0.0.1:1/", key: "k").record.header.width == 2)
         #expect(try width(in: engine) == 2)
@@ -100,7 +100,7 @@ import Testing
 
     @Test func imageInMemoryOnlyReplacesAnEarlierFile() async throws {
         _ = try store(old, in: other)
-        _ = try store(new, in: other) { $0.cacheMemoryOnly = true }
+        _ = try store(new, in: other) { $0.storage.cacheMemoryOnly = true }
         let found = try await other.image("http://127.0.0.1:1/", key: "k")
         #expect(found.record.header.width == 2 && found.record.path != nil)
         #expect(try width(in: engine) == 2)
@@ -109,7 +109,7 @@ import Testing
     // MARK: overwrite: false
 
     @Test func whatIsOnlyInMemoryIsNotOverwritten() throws {
-        _ = try store(old, in: engine) { $0.cacheMemoryOnly = true }
+        _ = try store(old, in: engine) { $0.storage.cacheMemoryOnly = true }
         let kept = try store(new, in: engine, overwrites: false)
         #expect(kept.record.header.width == 1 && kept.record.path == nil && kept.admission == .occupied)
         #expect(try width(in: engine) == 1)
@@ -117,7 +117,7 @@ import Testing
 
     @Test func whatIsOnDiskIsNotHiddenByMemory() throws {
         _ = try store(old, in: engine)
-        let kept = try store(new, in: other, overwrites: false) { $0.cacheMemoryOnly = true }
+        let kept = try store(new, in: other, overwrites: false) { $0.storage.cacheMemoryOnly = true }
         #expect(kept.record.header.width == 1 && kept.record.path != nil && kept.admission == .occupied)
         #expect(try width(in: other) == 1)
     }
@@ -143,7 +143,7 @@ import Testing
         var settings = engine.cache.configuration
         settings.disk.bytesLimit = 2500
         engine.cache.configure(settings)
-        let found = try await engine.image(web.url("/"), key: "k") { $0.forceRefresh = true }
+        let found = try await engine.image(web.url("/"), key: "k") { $0.lookup.forceRefresh = true }
         #expect(content(found.record.path ?? "") == new)
         #expect(try type(in: engine) == CacheType.none, "what the key had before is old")
         #expect(try engine.cache.sizes().disk.count == 0)
@@ -156,13 +156,13 @@ import Testing
         #expect(try engine.cache.sizes().disk.leasedBytes == 0)
         #expect(try engine.cache.verify(repairs: false).isClean)
         await #expect(throws: ImageError.self, "nobody to lend it to") {
-            try await engine.image(web.url("/"), key: "k") { $0.lease = 0 }
+            try await engine.image(web.url("/"), key: "k") { $0.storage.lease = 0 }
         }
     }
 
     @Test func clearCountsEveryImageOnce() throws {
         _ = try store(old, in: engine)
-        _ = try store(new, in: engine, key: "memory") { $0.cacheMemoryOnly = true }
+        _ = try store(new, in: engine, key: "memory") { $0.storage.cacheMemoryOnly = true }
         let gone = try engine.cache.clear()
         #expect(gone.count == 2 && gone.bytes == 5000)
         #expect(try type(in: engine) == CacheType.none)

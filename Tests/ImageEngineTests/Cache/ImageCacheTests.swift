@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func askingForTheTierPromotesAndProlongsNothing() throws {
-        try store(picture) { $0.memoryCacheExpiration = .seconds(100) }
+        try store(picture) { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 90)
         #expect(try cache.cacheType(for: key, burst: 0, mayWait: true) == .memory)
         #expect(try cache.path(for: key, burst: 0, mayWait: true)?.exists == true)
@@ -145,10 +145,10 @@ import Testing
 
     @Test func memoryOnlyImageHasNoPathAndBecomesAFileWhenAskedWithoutIt() async throws {
         let url = "data:image/png;base64," + base64(picture)
-        let first = try await engine.image(url, key: "a") { $0.cacheMemoryOnly = true }
+        let first = try await engine.image(url, key: "a") { $0.storage.cacheMemoryOnly = true }
         #expect(first.record.path == nil)
         #expect(engine.folder.files.isEmpty, "nothing was written")
-        let second = try await engine.image(url, key: "a") { $0.cacheMemoryOnly = true }
+        let second = try await engine.image(url, key: "a") { $0.storage.cacheMemoryOnly = true }
         #expect(second.cacheType == .memory && second.record.path == nil)
         let resource = Resource(url: url, cacheKey: "a")
         #expect(
@@ -167,7 +167,9 @@ import Testing
     @Test func bytesOfAFileAreReadForACallerThatWantsNone() async throws {
         try store(picture)
         _ = cache.clearMemory()
-        let result = try await engine.image("http://127.0.0.1:1/", key: "a", bytes: true) { $0.cacheMemoryOnly = true }
+        let result = try await engine.image("http://127.0.0.1:1/", key: "a", bytes: true) {
+            $0.storage.cacheMemoryOnly = true
+        }
         #expect(result.bytes == picture && result.record.path == nil)
     }
 
@@ -175,10 +177,10 @@ import Testing
     @Test func imageForMemoryOnlyThatMemoryDoesNotTakeIsAnsweredWithItsBytesOrRefused() async throws {
         let small = try TestEngine { $0.defaults.memory.entryCostLimit = 200 }
         let url = "data:image/png;base64," + base64(picture)
-        let result = try await small.image(url, key: "a", bytes: true) { $0.cacheMemoryOnly = true }
+        let result = try await small.image(url, key: "a", bytes: true) { $0.storage.cacheMemoryOnly = true }
         #expect(result.bytes == picture)
         #expect(result.admission == .tooLarge(.entry(200), cost: 300))
-        let failure = try await small.failure(url) { $0.cacheMemoryOnly = true }
+        let failure = try await small.failure(url) { $0.storage.cacheMemoryOnly = true }
         guard case .limitExceeded("entryBytesLimit", _, _) = failure else {
             Issue.record("\(String(describing: failure))")
             return
@@ -201,7 +203,7 @@ import Testing
         let small = try TestEngine { ($0.defaults.memory.costLimit, $0.defaults.memory.preferredCost) = (4000, 1000) }
         func find(_ key: CacheKey) throws -> ImageCache.Hit? {
             try small.cache.hit(
-                for: key, options: ImageOptions { $0.fromMemoryCacheOrRefresh = true }, burst: 0, mayWait: true)
+                for: key, options: ImageOptions { $0.storage.fromMemoryCacheOrRefresh = true }, burst: 0, mayWait: true)
         }
         try store(picture, in: small.cache, keepsBytes: true)
         var answer = try find(key)
@@ -225,17 +227,17 @@ import Testing
     /// E2-63.
     @Test func memoryOrRefreshDoesNotReadTheDisk() throws {
         try store(picture)
-        #expect(try hit { $0.fromMemoryCacheOrRefresh = true } != nil)
+        #expect(try hit { $0.storage.fromMemoryCacheOrRefresh = true } != nil)
         _ = cache.clearMemory()
-        #expect(try hit { $0.fromMemoryCacheOrRefresh = true } == nil)
+        #expect(try hit { $0.storage.fromMemoryCacheOrRefresh = true } == nil)
         #expect(try hit() != nil)
     }
 
     /// E2-51.
     @Test func useProlongsTheLifeOnDiskOnlyAsAsked() throws {
-        try store(picture) { $0.diskCacheExpiration = .seconds(100) }
+        try store(picture) { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
-        _ = try hit { $0.diskCacheAccessExtendingExpiration = ExpirationExtension.none }
+        _ = try hit { $0.storage.diskCacheAccessExtendingExpiration = ExpirationExtension.none }
         cache.disk.flushTouches()
         engine.clock.advance(seconds: 30)
         _ = try hit()

@@ -79,10 +79,11 @@ import Testing
     func useProlongsTheLifeOnDiskAsConfigured(expireBy: DiskStorage.ExpireBy, asked: ExpirationExtension?) async throws
     {
         try manager.configure("default") { $0.disk.expireBy = expireBy }
-        try await store { $0.diskCacheExpiration = .seconds(100) }
+        try await store { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         let hit = try engine.cache.hit(
-            for: key, options: ImageOptions { $0.diskCacheAccessExtendingExpiration = asked }, burst: 0, mayWait: true)
+            for: key, options: ImageOptions { $0.storage.diskCacheAccessExtendingExpiration = asked }, burst: 0,
+            mayWait: true)
         #expect(hit != nil)
         engine.cache.disk.flushTouches()
         _ = engine.cache.clearMemory()
@@ -93,7 +94,7 @@ import Testing
 
     @Test func whatUseDoesInMemoryIsAsConfiguredToo() async throws {
         try manager.configure("default") { $0.memory.extending = .none }
-        try await store { $0.memoryCacheExpiration = .seconds(100) }
+        try await store { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         #expect(try engine.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true)?.cacheType == .memory)
         engine.clock.advance(seconds: 60)
@@ -102,15 +103,15 @@ import Testing
 
     ///
     @Test func anImageIsKeptOutOfMemoryWhenItsOptionsSaySo() async throws {
-        let unwanted = ImageOptions { $0.keepsInMemory = false }
-        try await store { $0.keepsInMemory = false }
+        let unwanted = ImageOptions { $0.storage.keepsInMemory = false }
+        try await store { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0)
         #expect(try engine.cache.hit(for: key, options: unwanted, burst: 0, mayWait: true)?.cacheType == .disk)
         #expect(engine.cache.memory.totals.count == 0)
         _ = try engine.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true)
         #expect(try engine.cache.hit(for: key, options: unwanted, burst: 0, mayWait: true)?.cacheType == .memory)
         #expect(engine.cache.memory.totals.count == 1, "what is there is left alone")
-        try await store(hollowPNG(width: 8)) { $0.keepsInMemory = false }
+        try await store(hollowPNG(width: 8)) { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0, "but the old image does not outlive the new one")
     }
 }

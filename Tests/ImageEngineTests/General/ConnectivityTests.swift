@@ -73,7 +73,7 @@ import Testing
             return gate.isOpen
         }
         defer { web.stop() }
-        let caller = Task { try await engine.image(web.url("/a")) { $0.waitForConnectivity = 1000 } }
+        let caller = Task { try await engine.image(web.url("/a")) { $0.network.waitForConnectivity = 1000 } }
         await looked.wait()
         #expect(engine.manager.statistics.runningDownloads == 0)
         #expect(engine.manager.statistics.waitingDownloads == 0, "no slot is held")
@@ -87,7 +87,7 @@ import Testing
         // Away, back, and away again after the second failure.
         let (web, engine) = try setUp(failures: 9) { looks.add(1, ordering: .relaxed).newValue == 2 }
         defer { web.stop() }
-        let error = try await engine.failure(web.url("/a")) { $0.waitForConnectivity = 1000 }
+        let error = try await engine.failure(web.url("/a")) { $0.network.waitForConnectivity = 1000 }
         #expect(error?.first.name == "connectionFailed")
         #expect(web.requests.count == 2)
         let lateLooks = Atomic(0)
@@ -96,7 +96,7 @@ import Testing
             return false
         }
         defer { other.stop() }
-        let caller = Task { try await late.failure(other.url("/a")) { $0.waitForConnectivity = 10 } }
+        let caller = Task { try await late.failure(other.url("/a")) { $0.network.waitForConnectivity = 10 } }
         try await eventually("it waits") { lateLooks.load(ordering: .relaxed) >= 2 }
         late.clock.advance(seconds: 11)
         #expect(try await caller.value?.first.name == "connectionFailed")
@@ -108,8 +108,8 @@ import Testing
         let (web, engine) = try setUp(failures: 2) { looks.add(1, ordering: .relaxed).newValue != 1 }
         defer { web.stop() }
         _ = try await engine.image(web.url("/a")) {
-            $0.waitForConnectivity = 1000
-            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+            $0.network.waitForConnectivity = 1000
+            $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
         }
         #expect(web.requests.count == 3)
     }
@@ -117,13 +117,13 @@ import Testing
     @Test func callerWhoLeavesOrWhoseTimeIsUpWaitsNoLonger() async throws {
         let (web, engine) = try setUp(failures: 9) { false }
         defer { web.stop() }
-        let caller = Task { try await engine.image(web.url("/a")) { $0.waitForConnectivity = 1000 } }
+        let caller = Task { try await engine.image(web.url("/a")) { $0.network.waitForConnectivity = 1000 } }
         try await eventually { web.requests.count == 1 }
         caller.cancel()
         await #expect(throws: CancellationError.self) { try await caller.value }
         let error = try await engine.failure(web.url("/b")) {
-            $0.waitForConnectivity = 1000
-            $0.deadline = 0.3
+            $0.network.waitForConnectivity = 1000
+            $0.caller.deadline = 0.3
         }
         #expect(error == .timedOut(url: web.url("/b"), option: "deadline", seconds: 0.3))
     }

@@ -74,7 +74,7 @@ import Testing
             for text in [base64(bytes), "data:image/png;base64,\n" + base64Lines(bytes)] {
                 let server = try server(text)
                 defer { server.stop() }
-                let result = try await engine.image(server.url("/a"), bytes: true) { $0.dataModifier = .base64 }
+                let result = try await engine.image(server.url("/a"), bytes: true) { $0.network.dataModifier = .base64 }
                 #expect(result.bytes == bytes && result.record.byteCount == bytes.count)
                 #expect(result.record.header.format == .png && result.record.path?.hasSuffix(".png") == true)
                 // What is cached is the picture, whoever asks.
@@ -91,8 +91,8 @@ import Testing
         for count in 1...2 {
             let error = try #require(
                 try await engine.failure(server.url("/a")) {
-                    $0.dataModifier = .base64
-                    $0.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0))
+                    $0.network.dataModifier = .base64
+                    $0.network.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0))
                 })
             #expect(error.name == "dataModifyingFailed" && "\(error)".contains("dataModifier"), "\(error)")
             #expect(!error.isRetryable && server.requests.count == count)
@@ -101,8 +101,8 @@ import Testing
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
         for _ in 0..<2 {
             let error = try await engine.failure(server.url("/b")) {
-                $0.dataModifier = .base64
-                $0.negativeCache = 60
+                $0.network.dataModifier = .base64
+                $0.lookup.negativeCache = 60
             }
             #expect(error?.name == "dataModifyingFailed")
         }
@@ -112,7 +112,7 @@ import Testing
     @Test func whatIsNoPictureAfterThatIsBadData() async throws {
         let server = try server(base64(Array("no picture".utf8)))
         defer { server.stop() }
-        #expect(try await engine.failure(server.url("/a")) { $0.dataModifier = .base64 }?.name == "badData")
+        #expect(try await engine.failure(server.url("/a")) { $0.network.dataModifier = .base64 }?.name == "badData")
         #expect(try await engine.failure(server.url("/a"))?.name == "badData", "nor is the text itself")
     }
 
@@ -122,8 +122,8 @@ import Testing
         let server = try LocalServer { _ in Script.empty.waiting(for: gate).followed(by: .reply(200, [:], text)) }
         defer { server.stop() }
         let url = server.url("/a")
-        async let changed = engine.image(url) { $0.dataModifier = .base64 }
-        async let same = engine.image(url) { $0.dataModifier = .base64 }
+        async let changed = engine.image(url) { $0.network.dataModifier = .base64 }
+        async let same = engine.image(url) { $0.network.dataModifier = .base64 }
         async let plain = engine.failure(url)
         try await eventually { server.requests.count == 1 && engine.manager.statistics.merged == 2 }
         gate.open()
@@ -140,10 +140,10 @@ import Testing
         let digest = "sha256-" + Data(picture.withUnsafeBytes { Digest(of: $0) }.bytes).base64EncodedString()
         func failure(_ most: Int, _ integrity: String) async throws -> String? {
             try await engine.failure(server.url("/a")) {
-                $0.forceRefresh = true
-                $0.dataModifier = .base64
-                $0.maxBytes = most
-                $0.integrity = Integrity(integrity)
+                $0.lookup.forceRefresh = true
+                $0.network.dataModifier = .base64
+                $0.network.limits.maxBytes = most
+                $0.lookup.integrity = Integrity(integrity)
             }?.name
         }
         #expect(try await failure(text.utf8.count, digest) == nil)
@@ -156,7 +156,8 @@ import Testing
         let server = try server("data:image/png;base64," + base64(large))
         defer { server.stop() }
         let probed = try await engine.manager.probe(
-            Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions { $0.dataModifier = .base64 })
+            Resource(url: server.url("/a")), in: engine.cache,
+            options: ImageOptions { $0.network.dataModifier = .base64 })
         #expect(probed.byteCount == large.count && probed.probe.width == 9)
         #expect(server.requests.allSatisfy { $0.headers["range"] == nil })
     }
@@ -170,8 +171,8 @@ import Testing
         defer { server.stop() }
         for _ in 0..<2 {
             let result = try await engine.image(server.url("/a"), bytes: true) {
-                $0.dataModifier = .base64
-                $0.revalidate = .always
+                $0.network.dataModifier = .base64
+                $0.lookup.revalidate = .always
             }
             #expect(result.bytes == picture)
         }

@@ -19,7 +19,7 @@ import Testing
     }
 
     private static func retrying(_ count: Int, seconds: Double = 0) -> ImageOptions {
-        ImageOptions { $0.retry = RetryStrategy(maxRetries: count, interval: .seconds(seconds)) }
+        ImageOptions { $0.network.retry = RetryStrategy(maxRetries: count, interval: .seconds(seconds)) }
     }
 
     /// D-25.
@@ -69,7 +69,7 @@ import Testing
             do {
                 _ = try await engine.image(server.url("/a"), isDirect: isDirect) {
                     $0 = Self.retrying(3)
-                    $0.negativeCache = 60
+                    $0.lookup.negativeCache = 60
                 }
                 Issue.record("it came")
             } catch ImageError.remembered {
@@ -85,7 +85,7 @@ import Testing
         let server = try server { .reply(200, [:], hollowPNG(width: $0)) }
         defer { server.stop() }
         #expect(try await engine.image(server.url("/a")).record.header.width == 1)
-        let again = try await engine.image(server.url("/a"), isDirect: isDirect) { $0.forceRefresh = true }
+        let again = try await engine.image(server.url("/a"), isDirect: isDirect) { $0.lookup.forceRefresh = true }
         #expect(again.record.header.width == 2 && again.cacheType == .none)
     }
 
@@ -97,7 +97,9 @@ import Testing
         defer { server.stop() }
         let blur = try Blur(radius: 1)
         let tasks = (0..<2).map { _ in
-            Task { [engine] in try await engine.image(server.url("/a")) { $0.recipe.processors = [.blur(blur)] } }
+            Task { [engine] in
+                try await engine.image(server.url("/a")) { $0.processing.recipe.processors = [.blur(blur)] }
+            }
         }
         try await eventually { [engine] in
             engine.manager.statistics.merged == 1 && server.requests.count == 1
@@ -117,9 +119,9 @@ import Testing
         let (one, other) = ("caf\u{E9}", "cafe\u{301}")
         for (path, text) in [("/1", one), ("/2", other), ("/3", one)] {
             _ = try await engine.image(server.url(path), isDirect: isDirect) {
-                $0.headers = ["X-Name": text]
-                $0.authorization = .bearer(text)
-                $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+                $0.network.request.headers = ["X-Name": text]
+                $0.network.request.authorization = .bearer(text)
+                $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
             }
         }
         let sent = server.requests.map { Array(($0.headers["x-name"] ?? "").utf8) }
@@ -148,28 +150,30 @@ import Testing
         let url = server.url("/a")
         let blur = try Blur(radius: 1)
         for change: (inout ImageOptions) -> Void in [
-            { _ in }, { $0 = Self.retrying(1) }, { $0.waitForConnectivity = 1 }, { $0.forceRefresh = true },
-            { $0.timeout = 1 }, { $0.recipe.processors = [.blur(blur)] },
+            { _ in }, { $0 = Self.retrying(1) }, { $0.network.waitForConnectivity = 1 },
+            { $0.lookup.forceRefresh = true },
+            { $0.network.limits.timeout = 1 }, { $0.processing.recipe.processors = [.blur(blur)] },
             {
                 $0 = Self.retrying(1)
-                $0.recipe.processors = [.blur(blur)]
+                $0.processing.recipe.processors = [.blur(blur)]
             },
         ] { #expect(isBegun(url, change)) }
         for change: (inout ImageOptions) -> Void in [
-            { $0.onlyFromCache = true }, { $0.offline = true }, { $0.alternativeSources = [url] },
-            { $0.revalidate = .always }, { $0.staleIfError = 5 }, { $0.verifyDecode = true },
-            { $0.onFailureImage = "/a.png" }, { $0.originalCache = "other" }, { $0.wantsPreview = true },
+            { $0.lookup.onlyFromCache = true }, { $0.lookup.offline = true }, { $0.network.alternativeSources = [url] },
+            { $0.lookup.revalidate = .always }, { $0.lookup.staleIfError = 5 }, { $0.lookup.verifyDecode = true },
+            { $0.network.onFailureImage = "/a.png" }, { $0.lookup.originalCache = "other" },
+            { $0.processing.wantsPreview = true },
             {
-                $0.onFailureImage = "/a.png"
-                $0.recipe.processors = [.blur(blur)]
+                $0.network.onFailureImage = "/a.png"
+                $0.processing.recipe.processors = [.blur(blur)]
             },
             {
-                $0.deadline = 5
-                $0.recipe.processors = [.blur(blur)]
+                $0.caller.deadline = 5
+                $0.processing.recipe.processors = [.blur(blur)]
             },
         ] { #expect(!isBegun(url, change)) }
         #expect(!isBegun(url, isMissing: false) { _ in })
-        #expect(!isBegun("file:///a.png") { $0.recipe.processors = [.blur(blur)] })
+        #expect(!isBegun("file:///a.png") { $0.processing.recipe.processors = [.blur(blur)] })
         _ = try await engine.image(server.url("/there"))
         #expect(!isBegun(server.url("/there")) { _ in }, "it has been stored meanwhile")
     }

@@ -49,26 +49,26 @@ import Testing
         #expect(told.storedAt == engine.clock.seconds && told.expiresAt == engine.clock.seconds + 7 * 86_400)
         _ = engine.cache.clearMemory()
         #expect(try explain("/a").cacheType == .disk)
-        #expect(try explain("/a") { $0.fromMemoryCacheOrRefresh = true }.verdict == .load)
-        #expect(try explain("/a") { $0.forceRefresh = true }.verdict == .load)
-        #expect(try explain("/a") { $0.authorization = .bearer("x") }.verdict == .answer)
+        #expect(try explain("/a") { $0.storage.fromMemoryCacheOrRefresh = true }.verdict == .load)
+        #expect(try explain("/a") { $0.lookup.forceRefresh = true }.verdict == .load)
+        #expect(try explain("/a") { $0.network.request.authorization = .bearer("x") }.verdict == .answer)
         #expect(try explain("/a", key: "k").verdict == .load)
         engine.clock.advance(seconds: 8 * 86_400)
         let over = try explain("/a")
         #expect(over.verdict == .load && over.cacheType == .none && over.isStale == true)
         #expect(over.reasons.first?.contains("86400 s") == true, "\(over.reasons)")
-        #expect(try explain("/a") { $0.offline = true }.verdict == .answerStale)
+        #expect(try explain("/a") { $0.lookup.offline = true }.verdict == .answerStale)
     }
 
     @Test func checksWithTheServerAreForetold() async throws {
         _ = try await engine.image(web.url("/fresh"))
         func verdict(_ mode: Revalidation) throws -> Explanation.Verdict {
-            try explain("/fresh") { $0.revalidate = mode }.verdict
+            try explain("/fresh") { $0.lookup.revalidate = mode }.verdict
         }
         #expect(try verdict(.http) == .answer && verdict(.always) == .revalidate && verdict(.never) == .answer)
         engine.clock.advance(seconds: 101)
         #expect(try verdict(.http) == .revalidate)
-        let told = try explain("/fresh") { $0.revalidate = .http }
+        let told = try explain("/fresh") { $0.lookup.revalidate = .http }
         #expect(told.usesNetwork && told.reasons.contains { $0.contains("is asked whether it has changed") })
         #expect(web.requests.count == 1)
     }
@@ -79,9 +79,9 @@ import Testing
         for path in ["/a", "/fresh"] {
             _ = try await engine.image(web.url(path))
             if isLate { engine.clock.advance(seconds: 200) }
-            let told = try explain(path) { $0.revalidate = mode }
+            let told = try explain(path) { $0.lookup.revalidate = mode }
             let before = web.requests.count
-            _ = try await engine.image(web.url(path)) { $0.revalidate = mode }
+            _ = try await engine.image(web.url(path)) { $0.lookup.revalidate = mode }
             #expect(web.requests.count - before == (told.usesNetwork ? 1 : 0), "\(path): \(told)")
         }
     }
@@ -96,12 +96,12 @@ import Testing
         #expect(try error("data:,x") == "invalidURL")
         #expect(try error("gopher://a/") == "invalidURL")
         #expect(try error("http://example.com/") == "forbiddenAddress")
-        #expect(try error("/a") { $0.onlyFromCache = true } == "notCached")
-        #expect(try error("/a") { $0.offline = true } == "notCached")
-        #expect(try await engine.failure(web.url("/gone")) { $0.negativeCache = 60 } != nil)
-        #expect(try error("/gone") { $0.negativeCache = 60 } == "invalidStatusCode")
+        #expect(try error("/a") { $0.lookup.onlyFromCache = true } == "notCached")
+        #expect(try error("/a") { $0.lookup.offline = true } == "notCached")
+        #expect(try await engine.failure(web.url("/gone")) { $0.lookup.negativeCache = 60 } != nil)
+        #expect(try error("/gone") { $0.lookup.negativeCache = 60 } == "invalidStatusCode")
         #expect(try explain("/gone").verdict == .load)
-        let other = try explain("http://example.com/") { $0.alternativeSources = [web.url("/a")] }
+        let other = try explain("http://example.com/") { $0.network.alternativeSources = [web.url("/a")] }
         #expect(other.verdict == .load && other.error?.name == "forbiddenAddress")
         #expect(try explain("file:///a.png").verdict == .load)
         #expect(try explain("file:///a.png").usesNetwork == false)
@@ -110,9 +110,9 @@ import Testing
 
     /// C-10.
     @Test func anothersImageIsNone() async throws {
-        _ = try await engine.image(web.url("/a")) { $0.authorization = .bearer("ann") }
-        #expect(try explain("/a") { $0.authorization = .bearer("ann") }.verdict == .answer)
-        let told = try explain("/a") { $0.authorization = .bearer("bob") }
+        _ = try await engine.image(web.url("/a")) { $0.network.request.authorization = .bearer("ann") }
+        #expect(try explain("/a") { $0.network.request.authorization = .bearer("ann") }.verdict == .answer)
+        let told = try explain("/a") { $0.network.request.authorization = .bearer("bob") }
         #expect(told.verdict == .load && told.reasons.contains { $0.contains("credentials") })
     }
 

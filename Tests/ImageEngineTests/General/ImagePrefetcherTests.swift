@@ -48,7 +48,7 @@ import Testing
         #expect(steps.all.allSatisfy { $0.total == 5 })
         let again = try await prefetcher(["/a"].map(web.url)).run()
         #expect(again.skipped.count == 1)
-        let forced = try await prefetcher(["/a"].map(web.url)) { $0.forceRefresh = true }.run()
+        let forced = try await prefetcher(["/a"].map(web.url)) { $0.lookup.forceRefresh = true }.run()
         #expect(forced.completed.count == 1 && web.requestCount("/a") == 2)
     }
 
@@ -63,14 +63,16 @@ import Testing
             ($0.downloader.maxDownloadsPerHost, $0.downloader.maxConcurrentDownloads) = (16, 16)
         }
         var options = ImageOptions()
-        options.cacheMemoryOnly = inMemory
+        options.storage.cacheMemoryOnly = inMemory
         let ahead = ImagePrefetcher(
             urls, manager: engine.manager, cache: engine.cache, options: options, concurrency: 16)
         async let report = ahead.run()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
-                group.addTask { _ = try await engine.image(url) { ($0.lease, $0.cacheMemoryOnly) = (60, inMemory) } }
-                group.addTask { _ = try await engine.image(url, bytes: true) { $0.cacheMemoryOnly = inMemory } }
+                group.addTask {
+                    _ = try await engine.image(url) { ($0.storage.lease, $0.storage.cacheMemoryOnly) = (60, inMemory) }
+                }
+                group.addTask { _ = try await engine.image(url, bytes: true) { $0.storage.cacheMemoryOnly = inMemory } }
             }
             try await group.waitForAll()
         }
@@ -87,7 +89,7 @@ import Testing
         defer { web.stop() }
         for number in 0..<4 {
             let url = web.url("/\(number)")
-            _ = try await engine.image(url, bytes: true) { $0.waitForCache = false }
+            _ = try await engine.image(url, bytes: true) { $0.storage.waitForCache = false }
             #expect(try await engine.image(url).record.path != nil)
         }
         #expect(web.requests.count == 4)
@@ -99,12 +101,14 @@ import Testing
         let flights = engine.cache.flights
         let web = try web()
         defer { web.stop() }
-        let request = try DownloadRequest(url: web.url("/a"), options: ImageOptions())
+        let request = try DownloadRequest(url: web.url("/a"), options: NetworkOptions())
         let identity = request.flight(to: CacheKey(web.url("/a")), inMemory: inMemory)
         flights.noteArrival(identity)
-        #expect(try await engine.image(web.url("/a")) { $0.merges = false }.cacheType == .none)
+        #expect(try await engine.image(web.url("/a")) { $0.network.merges = false }.cacheType == .none)
         _ = try engine.cache.clear()
-        let waiting = Task { try await engine.image(web.url("/a"), bytes: true) { $0.cacheMemoryOnly = inMemory } }
+        let waiting = Task {
+            try await engine.image(web.url("/a"), bytes: true) { $0.storage.cacheMemoryOnly = inMemory }
+        }
         try await eventually("it waits") { engine.manager.waitingFlights.load(ordering: .relaxed) == 1 }
         #expect(web.requests.count == 1)
         flights.endArrival(identity)
@@ -132,7 +136,7 @@ import Testing
         web.set { $0.confirmation = ["Cache-Control": "max-age=10"] }
         _ = try await engine.image(web.url)
         func prefetch() async throws -> [Int] {
-            let report = try await prefetcher([web.url]) { $0.revalidate = mode }.run()
+            let report = try await prefetcher([web.url]) { $0.lookup.revalidate = mode }.run()
             return [report.completed.count, report.skipped.count]
         }
         let isAlways = mode == .always
@@ -202,9 +206,9 @@ import Testing
         let key = CacheKey(web.url("/a"))
         _ = try await prefetcher([web.url("/a")]).run()
         #expect(!engine.cache.holdsBytes(key))
-        let report = try await prefetcher([web.url("/a")]) { $0.alsoPrefetchToMemory = true }.run()
+        let report = try await prefetcher([web.url("/a")]) { $0.caller.alsoPrefetchToMemory = true }.run()
         #expect(report.skipped.count == 1 && engine.cache.holdsBytes(key))
-        _ = try await prefetcher([web.url("/b")]) { $0.alsoPrefetchToMemory = true }.run()
+        _ = try await prefetcher([web.url("/b")]) { $0.caller.alsoPrefetchToMemory = true }.run()
         #expect(engine.cache.holdsBytes(CacheKey(web.url("/b"))))
         #expect(try engine.cache.inspect(key)?.leasedUntil == nil, "no path was handed out")
     }

@@ -116,14 +116,14 @@ import Testing
         for path in ["/a", "/a", "/b", "/b"] {
             let isProbe = server.requests.count(where: { $0.path == path }) == (path == "/a" ? 0 : 1)
             let error = await #expect(throws: ImageError.self) {
-                if isProbe { return _ = try await probe(server.url(path), on: engine) { $0.negativeCache = 60 } }
-                _ = try await engine.image(server.url(path)) { $0.negativeCache = 60 }
+                if isProbe { return _ = try await probe(server.url(path), on: engine) { $0.lookup.negativeCache = 60 } }
+                _ = try await engine.image(server.url(path)) { $0.lookup.negativeCache = 60 }
             }
             #expect(error?.name == "invalidStatusCode")
         }
         #expect(server.requests.map(\.path) == ["/a", "/b"])
         let error = await #expect(throws: ImageError.self) {
-            try await probe(server.url("/a"), on: engine) { $0.negativeCache = 60 }
+            try await probe(server.url("/a"), on: engine) { $0.lookup.negativeCache = 60 }
         }
         #expect(error?.name == "invalidStatusCode" && server.requests.count == 2)
     }
@@ -158,8 +158,8 @@ import Testing
             request.path == "/a" || number.add() < 3 ? .reply(503, [:], []) : .reply(200, [:], hollowPNG(width: 7))
         }
         let found = try await probe(server.url("/a"), on: try TestEngine()) {
-            $0.alternativeSources = [server.url("/b")]
-            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+            $0.network.alternativeSources = [server.url("/b")]
+            $0.network.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
         }
         #expect(found.probe.width == 7)
         #expect(server.requests.map(\.path) == ["/a", "/a", "/a", "/b", "/b", "/b"])
@@ -173,7 +173,7 @@ import Testing
             server.stop()
         }
         let error = await #expect(throws: ImageError.self) {
-            try await probe(server.url("/a"), on: try TestEngine()) { $0.deadline = 0.05 }
+            try await probe(server.url("/a"), on: try TestEngine()) { $0.caller.deadline = 0.05 }
         }
         guard case .timedOut(_, "deadline", _) = error else {
             Issue.record("\(String(describing: error))")
@@ -190,10 +190,10 @@ import Testing
         let wrong = "sha256-" + base64(Digest(of: "another").bytes)
         let engine = try TestEngine()
         for url in [server.url("/a"), dataURL(picture)] {
-            let found = try await probe(url, on: engine) { $0.integrity = Integrity(right) }
+            let found = try await probe(url, on: engine) { $0.lookup.integrity = Integrity(right) }
             #expect(found.byteCount == picture.count)
             let error = await #expect(throws: ImageError.self) {
-                try await probe(url, on: engine) { $0.integrity = Integrity(wrong) }
+                try await probe(url, on: engine) { $0.lookup.integrity = Integrity(wrong) }
             }
             #expect(error?.name == "badData")
         }
@@ -238,7 +238,7 @@ import Testing
         let engine = try TestEngine()
         let server = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
         let url = server.url("/a")
-        let options = ImageOptions { $0.offline = true }
+        let options = ImageOptions { $0.lookup.offline = true }
         await #expect(throws: ImageError.offline(key: url)) {
             try await engine.manager.probe(Resource(url: url), in: engine.cache, options: options)
         }
@@ -251,8 +251,8 @@ import Testing
         let server = try LocalServer { _ in .reply(404, [:], []) }
         let url = server.url("/a")
         let options = ImageOptions {
-            $0.method = .post
-            $0.negativeCache = 60
+            $0.network.request.method = .post
+            $0.lookup.negativeCache = 60
         }
         let error = try #require(try await engine.failure(url) { $0 = options })
         await #expect(throws: ImageError.remembered(error)) {

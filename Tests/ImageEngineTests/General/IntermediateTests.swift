@@ -44,7 +44,7 @@ import Testing
         _ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await engine.image(url) {
-            $0.recipe.processors = steps
+            $0.processing.recipe.processors = steps
             change(&$0)
         }
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(try lastWork() == (second.record.path ?? "", [["downsample"]]))
         #expect(server.requests.count == 1 && standIn.requests.count == 3)
         // Nothing else may be loaded, and nothing has to be.
-        try await image([gray, blur(), gray]) { $0.onlyFromCache = true }
+        try await image([gray, blur(), gray]) { $0.lookup.onlyFromCache = true }
         #expect(server.requests.count == 1)
     }
 
@@ -83,7 +83,7 @@ import Testing
         original.bytes.withLock { $0 = hollowPNG(width: 3, count: 300) }
         let other = server.url("/b.png")
         for steps in [[gray], [gray, try blur()]] {
-            _ = try await engine.image(other) { $0.recipe.processors = steps }
+            _ = try await engine.image(other) { $0.processing.recipe.processors = steps }
         }
         #expect(try lastWork().steps == [["blackWhite", "blur"]])
     }
@@ -91,7 +91,7 @@ import Testing
     /// The stand-in makes no pixels; what it was asked for counts.
     private func askForPixels(_ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void = { _ in }) async {
         var options = ImageOptions()
-        options.recipe.processors = steps
+        options.processing.recipe.processors = steps
         change(&options)
         let (engine, resource) = (engine, Resource(url: url))
         await #expect(throws: ImageError.self) {
@@ -107,22 +107,22 @@ import Testing
         await askForPixels([gray])
         #expect(try lastWork() == (first.record.path ?? "", [[]]))
         try dropOriginal()
-        await askForPixels([gray, try blur()]) { $0.onlyFromCache = true }
+        await askForPixels([gray, try blur()]) { $0.lookup.onlyFromCache = true }
         #expect(try lastWork() == (first.record.path ?? "", [["blur"]]))
         #expect(server.requests.count == 1)
         // What is to be new, or looked at by its server, is made of the original.
-        await askForPixels([gray, try blur()]) { $0.forceRefresh = true }
+        await askForPixels([gray, try blur()]) { $0.lookup.forceRefresh = true }
         #expect(try lastWork().steps == [["blackWhite", "blur"]] && server.requests.count == 2)
     }
 
     /// Whether there is anything to do, only the original shows: a still is its own first frame, byte for byte.
     @Test func whatMayBeTheOriginalItselfIsNotMadeOfABeginning() async throws {
         try await image([]) {
-            $0.recipe.frames = .first
-            $0.recipe.serializer = CacheSerializer(format: .png)
+            $0.processing.recipe.frames = .first
+            $0.processing.recipe.serializer = CacheSerializer(format: .png)
         }
         try dropOriginal()
-        let still = try await image([]) { $0.recipe.frames = .first }
+        let still = try await image([]) { $0.processing.recipe.frames = .first }
         #expect(server.requests.count == 2)
         #expect(still.record.header.width == 7)
     }
@@ -148,13 +148,13 @@ import Testing
     }
 
     @Test func anotherChoiceOfFramesIsAnotherPicture() async throws {
-        try await image([gray]) { $0.recipe.frames = .number(1) }
+        try await image([gray]) { $0.processing.recipe.frames = .number(1) }
         try dropOriginal()
         try await image([gray, blur()])
         #expect(try lastWork().steps == [["blackWhite", "blur"]] && server.requests.count == 2)
         // Of one frame that was taken there are no others to choose from.
         try dropOriginal()
-        try await image([gray, blur()]) { $0.recipe.frames = .number(1) }
+        try await image([gray, blur()]) { $0.processing.recipe.frames = .number(1) }
         #expect(try lastWork().steps == [["blur"]] && server.requests.count == 2)
     }
 
@@ -170,25 +170,25 @@ import Testing
     }
 
     @Test func whatIsToBeCheckedWithItsServerIsMadeOfWhatThatHas() async throws {
-        try await image([gray]) { $0.revalidate = .always }
+        try await image([gray]) { $0.lookup.revalidate = .always }
         // Not changed: the server has said so, and the beginning is as good as it was.
-        try await image([gray, blur()]) { $0.revalidate = .always }
+        try await image([gray, blur()]) { $0.lookup.revalidate = .always }
         #expect(try lastWork().steps == [["blur"]] && server.requests.count == 2)
         original.bytes.withLock { $0 = hollowPNG(width: 8, count: 200) }
-        try await image([gray, small()]) { $0.revalidate = .always }
+        try await image([gray, small()]) { $0.lookup.revalidate = .always }
         #expect(try lastWork().steps == [["blackWhite", "downsample"]] && server.requests.count == 3)
         // Without its original it is not known how fresh it is.
-        try await image([gray]) { $0.revalidate = .always }
+        try await image([gray]) { $0.lookup.revalidate = .always }
         try dropOriginal()
         let before = server.requests.count
-        try await image([gray, blur(), gray]) { $0.revalidate = .http }
+        try await image([gray, blur(), gray]) { $0.lookup.revalidate = .http }
         #expect(server.requests.count == before + 1)
     }
 
     @Test func whoeverMayNotHaveTheOriginalMayNotHaveWhatIsMadeOfIts() async throws {  // C-10
-        try await image([gray]) { $0.authorization = .bearer("mine") }
+        try await image([gray]) { $0.network.request.authorization = .bearer("mine") }
         try dropOriginal()
-        try await image([gray, blur()]) { $0.authorization = .bearer("mine") }
+        try await image([gray, blur()]) { $0.network.request.authorization = .bearer("mine") }
         #expect(try lastWork().steps == [["blur"]] && server.requests.count == 1)
         // Whoever loads the very same bytes without credentials may have what was made of them, and everybody after that.
         let common = try await image([gray, small()])
@@ -200,12 +200,12 @@ import Testing
 
     @Test func aRefreshAndDigestsOfTheOriginalWantTheOriginal() async throws {
         try await image([gray])
-        try await image([gray, blur()]) { $0.forceRefresh = true }
+        try await image([gray, blur()]) { $0.lookup.forceRefresh = true }
         #expect(try lastWork().steps == [["blackWhite", "blur"]] && server.requests.count == 2)
         try dropOriginal()
         let digest = hollowPNG(width: 7).withUnsafeBytes { Digest(of: $0) }
         let integrity = try #require(Integrity("sha256-" + Data(digest.bytes).base64EncodedString()))
-        try await image([gray, small()]) { $0.integrity = integrity }
+        try await image([gray, small()]) { $0.lookup.integrity = integrity }
         #expect(server.requests.count == 3)
     }
 
@@ -327,8 +327,8 @@ import Testing
                 let end = Self.ends[(number + begin.count + next.count) % Self.ends.count]
                 for serializer in Set([end, CacheSerializer(format: .png)]) {
                     _ = try await begun.image(url) {
-                        $0.recipe.processors = begin
-                        $0.recipe.serializer = serializer
+                        $0.processing.recipe.processors = begin
+                        $0.processing.recipe.serializer = serializer
                     }
                 }
                 _ = try begun.cache.remove(CacheKey(url))
@@ -338,8 +338,8 @@ import Testing
                 for engine in [begun, direct] {
                     results.append(
                         try await engine.image(url) {
-                            $0.recipe.processors = begin + next
-                            $0.recipe.serializer = end
+                            $0.processing.recipe.processors = begin + next
+                            $0.processing.recipe.serializer = end
                         })
                 }
                 if server.requestCount("/" + picture) == before { used[picture, default: 0] += 1 }

@@ -88,7 +88,8 @@ import Testing
             return
         }
         overwrite(path, picture)
-        guard case .limitExceeded("maxBytes", _, _) = try await engine.failure(url, { $0.maxBytes = 10 }) else {
+        guard case .limitExceeded("maxBytes", _, _) = try await engine.failure(url, { $0.network.limits.maxBytes = 10 })
+        else {
             Issue.record("the limit was not held")
             return
         }

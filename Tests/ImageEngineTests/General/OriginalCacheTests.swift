@@ -27,7 +27,7 @@ import Testing
         bytes: Bool = false, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await engine.image(url, bytes: bytes) {
-            $0.originalCache = "originals"
+            $0.lookup.originalCache = "originals"
             change(&$0)
         }
     }
@@ -58,19 +58,19 @@ import Testing
 
     @Test func itIsLeftAloneByARefreshAndByItself() async throws {
         _ = try await storeOriginal(picture)
-        #expect(try await image { $0.forceRefresh = true }.record.header.width == 9)
+        #expect(try await image { $0.lookup.forceRefresh = true }.record.header.width == 9)
         _ = try await engine.manager.blocking { [engine, url] in try engine.cache.remove(CacheKey(url)) }
-        let own = try await engine.image(url) { $0.originalCache = "default" }
+        let own = try await engine.image(url) { $0.lookup.originalCache = "default" }
         #expect(own.cacheType == .none)
         #expect(server.requests.count == 2)
     }
 
     @Test func onlyItsMemoryIsLookedAtWhenTheDiskIsToBePassedBy() async throws {
         _ = try await storeOriginal(picture)
-        #expect(try await image { $0.fromMemoryCacheOrRefresh = true }.record.header.width == 7)
+        #expect(try await image { $0.storage.fromMemoryCacheOrRefresh = true }.record.header.width == 7)
         _ = engine.cache.clearMemory()
         _ = originals.clearMemory()
-        #expect(try await image { $0.fromMemoryCacheOrRefresh = true }.record.header.width == 9)
+        #expect(try await image { $0.storage.fromMemoryCacheOrRefresh = true }.record.header.width == 9)
     }
 
     @Test func lookingNeitherPromotesNorRefreshesTheOriginal() async throws {

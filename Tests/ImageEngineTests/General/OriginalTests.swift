@@ -34,8 +34,8 @@ import Testing
     func anOriginalThatGoesWheneverItIsCachedIsLoadedForOneRequestAlone(retries: Int) async throws {  // E2-65
         try standIn.set(.lose)
         let result = try await engine.image(url) {
-            $0.recipe.processors = [.blackWhite]
-            $0.retry.maxRetries = retries
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.network.retry.maxRetries = retries
         }
         #expect(result.record.header.width == 3 && result.record.path != nil)
         #expect(server.requests.count == 2)
@@ -47,7 +47,7 @@ import Testing
         _ = try await engine.image(url)
         try standIn.set(.lose)
         var options = ImageOptions()
-        options.recipe.processors = [.blackWhite]
+        options.processing.recipe.processors = [.blackWhite]
         let resource = engine.cache.resource(url)
         await #expect(throws: ImageError.self) {
             // The stand-in makes no pixels; but it has been given an original that it did not lose.
@@ -61,8 +61,8 @@ import Testing
         _ = try await engine.image(url)
         try standIn.set(.lose)
         let failure = try await engine.failure(url) {
-            $0.recipe.processors = [.blackWhite]
-            $0.onlyFromCache = true
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.lookup.onlyFromCache = true
         }
         #expect(failure == .notCached(key: url))
         #expect(server.requests.count == 1)
@@ -78,7 +78,7 @@ import Testing
             _ steps: [ImageProcessor], _ change: (inout ImageOptions) -> Void
         ) async throws -> ImageResult {
             try await engine.image(url) {
-                ($0.recipe.processors, $0.cacheOriginalImage) = (steps, false)
+                ($0.processing.recipe.processors, $0.processing.cacheOriginalImage) = (steps, false)
                 change(&$0)
             }
         }
@@ -91,15 +91,15 @@ import Testing
         try await eventually("it waits for the same") { engine.manager.statistics.merged == 1 }
         let other = begin([try blur(1)])
         try await eventually("that is worked on, too") { standIn.requests.count == 2 }
-        let afresh = Task { try await image([try blur(2)]) { $0.forceRefresh = true } }
+        let afresh = Task { try await image([try blur(2)]) { $0.lookup.forceRefresh = true } }
         try await eventually("that wants one of its own") { server.requests.count == 2 }
         #expect(engine.manager.heldOriginals.count == 1)
         let asked = Task {
-            try await image([try blur(4)]) { ($0.method, $0.body) = (.post, [1]) }
+            try await image([try blur(4)]) { ($0.network.request.method, $0.network.request.body) = (.post, [1]) }
         }
         try await eventually("it waits for a worker, as the one before") { engine.manager.codec.waitingCount == 2 }
         let askedAgain = Task {
-            try await image([try blur(5)]) { ($0.method, $0.body) = (.post, [1]) }
+            try await image([try blur(5)]) { ($0.network.request.method, $0.network.request.body) = (.post, [1]) }
         }
         try await eventually("what is no GET is sent again") { server.requests.count == 4 }
         try standIn.open()
@@ -118,8 +118,8 @@ import Testing
         let url = isData ? dataURL(picture) : url
         for _ in 0..<2 {
             let result = try await engine.image(url) {
-                $0.recipe.frames = .first
-                $0.cacheOriginalImage = keepsOriginal
+                $0.processing.recipe.frames = .first
+                $0.processing.cacheOriginalImage = keepsOriginal
             }
             let path = try #require(result.record.path)
             #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == picture)
@@ -130,9 +130,9 @@ import Testing
         // In memory alone, if that is what is wanted.
         let other = isData ? hollowPNG(width: 9) : picture
         let held = try await engine.image(isData ? dataURL(other) : server.url("/b.png"), bytes: true) {
-            $0.recipe.frames = .first
-            $0.cacheOriginalImage = keepsOriginal
-            $0.cacheMemoryOnly = true
+            $0.processing.recipe.frames = .first
+            $0.processing.cacheOriginalImage = keepsOriginal
+            $0.storage.cacheMemoryOnly = true
         }
         #expect(held.bytes == other && held.isHeldInMemory && held.record.path == nil)
         #expect(engine.blobs.count == 1)

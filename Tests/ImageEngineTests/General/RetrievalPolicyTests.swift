@@ -18,10 +18,10 @@ import Testing
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
         let url = server.url("/a")
-        #expect(try await engine.failure(url) { $0.onlyFromCache = true } == .notCached(key: url))
+        #expect(try await engine.failure(url) { $0.lookup.onlyFromCache = true } == .notCached(key: url))
         #expect(server.requests.isEmpty)
         _ = try await engine.image(url)
-        #expect(try await engine.image(url) { $0.onlyFromCache = true }.cacheType == .memory)
+        #expect(try await engine.image(url) { $0.lookup.onlyFromCache = true }.cacheType == .memory)
         #expect(server.requests.count == 1)
     }
 
@@ -30,7 +30,7 @@ import Testing
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
         let url = server.url("/a")
-        let options = ImageOptions { $0.waitForCache = false }
+        let options = ImageOptions { $0.storage.waitForCache = false }
         let image = try await engine.manager.image(Resource(url: url), in: engine.cache, options: options, needs: [])
         #expect(image.record.path == nil && image.record.header.width == 7)
         try await eventually("the file behind the answer") { [engine] in engine.blobs.count == 1 }
@@ -46,7 +46,7 @@ import Testing
         let url = server.url("/a")
         #expect(try await engine.image(url).record.header.width == 7)
         #expect(try await engine.image(url).record.header.width == 7)
-        let fresh = try await engine.image(url) { $0.forceRefresh = true }
+        let fresh = try await engine.image(url) { $0.lookup.forceRefresh = true }
         #expect(fresh.record.header.width == 8 && fresh.cacheType == .none)
         #expect(try await engine.image(url, bytes: true).bytes == other)
         let restarted = try TestEngine(folder: engine.folder, clock: engine.clock)
@@ -62,7 +62,7 @@ import Testing
         }
         defer { server.stop() }
         _ = try await engine.image(server.url("/a"))
-        #expect(try await engine.failure(server.url("/a")) { $0.forceRefresh = true } != nil)
+        #expect(try await engine.failure(server.url("/a")) { $0.lookup.forceRefresh = true } != nil)
         #expect(try await engine.image(server.url("/a"), bytes: true).bytes == picture)
     }
 
@@ -111,14 +111,16 @@ import Testing
         defer { server.stop() }
         let url = server.url("/bad")
         let result = try await engine.image(url) {
-            $0.alternativeSources = [server.url("/worse"), "nonsense", server.url("/good"), server.url("/never")]
+            $0.network.alternativeSources = [
+                server.url("/worse"), "nonsense", server.url("/good"), server.url("/never"),
+            ]
         }
         #expect(result.record.header.width == 7 && !result.isPlaceholder)
         #expect(result.record.key == CacheKey(url))
         #expect(server.requests.map(\.path) == ["/bad", "/worse", "/good"])
         #expect(try await engine.image(url).cacheType == .memory, "kept under the first source's key")
         let failure = try await engine.failure(server.url("/first")) {
-            $0.alternativeSources = ["nonsense", server.url("/x")]
+            $0.network.alternativeSources = ["nonsense", server.url("/x")]
         }
         #expect(failure?.first == .invalidStatusCode(404, url: server.url("/first")), "the first failure is told")
         guard case .afterAttempts(let attempts) = failure else {
@@ -136,13 +138,13 @@ import Testing
         for standIn in [
             Fixtures.folder + "/png-rgb.png", "file://" + Fixtures.folder + "/png-rgb.png", dataURL(picture),
         ] {
-            let result = try await engine.image(url, bytes: true) { $0.onFailureImage = standIn }
+            let result = try await engine.image(url, bytes: true) { $0.network.onFailureImage = standIn }
             #expect(result.isPlaceholder)
             #expect(result.bytes != nil)
             #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
         }
         #expect(server.requests.count == 3, "the URL is asked again each time")
-        let failure = try await engine.failure(url) { $0.onFailureImage = "/no/such/file" }
+        let failure = try await engine.failure(url) { $0.network.onFailureImage = "/no/such/file" }
         #expect(failure == .invalidStatusCode(404, url: url), "the first failure is told")
     }
 
@@ -151,9 +153,9 @@ import Testing
         let server = try LocalServer(routes: ["/b": .reply(200, [:], hollowPNG(width: 7))])
         defer { server.stop() }
         let result = try await engine.image(server.url("/a")) {
-            $0.onFailureImage = server.url("/b")
-            $0.revalidate = .http
-            $0.headers = ["Cache-Control": "only-if-cached"]
+            $0.network.onFailureImage = server.url("/b")
+            $0.lookup.revalidate = .http
+            $0.network.request.headers = ["Cache-Control": "only-if-cached"]
         }
         #expect(result.isPlaceholder && server.requests.map(\.path) == ["/b"])
     }
@@ -166,7 +168,7 @@ import Testing
         }
         defer { server.stop() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.retry = RetryStrategy(maxRetries: retries, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: retries, interval: .seconds(0))
         }
         #expect(error?.first == (succeeds ? nil : .invalidStatusCode(503, url: server.url("/a"))))
         #expect(server.requests.count == requests)
@@ -177,7 +179,7 @@ import Testing
         defer { server.stop() }
         for path in ["/missing", "/html"] {
             _ = try await engine.failure(server.url(path)) {
-                $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
+                $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
             }
             #expect(server.requestCount(path) == 1)
         }
@@ -187,7 +189,9 @@ import Testing
         let server = try LocalServer { _ in .reply(503, [:], []) }
         defer { server.stop() }
         let task = Task { [engine] in
-            try await engine.image(server.url("/a")) { $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(50)) }
+            try await engine.image(server.url("/a")) {
+                $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(50))
+            }
         }
         try await eventually { [engine] in engine.manager.statistics.failedDownloads == 1 }
         task.cancel()

@@ -43,8 +43,8 @@ final class TestEngine: Sendable {
     ) async throws -> ImageResult {
         let options = ImageOptions(change)
         let resource = Resource(url: url, cacheKey: key)
-        let caller = ImageCaller(priority: priority ?? CallPriority(options.downloadPriority), report: report)
-        if isDirect, !bytes, options.deadline == nil, let result = try await begun(resource, options, caller) {
+        let caller = ImageCaller(priority: priority ?? CallPriority(options.caller.downloadPriority), report: report)
+        if isDirect, !bytes, options.caller.deadline == nil, let result = try await begun(resource, options, caller) {
             return try result.get()
         }
         let result = try await manager.image(
@@ -57,7 +57,7 @@ final class TestEngine: Sendable {
         _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> Result<ImageResult, any Error>? {
         let glance = try manager.glance(at: resource, in: cache, options: options, needsBytes: false, burst: 0)
-        if case .found(let image) = glance, !options.wantsPreview { return .success(image) }
+        if case .found(let image) = glance, !options.processing.wantsPreview { return .success(image) }
         var isMissing = false
         if case .missing = glance { isMissing = true }
         let stop = Landing<Void> { _ in }

@@ -30,7 +30,7 @@ import Testing
         _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await engine.image(url ?? self.url) {
-            $0.recipe.processors = steps
+            $0.processing.recipe.processors = steps
             change(&$0)
         }
     }
@@ -39,7 +39,7 @@ import Testing
         _ steps: [ImageProcessor], url: String? = nil, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageError? {
         try await engine.failure(url ?? self.url) {
-            $0.recipe.processors = steps
+            $0.processing.recipe.processors = steps
             change(&$0)
         }
     }
@@ -67,7 +67,9 @@ import Testing
         try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    try await engine.image(url, bytes: index % 2 == 0) { $0.recipe.processors = [.blackWhite] }
+                    try await engine.image(url, bytes: index % 2 == 0) {
+                        $0.processing.recipe.processors = [.blackWhite]
+                    }
                 }
             }
             try await eventually { standIn.requests.count == 1 && engine.manager.statistics.merged >= 18 }
@@ -100,10 +102,10 @@ import Testing
 
     @Test func aCachedOriginalIsProcessedWithoutNetworkAlsoWhenOnlyTheCacheMayBeAsked() async throws {  // E2-64, A-128
         _ = try await image([])
-        #expect(try await image([.blackWhite]) { $0.onlyFromCache = true }.record.header.width == 3)
+        #expect(try await image([.blackWhite]) { $0.lookup.onlyFromCache = true }.record.header.width == 3)
         #expect(server.requests.count == 1)
         #expect(
-            try await failure([.blackWhite], url: server.url("/b")) { $0.onlyFromCache = true }
+            try await failure([.blackWhite], url: server.url("/b")) { $0.lookup.onlyFromCache = true }
                 == .notCached(key: server.url("/b")))
         #expect(server.requests.count == 1)
     }
@@ -123,7 +125,9 @@ import Testing
 
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
     func exactlyWhatTheOptionsSayIsStored(keepsOriginal: Bool, isProcessed: Bool) async throws {  // E2-66, A-131
-        let result = try await image(isProcessed ? [.blackWhite] : []) { $0.cacheOriginalImage = keepsOriginal }
+        let result = try await image(isProcessed ? [.blackWhite] : []) {
+            $0.processing.cacheOriginalImage = keepsOriginal
+        }
         let original = try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true)
         let variant = try engine.cache.cacheType(
             for: CacheKey(url, identifier: "blackWhite.1()"), burst: 0, mayWait: true)
@@ -151,30 +155,30 @@ import Testing
 
     @Test func originalsMayHaveACacheOfTheirOwn() async throws {  // E2-65, A-131
         let originals = try #require(engine.manager.cache("originals"))
-        let result = try await image([.blackWhite]) { $0.originalCache = "originals" }
+        let result = try await image([.blackWhite]) { $0.lookup.originalCache = "originals" }
         #expect(result.cache == "default" && result.record.header.width == 3)
         #expect(try originals.cacheType(for: CacheKey(url), burst: 0, mayWait: true) != CacheType.none)
         #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
-        _ = try await image([blur()]) { $0.originalCache = "originals" }
+        _ = try await image([blur()]) { $0.lookup.originalCache = "originals" }
         #expect(server.requests.count == 1)
         // It claims a file that is gone.
         let path = try #require(try originals.path(for: CacheKey(url), burst: 0, mayWait: true)?.path)
         unlink(path)
-        _ = try await image([blur(2)]) { $0.originalCache = "originals" }
+        _ = try await image([blur(2)]) { $0.lookup.originalCache = "originals" }
         #expect(server.requests.count == 2)
     }
 
     @Test func aCopyInMemoryOnlyIsWhatIsAskedFor() async throws {
         let result = try await engine.image(url, bytes: true) {
-            $0.recipe.processors = [.blackWhite]
-            $0.cacheMemoryOnly = true
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.storage.cacheMemoryOnly = true
         }
         #expect(result.bytes == made && result.record.path == nil)
         #expect(engine.blobs.isEmpty)
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
         let again = try await engine.image(url, bytes: true) {
-            $0.recipe.processors = [.blackWhite]
-            $0.cacheMemoryOnly = true
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.storage.cacheMemoryOnly = true
         }
         #expect(again.cacheType == .memory && again.bytes == made && passes == 1)
     }
@@ -221,7 +225,7 @@ import Testing
 
     @Test func aRefreshLoadsAndMakesAnew() async throws {
         _ = try await image([.blackWhite])
-        #expect(try await image([.blackWhite]) { $0.forceRefresh = true }.cacheType == .none)
+        #expect(try await image([.blackWhite]) { $0.lookup.forceRefresh = true }.cacheType == .none)
         #expect(passes == 2 && server.requests.count == 2)
     }
 
@@ -231,7 +235,7 @@ import Testing
         let url = server.url("/c")
         for (index, width) in [7, 7, 9].enumerated() {
             answers.set(hollowPNG(width: width, count: 100 + width))
-            let result = try await image([.blackWhite], url: url) { $0.revalidate = .always }
+            let result = try await image([.blackWhite], url: url) { $0.lookup.revalidate = .always }
             #expect((result.cacheType == .none) == (index != 1), "\(index)")
         }
         #expect(passes == 2)
@@ -241,13 +245,13 @@ import Testing
 
     @Test func whatIsStoredWithProcessorsIsMadeAndTheOriginalKept() async throws {  // E2-66
         var options = ImageOptions()
-        options.recipe.processors = [.blackWhite]
+        options.processing.recipe.processors = [.blackWhite]
         let stored = try await engine.manager.storeVariant(
             of: .bytes(picture), for: "k", in: engine.cache, options: options)
         #expect(stored.record.header.width == 3 && stored.cacheType == .disk)
         #expect(stored.record.key == CacheKey("k", identifier: "blackWhite.1()"))
         #expect(engine.blobs.count == 2)
-        options.cacheOriginalImage = false
+        options.processing.cacheOriginalImage = false
         _ = try await engine.manager.storeVariant(of: .bytes(picture), for: "l", in: engine.cache, options: options)
         #expect(try engine.cache.cacheType(for: CacheKey("l"), burst: 0, mayWait: true) == CacheType.none)
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
@@ -255,7 +259,7 @@ import Testing
 
     @Test func prefetchingMakesWhatIsWantedAndSkipsWhatIsThere() async throws {
         var options = ImageOptions()
-        options.recipe.processors = [.blackWhite]
+        options.processing.recipe.processors = [.blackWhite]
         let urls = [url, server.url("/b.png")]
         _ = try await image([.blackWhite])
         let report = try await ImagePrefetcher(urls, manager: engine.manager, cache: engine.cache, options: options)
@@ -290,7 +294,8 @@ import Testing
 
     @Test func whatIsTooLargeByItsHeaderIsRefusedBeforeAnyWorkerIsStarted() async throws {  // D-14, E2-91
         for (limit, change): (String, @Sendable (inout ImageOptions) -> Void) in [
-            ("maxPixels", { $0.limits.maxPixels = 6 }), ("maxPixels", { $0.limits.maxPixels = 1 }),
+            ("maxPixels", { $0.processing.limits.maxPixels = 6 }),
+            ("maxPixels", { $0.processing.limits.maxPixels = 1 }),
         ] {
             let failure = try #require(try await failure([.blackWhite], change))
             guard case .limitExceeded(limit, _, _) = failure else {
@@ -300,7 +305,7 @@ import Testing
             #expect("\(failure)".contains("raise \(limit)"))
         }
         #expect(engine.manager.codec.startedCount == 0)
-        #expect(try await image([.blackWhite]) { $0.limits.maxPixels = 7 }.record.header.width == 3)
+        #expect(try await image([.blackWhite]) { $0.processing.limits.maxPixels = 7 }.record.header.width == 3)
     }
 
     @Test func everyLimitIsHeldAgainstTheHeader() throws {
@@ -390,17 +395,17 @@ import Testing
         let engine = try TestEngine { $0.codec.executable = "/nonexistent/halcyon-codec" }
         #expect(try await engine.image(url).record.header.width == 7)
         let failure = try #require(
-            try await engine.failure(url) { $0.recipe.processors = [.blackWhite] })
+            try await engine.failure(url) { $0.processing.recipe.processors = [.blackWhite] })
         #expect(failure.name == "processingFailed" && "\(failure)".contains("--codec"))
         // A still has one frame: nothing is to be made.
-        #expect(try await engine.image(url) { $0.recipe.frames = .first }.record.header.width == 7)
+        #expect(try await engine.image(url) { $0.processing.recipe.frames = .first }.record.header.width == 7)
     }
 
     @Test func aStandInIsNotProcessedAndTheFailureOfAnOriginalIsTheAnswer() async throws {
         try standIn.set(.refuse)
         let other = engine.folder.path + "/standin.png"
         try Data(hollowPNG(width: 5)).write(to: URL(fileURLWithPath: other))
-        let result = try await image([.blackWhite]) { $0.onFailureImage = other }
+        let result = try await image([.blackWhite]) { $0.network.onFailureImage = other }
         #expect(result.isPlaceholder && result.record.header.width == 5)
         let missing = try LocalServer { _ in .reply(404, [:], []) }
         #expect(

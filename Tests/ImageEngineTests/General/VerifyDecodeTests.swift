@@ -31,7 +31,7 @@ import Testing
         _ path: String = "/a.png", bytes: Bool = false, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await engine.image(server.url(path), bytes: bytes) {
-            $0.verifyDecode = true
+            $0.lookup.verifyDecode = true
             change(&$0)
         }
     }
@@ -40,7 +40,7 @@ import Testing
         _ path: String = "/a.png", _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageError? {
         try await engine.failure(server.url(path)) {
-            $0.verifyDecode = true
+            $0.lookup.verifyDecode = true
             change(&$0)
         }
     }
@@ -50,7 +50,9 @@ import Testing
         try await withThrowingTaskGroup(of: ImageResult.self) { group in
             // Some want the bytes and some another lease: they share the download, and the pass.
             for index in 0..<20 {
-                group.addTask { try await verified(bytes: index % 2 == 0) { $0.lease = Double(60 + index % 4) } }
+                group.addTask {
+                    try await verified(bytes: index % 2 == 0) { $0.storage.lease = Double(60 + index % 4) }
+                }
             }
             try await eventually { standIn.requests.count == 1 }
             #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == CacheType.none)
@@ -67,7 +69,7 @@ import Testing
         try standIn.set(.damaged)
         for path in ["/a.png", "/large.png"] {
             let failure = try #require(
-                try await failure(path) { $0.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0)) })
+                try await failure(path) { $0.network.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0)) })
             #expect(failure.name == "badData" && "\(failure)".contains("torn") && "\(failure)".contains("verifyDecode"))
             #expect(server.requestCount(path) == 1, "it would come again as it is")
         }
@@ -81,10 +83,10 @@ import Testing
         try standIn.set(.damaged)
         let local = engine.folder.path + "/local.png"
         try Data(picture).write(to: URL(fileURLWithPath: local))
-        let failed = try #require(try await failure { $0.alternativeSources = [server.url("/b.png")] })
+        let failed = try #require(try await failure { $0.network.alternativeSources = [server.url("/b.png")] })
         guard case .afterAttempts(let attempts) = failed else { return #expect(Bool(false), "\(failed)") }
         #expect(attempts.map(\.error.name) == ["badData", "badData"])
-        #expect(try await failure { $0.onFailureImage = local }?.name == "badData", "a stand-in is decoded too")
+        #expect(try await failure { $0.network.onFailureImage = local }?.name == "badData", "a stand-in is decoded too")
     }
 
     @Test func whatWasKeptWithoutIsDecodedAtItsFirstUseAndThatIsNoted() async throws {
@@ -95,10 +97,10 @@ import Testing
         // Another process reads it from the index.
         let standIn = standIn
         let other = try TestEngine(folder: engine.folder, clock: engine.clock) { $0.codec.executable = standIn.path }
-        #expect(try await other.image(url) { $0.verifyDecode = true }.cacheType == .disk)
+        #expect(try await other.image(url) { $0.lookup.verifyDecode = true }.cacheType == .disk)
         #expect(passes == 1 && other.manager.codec.startedCount == 0)
         // What replaces it has to show itself.
-        _ = try await engine.image(url) { $0.forceRefresh = true }
+        _ = try await engine.image(url) { $0.lookup.forceRefresh = true }
         _ = try await verified()
         #expect(passes == 2 && server.requests.count == 2)
     }
@@ -109,10 +111,10 @@ import Testing
         #expect(try await failure()?.name == "badData")
         #expect(server.requests.count == 2 && passes == 2)
         #expect(try await engine.image(url).record.decodeVerdict == .damaged, "what was kept is kept")
-        #expect(try await failure { $0.onlyFromCache = true }?.name == "notCached")
-        #expect(try await failure { $0.offline = true }?.name == "notCached")
+        #expect(try await failure { $0.lookup.onlyFromCache = true }?.name == "notCached")
+        #expect(try await failure { $0.lookup.offline = true }?.name == "notCached")
         for mode in [Revalidation.always, .http, .ifExpired] {
-            _ = try await failure { $0.revalidate = mode }
+            _ = try await failure { $0.lookup.revalidate = mode }
         }
         #expect(server.requests.allSatisfy { $0.headers["if-none-match"] == nil }, "it is not asked whether it changed")
         try standIn.set(.make)
@@ -128,8 +130,8 @@ import Testing
         }
         for _ in 0..<3 {
             let result = try await engine.image(server.url("/a.png")) {
-                $0.verifyDecode = true
-                $0.revalidate = .always
+                $0.lookup.verifyDecode = true
+                $0.lookup.revalidate = .always
             }
             #expect(result.record.decodeVerdict == .sound)
         }
@@ -137,13 +139,13 @@ import Testing
     }
 
     @Test func memoryAloneAndBytesAloneAreDecodedToo() async throws {
-        for _ in 0..<2 { _ = try await verified(bytes: true) { $0.cacheMemoryOnly = true } }
+        for _ in 0..<2 { _ = try await verified(bytes: true) { $0.storage.cacheMemoryOnly = true } }
         #expect(passes == 1 && server.requests.count == 1)
         try standIn.set(.damaged)
         let error = try await failure("/b.png") {
-            $0.cacheMemoryOnly = true
-            $0.keepsInMemory = false
-            $0.waitForCache = false
+            $0.storage.cacheMemoryOnly = true
+            $0.storage.keepsInMemory = false
+            $0.storage.waitForCache = false
         }
         #expect(error?.name == "badData")
     }
@@ -153,26 +155,28 @@ import Testing
         try Data(picture).write(to: URL(fileURLWithPath: local))
         let data = "data:image/png;base64," + Data(picture).base64EncodedString()
         for url in ["file://" + local, data] {
-            #expect(try await engine.failure(url) { $0.verifyDecode = true } == nil)
+            #expect(try await engine.failure(url) { $0.lookup.verifyDecode = true } == nil)
         }
         try standIn.set(.damaged)
         for url in ["file://" + local, data.replacing("image/png", with: "image/x-png")] {
-            #expect(try await engine.failure(url) { $0.verifyDecode = true }?.name == "badData", "\(url.prefix(20))")
+            #expect(
+                try await engine.failure(url) { $0.lookup.verifyDecode = true }?.name == "badData", "\(url.prefix(20))")
         }
     }
 
     @Test func theOriginalOfWhatIsMadeIsDecodedAndWhatIsMadeIsNot() async throws {
-        let made = try await verified { $0.recipe.processors = [.blackWhite] }
+        let made = try await verified { $0.processing.recipe.processors = [.blackWhite] }
         #expect(made.record.header.width == 3 && passes == 1)
-        #expect(try await verified { $0.recipe.processors = [.blackWhite] }.cacheType != .none && passes == 1)
+        #expect(
+            try await verified { $0.processing.recipe.processors = [.blackWhite] }.cacheType != .none && passes == 1)
         try standIn.set(.damaged)
-        #expect(try await failure("/b.png") { $0.recipe.processors = [.blackWhite] }?.name == "badData")
+        #expect(try await failure("/b.png") { $0.processing.recipe.processors = [.blackWhite] }?.name == "badData")
         #expect(engine.blobs.count == 2, "neither the original nor anything made of it is kept")
     }
 
     @Test func withoutAWorkerTheErrorSaysWhatIsMissing() async throws {
         let engine = try TestEngine { $0.codec.executable = "/nonexistent/halcyon-codec" }
-        let error = try #require(try await engine.failure(url) { $0.verifyDecode = true })
+        let error = try #require(try await engine.failure(url) { $0.lookup.verifyDecode = true })
         #expect(error.name == "processingFailed")
         #expect("\(error)".contains("verifyDecode") && "\(error)".contains("--codec"), "\(error)")
         #expect(engine.blobs.isEmpty)
@@ -180,16 +184,16 @@ import Testing
     }
 
     @Test func limitsRefuseWithoutDecoding() async throws {
-        let error = try #require(try await failure { $0.limits.maxPixels = 1 })
+        let error = try #require(try await failure { $0.processing.limits.maxPixels = 1 })
         guard case .limitExceeded(let limit, _, _) = error else { return #expect(Bool(false), "\(error)") }
         #expect(limit == "maxPixels" && passes == 0 && engine.blobs.isEmpty)
     }
 
     @Test func whatIsRememberedOfADamagedImageIsNoMatterOfThoseWhoTakeItAsItIs() async throws {
         try standIn.set(.damaged)
-        for _ in 0..<2 { #expect(try await failure { $0.negativeCache = 60 }?.name == "badData") }
+        for _ in 0..<2 { #expect(try await failure { $0.lookup.negativeCache = 60 }?.name == "badData") }
         #expect(server.requests.count == 1)
-        #expect(try await engine.failure(url) { $0.negativeCache = 60 } == nil)
+        #expect(try await engine.failure(url) { $0.lookup.negativeCache = 60 } == nil)
     }
 
     /// E2-70.
@@ -200,7 +204,8 @@ import Testing
             $0.defaults.verifyDecode = true
         }
         #expect(try await engine.image(url).record.decodeVerdict == .sound)
-        #expect(try await engine.image(server.url("/b.png")) { $0.verifyDecode = false }.record.decodeVerdict == nil)
+        #expect(
+            try await engine.image(server.url("/b.png")) { $0.lookup.verifyDecode = false }.record.decodeVerdict == nil)
         #expect(passes == 1)
         var settings = engine.cache.configuration
         settings.verifyDecode = false
@@ -213,7 +218,7 @@ import Testing
         func report() async throws -> ImagePrefetcher.Report {
             try await ImagePrefetcher(
                 [url, server.url("/large.png")], manager: engine.manager, cache: engine.cache,
-                options: ImageOptions { $0.verifyDecode = true }
+                options: ImageOptions { $0.lookup.verifyDecode = true }
             ).run()
         }
         #expect(try await report().skipped == [url] && passes == 2)
@@ -223,7 +228,7 @@ import Testing
     @Test func whatIsStoredIsDecodedFirst() async throws {
         let large = engine.folder.path + "/large.png"
         try Data(hollowPNG(width: 9, count: 400_000)).write(to: URL(fileURLWithPath: large))
-        let options = ImageOptions { $0.verifyDecode = true }
+        let options = ImageOptions { $0.lookup.verifyDecode = true }
         for (key, given) in [("a", ImageManager.Given.bytes(picture)), ("b", .file(large))] {
             let stored = try await engine.manager.storeVariant(of: given, for: key, in: engine.cache, options: options)
             #expect(stored.record.decodeVerdict == .sound && stored.record.path != nil)

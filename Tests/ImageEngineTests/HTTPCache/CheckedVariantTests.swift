@@ -20,9 +20,9 @@ import Testing
     ) throws -> (inout ImageOptions) -> Void {
         let blur = try Blur(radius: radius)
         return { options in
-            options.revalidate = mode
-            options.recipe.processors = [.blur(blur)]
-            options.cacheOriginalImage = false
+            options.lookup.revalidate = mode
+            options.processing.recipe.processors = [.blur(blur)]
+            options.processing.cacheOriginalImage = false
             change(&options)
         }
     }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func livesAgainWhenItsTimeIsOverAndTheOriginalHasNotChanged() async throws {
-        _ = try await made(.ifExpired) { $0.diskCacheExpiration = .seconds(100) }
+        _ = try await made(.ifExpired) { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 10_000)
         #expect(try await made(.ifExpired).isRevalidated)
         #expect(try await made(.never).cacheType != .none)
@@ -90,10 +90,10 @@ import Testing
         #expect(try await made(.http).isStale)
         engine.clock.advance(seconds: 60)
         #expect(try await failure(.http) == .invalidStatusCode(503, url: web.url))
-        #expect(try await made(.http) { $0.staleIfError = 100 }.isStale)
+        #expect(try await made(.http) { $0.lookup.staleIfError = 100 }.isStale)
         #expect(web.count == 4, "each asks once")
-        #expect(try await made(.http) { $0.offline = true }.isStale)
-        #expect(try await made(.always) { $0.onlyFromCache = true }.isStale)
+        #expect(try await made(.http) { $0.lookup.offline = true }.isStale)
+        #expect(try await made(.always) { $0.lookup.onlyFromCache = true }.isStale)
         #expect(web.count == 4)
     }
 
@@ -108,7 +108,9 @@ import Testing
     }
 
     @Test func nobodyAsksAboutWhatWasFetchedWithOtherCredentials() async throws {
-        for token in ["ann", "ann", "bob"] { _ = try await made(.always) { $0.authorization = .bearer(token) } }
+        for token in ["ann", "ann", "bob"] {
+            _ = try await made(.always) { $0.network.request.authorization = .bearer(token) }
+        }
         #expect(web.conditions == [nil, "\"1\"", nil])
     }
 

@@ -47,8 +47,12 @@ import Testing
 
     @Test(arguments: [nil] + Revalidation.allCases, [false, true])
     func imageOfOneUserIsNotAnsweredToAnother(_ mode: Revalidation?, _ inAnotherProcess: Bool) async throws {
-        func ann(_ options: inout ImageOptions) { (options.revalidate, options.authorization) = (mode, .bearer("ann")) }
-        func bob(_ options: inout ImageOptions) { (options.revalidate, options.authorization) = (mode, .bearer("bob")) }
+        func ann(_ options: inout ImageOptions) {
+            (options.lookup.revalidate, options.network.request.authorization) = (mode, .bearer("ann"))
+        }
+        func bob(_ options: inout ImageOptions) {
+            (options.lookup.revalidate, options.network.request.authorization) = (mode, .bearer("bob"))
+        }
         let second = inAnotherProcess ? try other() : engine
         #expect(try await width(ann) == 2)
         #expect(try atOnce(ann) == (mode == .always ? nil : 2))
@@ -56,35 +60,37 @@ import Testing
         #expect(try await width(on: second, bob) == 3)
         #expect(try await width(on: second, bob) == 3)
         #expect(try await width(on: second, ann) == 2)
-        #expect(try await width(on: second) { $0.revalidate = mode } == 1)
+        #expect(try await width(on: second) { $0.lookup.revalidate = mode } == 1)
         #expect(try await width(on: second, bytes: true, bob) == (mode == .http || mode == .always ? 3 : 1))
     }
 
     @Test func sameUserIsAnsweredWithoutARequest() async throws {
-        #expect(try await width { $0.authorization = .bearer("ann") } == 2)
+        #expect(try await width { $0.network.request.authorization = .bearer("ann") } == 2)
         for engine in [engine, try other()] {
-            #expect(try await width(on: engine) { $0.authorization = .bearer("ann") } == 2)
+            #expect(try await width(on: engine) { $0.network.request.authorization = .bearer("ann") } == 2)
         }
-        #expect(try await width(on: other()) { $0.headers = ["Accept": "image/png"] } == 1, "nobody is not ann")
+        #expect(
+            try await width(on: other()) { $0.network.request.headers = ["Accept": "image/png"] } == 1,
+            "nobody is not ann")
         #expect(web.requests.count == 2)
     }
 
     /// What was fetched without credentials, or stored, suits everybody.
     @Test func imageOfNobodyIsAnsweredToEverybody() async throws {
         #expect(try await width() == 1)
-        #expect(try await width { $0.authorization = .bearer("ann") } == 1)
-        #expect(try await width(on: other()) { $0.headers = ["Cookie": "ann"] } == 1)
+        #expect(try await width { $0.network.request.authorization = .bearer("ann") } == 1)
+        #expect(try await width(on: other()) { $0.network.request.headers = ["Cookie": "ann"] } == 1)
         #expect(web.requests.count == 1)
         _ = try engine.manager.store(
             hollowPNG(width: 9), for: CacheKey(url), in: engine.cache, options: ImageOptions())
-        #expect(try await width { $0.authorization = .bearer("bob") } == 9)
+        #expect(try await width { $0.network.request.authorization = .bearer("bob") } == 9)
     }
 
     @Test(
         arguments: [
-            { $0.headers = ["cookie": "ann"] }, { $0.headers = ["X-API-Key": "ann"] },
-            { $0.authorization = .basic(user: "ann", password: "pw") },
-            { $0.headers = ["AUTHORIZATION": "Bearer ann"] },
+            { $0.network.request.headers = ["cookie": "ann"] }, { $0.network.request.headers = ["X-API-Key": "ann"] },
+            { $0.network.request.authorization = .basic(user: "ann", password: "pw") },
+            { $0.network.request.headers = ["AUTHORIZATION": "Bearer ann"] },
         ] as [@Sendable (inout ImageOptions) -> Void])
     func credentialsOfEveryKindCount(_ ann: @escaping @Sendable (inout ImageOptions) -> Void) async throws {
         #expect(try await width(ann) == 2)
@@ -99,35 +105,37 @@ import Testing
         #expect(image.record.header.width == 2)
         #expect(try await engine.image(credited, key: "k").cacheType == .memory)
         #expect(try await engine.image(url, key: "k").record.header.width == 1)
-        _ = try await engine.image(credited, key: "k") { $0.forceRefresh = true }
-        let same = try await engine.image(url, key: "k") { $0.authorization = .basic(user: "ann", password: "pw") }
+        _ = try await engine.image(credited, key: "k") { $0.lookup.forceRefresh = true }
+        let same = try await engine.image(url, key: "k") {
+            $0.network.request.authorization = .basic(user: "ann", password: "pw")
+        }
         #expect(same.record.header.width == 2 && same.cacheType == .memory)
     }
 
     @Test func othersImageIsNoStandInEither() async throws {
-        _ = try await width { $0.authorization = .bearer("ann") }
+        _ = try await width { $0.network.request.authorization = .bearer("ann") }
         engine.clock.advance(seconds: 8 * 86_400)
         web.stop()
         for change in [
-            { $0.offline = true }, { $0.onlyFromCache = true }, { $0.staleIfError = 1e7 },
+            { $0.lookup.offline = true }, { $0.lookup.onlyFromCache = true }, { $0.lookup.staleIfError = 1e7 },
             {
-                $0.staleIfError = 1e7
-                $0.revalidate = .ifExpired
-            }, { $0.onFailureImage = url },
+                $0.lookup.staleIfError = 1e7
+                $0.lookup.revalidate = .ifExpired
+            }, { $0.network.onFailureImage = url },
         ] as [(inout ImageOptions) -> Void] {
             await #expect(throws: ImageError.self) { try await width(on: other(), change) }
         }
         let ann = try await width(on: other()) {
-            $0.authorization = .bearer("ann")
-            $0.offline = true
+            $0.network.request.authorization = .bearer("ann")
+            $0.lookup.offline = true
         }
         #expect(ann == 2)
     }
 
     /// Whoever names the entry means it: methods by key go on working, for there is one entry.
     @Test func entryIsFoundByItsKey() async throws {
-        _ = try await width { $0.authorization = .bearer("ann") }
-        let image = try await engine.image("data:,", key: url) { $0.onlyFromCache = true }
+        _ = try await width { $0.network.request.authorization = .bearer("ann") }
+        let image = try await engine.image("data:,", key: url) { $0.lookup.onlyFromCache = true }
         #expect(image.record.header.width == 2)
         #expect(try engine.cache.inspect(CacheKey(url))?.byteCount == image.record.byteCount)
         #expect(try engine.cache.cacheType(for: CacheKey(url), burst: 0, mayWait: true) == .memory)
@@ -135,18 +143,18 @@ import Testing
     }
 
     @Test func prefetchAndOriginalCacheKeepUsersApart() async throws {
-        _ = try await width { $0.authorization = .bearer("ann") }
+        _ = try await width { $0.network.request.authorization = .bearer("ann") }
         let thumbs = try #require(engine.manager.cache("thumbs"))
         var bob = ImageOptions()
-        bob.authorization = .bearer("bob")
+        bob.network.request.authorization = .bearer("bob")
         var looking = bob
-        looking.originalCache = "default"
+        looking.lookup.originalCache = "default"
         let image = try await engine.manager.image(
             Resource(url: url), in: thumbs, options: looking, needs: .file)
         #expect(image.record.header.width == 3)
         let prefetcher = ImagePrefetcher([url], manager: engine.manager, cache: engine.cache, options: bob)
         #expect(try await prefetcher.run().completed == [url])
-        #expect(try await width { $0.authorization = .bearer("bob") } == 3)
+        #expect(try await width { $0.network.request.authorization = .bearer("bob") } == 3)
         #expect(web.requests.count == 3)
     }
 
@@ -159,7 +167,8 @@ import Testing
         defer { slow.stop() }
         let tasks = ["ann", "bob"].map { user in
             Task { [engine] in
-                try await engine.image(slow.url("/a"), bytes: true) { $0.authorization = .bearer(user) }.bytes
+                try await engine.image(slow.url("/a"), bytes: true) { $0.network.request.authorization = .bearer(user) }
+                    .bytes
             }
         }
         try await eventually { slow.requests.count == 2 }
@@ -174,10 +183,10 @@ import Testing
         let challenge = try ChallengingServer()
         let delegate = TestDelegate()
         delegate.onAnswer { _ in .credential(.basic(user: "ann", password: secret)) }
-        _ = try await width { $0.authorization = .bearer(secret) }
-        _ = try await engine.image(web.url("/b")) { $0.headers = ["Cookie": secret] }
+        _ = try await width { $0.network.request.authorization = .bearer(secret) }
+        _ = try await engine.image(web.url("/b")) { $0.network.request.headers = ["Cookie": secret] }
         _ = try await engine.image(challenge.url) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
         engine.manager.flush()
         for file in engine.folder.files {
@@ -195,7 +204,7 @@ import Testing
         bob.onAnswer { _ in .credential(.basic(user: "bob", password: "pw")) }
         func image(_ engine: TestEngine, _ delegate: TestDelegate?) async throws -> ImageResult {
             try await engine.image(web.url) {
-                $0.delegates = delegate.map { DownloadDelegates($0, questions: [.challenge]) }
+                $0.network.delegates = delegate.map { DownloadDelegates($0, questions: [.challenge]) }
             }
         }
         #expect(try await image(engine, ann).record.header.width == 2)
@@ -235,7 +244,7 @@ import Testing
         let place = engine.folder.path + "/netrc"
         overwrite(place, Array(text.utf8))
         let ann = try TestEngine(folder: engine.folder, clock: engine.clock) { $0.downloader.netrc = place }
-        let login = ann.manager.downloader.standingLogin(of: try WebURL(url), ImageOptions())
+        let login = ann.manager.downloader.standingLogin(of: try WebURL(url), RequestContent())
         #expect((login != nil) == counts)
     }
 
@@ -245,12 +254,12 @@ import Testing
         let ann = Signer("ann")
         func image(_ change: (inout ImageOptions) -> Void) async throws -> Int {
             try await width {
-                $0.revalidate = mode
+                $0.lookup.revalidate = mode
                 change(&$0)
             }
         }
         func asAnn(_ options: inout ImageOptions) {
-            options.delegates = DownloadDelegates(ann, questions: [.modifyRequest])
+            options.network.delegates = DownloadDelegates(ann, questions: [.modifyRequest])
         }
         #expect(try await image(asAnn) == 2)
         #expect(try await image(asAnn) == 2)
@@ -261,7 +270,7 @@ import Testing
 
     /// A lost index does not make everybody's what was one user's.
     @Test func filesOfOneUserStayTheirsWithoutTheIndex() async throws {
-        _ = try await width { $0.authorization = .bearer("ann") }
+        _ = try await width { $0.network.request.authorization = .bearer("ann") }
         _ = try await engine.image(web.url("/free.png"))
         engine.manager.flush()
         for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {

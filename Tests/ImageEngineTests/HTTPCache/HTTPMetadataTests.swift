@@ -8,11 +8,9 @@ import Testing
     private static let today = "Tue, 14 Nov 2023 22:13:20 GMT"
 
     private func scope(_ headers: [String: String] = [:], _ authorization: Authorization? = nil) -> HTTPScope {
-        HTTPScope(
-            ImageOptions {
-                $0.headers = headers
-                $0.authorization = authorization
-            })
+        var request = RequestContent()
+        (request.headers, request.authorization) = (headers, authorization)
+        return HTTPScope(request)
     }
 
     private func metadata(_ fields: [String: String], _ scope: HTTPScope? = nil) -> HTTPMetadata {

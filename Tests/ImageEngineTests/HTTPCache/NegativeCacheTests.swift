@@ -8,7 +8,7 @@ import Testing
         _ url: String, _ change: (inout ImageOptions) -> Void = { _ in }
     ) throws -> NegativeCache.Request {
         let options = ImageOptions(change)
-        return NegativeCache.Request(try DownloadRequest(url: url, options: options), options)
+        return NegativeCache.Request(try DownloadRequest(url: url, options: options.network), options)
     }
 
     private func isRemembered(_ error: ImageError, for seconds: Double = 10, retryAfter: Double? = nil) throws -> Bool {
@@ -76,7 +76,7 @@ import Testing
         var failures = NegativeCache()
         func note() throws {
             for (url, key) in [("http://h/a", "http://h/a"), ("http://h/a", "k"), ("http://h/b", "b")] {
-                let request = try request(url) { $0.headers = ["X": key] }
+                let request = try request(url) { $0.network.request.headers = ["X": key] }
                 failures.note(.invalidStatusCode(404, url: url), of: request, key: key, for: 10, now: 0)
             }
         }
@@ -94,12 +94,12 @@ import Testing
         let plain = try request("http://h/a")
         failures.note(.invalidStatusCode(404, url: ""), of: plain, for: 10, now: 0)
         for other in [
-            try request("http://h/b"), try request("http://h/a") { $0.headers = ["X": "1"] },
-            try request("http://h/a") { $0.authorization = .bearer("t") },
-            try request("http://h/a") { $0.validStatusCodes = [404] },
-            try request("http://h/a") { $0.acceptContentTypes = ["image/*"] },
+            try request("http://h/b"), try request("http://h/a") { $0.network.request.headers = ["X": "1"] },
+            try request("http://h/a") { $0.network.request.authorization = .bearer("t") },
+            try request("http://h/a") { $0.network.limits.validStatusCodes = [404] },
+            try request("http://h/a") { $0.network.limits.acceptContentTypes = ["image/*"] },
             try request("http://h/a") {
-                $0.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+                $0.lookup.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
             },
         ] { #expect(failures.failure(of: other, now: 1) == nil) }
         #expect(failures.failure(of: plain, now: 1) != nil)

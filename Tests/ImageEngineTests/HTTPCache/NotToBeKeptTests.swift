@@ -17,17 +17,17 @@ import Testing
 
     @Test func requestThatWantsNothingKeptGetsThat() async throws {
         set("max-age=60")
-        let own = try await image(.http, bytes: true) { $0.headers = ["cache-control": "no-store"] }
+        let own = try await image(.http, bytes: true) { $0.network.request.headers = ["cache-control": "no-store"] }
         #expect(own.bytes == hollowPNG(width: 7) && engine.blobs.isEmpty)
         #expect(try await image(.http).cacheType == .none)
         #expect(try await image(.http).cacheType == .memory)
         engine.clock.advance(seconds: 60)
-        let checked = try await image(.http, bytes: true) { $0.headers = ["Cache-Control": "no-store"] }
+        let checked = try await image(.http, bytes: true) { $0.network.request.headers = ["Cache-Control": "no-store"] }
         #expect(checked.isRevalidated && engine.blobs.count == 1, "it says nothing of what is there")
         #expect(web.count == 3)
         let failure = try await engine.failure(web.server.url("/b")) {
-            $0.revalidate = .http
-            $0.headers = ["Cache-Control": "no-store"]
+            $0.lookup.revalidate = .http
+            $0.network.request.headers = ["Cache-Control": "no-store"]
         }
         #expect(failure?.name == "storageFailed" && engine.blobs.count == 1)
     }
@@ -36,7 +36,7 @@ import Testing
     @Test func requestThatIsContentWithWhatIsStoredAsksNobody() async throws {
         set("max-age=60")
         func cached(_ wanted: String = "only-if-cached", _ mode: Revalidation = .http) async throws -> ImageResult {
-            try await image(mode) { $0.headers = ["Cache-Control": wanted] }
+            try await image(mode) { $0.network.request.headers = ["Cache-Control": wanted] }
         }
         await #expect(throws: ImageError.notCached(key: web.url)) { try await cached() }
         #expect(web.count == 0)
@@ -47,8 +47,8 @@ import Testing
         let stale = try await cached("only-if-cached, max-stale=30")
         #expect(stale.isStale && stale.cacheType == .memory && web.count == 1)
         let made = try await image(.http, bytes: true) {
-            $0.recipe.processors = [.blackWhite]
-            $0.headers = ["Cache-Control": "only-if-cached, max-stale"]
+            $0.processing.recipe.processors = [.blackWhite]
+            $0.network.request.headers = ["Cache-Control": "only-if-cached, max-stale"]
         }
         #expect(made.bytes == hollowPNG(width: 3) && made.isStale && web.count == 1)
         #expect(try await cached("only-if-cached", .always).isRevalidated, "headers do not count")
@@ -59,8 +59,8 @@ import Testing
         set(byItsServer ? "no-store" : "max-age=60")
         func made() async throws -> ImageResult {
             try await image(.http, bytes: true) {
-                $0.recipe.processors = [.blackWhite]
-                if !byItsServer { $0.headers = ["Cache-Control": "no-store"] }
+                $0.processing.recipe.processors = [.blackWhite]
+                if !byItsServer { $0.network.request.headers = ["Cache-Control": "no-store"] }
             }
         }
         for round in 1...2 {
@@ -74,7 +74,7 @@ import Testing
         set("max-age=60")
         func load(_ method: RequestMethod = .get, _ body: [UInt8]? = nil) async throws -> Bool {
             let before = web.count
-            _ = try await image(.http) { ($0.method, $0.body) = (method, body) }
+            _ = try await image(.http) { ($0.network.request.method, $0.network.request.body) = (method, body) }
             return web.count == before
         }
         #expect(try await !load())
@@ -91,7 +91,7 @@ import Testing
         set("max-age=60")
         func change(_ mode: Revalidation) async throws {
             _ = try await engine.image(web.url, key: "own \(mode)") {
-                ($0.method, $0.revalidate, $0.forceRefresh) = (.post, mode, true)
+                ($0.network.request.method, $0.lookup.revalidate, $0.lookup.forceRefresh) = (.post, mode, true)
             }
         }
         _ = try await image(.http)
@@ -130,17 +130,19 @@ import Testing
         }
         defer { server.stop() }
         func load() async throws -> CacheType {
-            try await engine.image(server.url("/a")) { $0.revalidate = .http }.cacheType
+            try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }.cacheType
         }
         #expect(try await load() == .none)
         let error = await #expect(throws: ImageError.self) {
             _ = try await engine.image(server.url("/a"), key: hasOwnKey ? "own" : nil) {
-                ($0.method, $0.revalidate) = (.post, .http)
-                if way == "large" { $0.maxBytes = 1000 }
-                if way == "type" { $0.acceptContentTypes = ["image/*"] }
-                if way == "status" { $0.validStatusCodes = [200] }
-                if way == "unfollowed" { $0.redirect = .none }
-                if way == "integrity" { $0.integrity = Integrity("sha256-" + String(repeating: "A", count: 43) + "=") }
+                ($0.network.request.method, $0.lookup.revalidate) = (.post, .http)
+                if way == "large" { $0.network.limits.maxBytes = 1000 }
+                if way == "type" { $0.network.limits.acceptContentTypes = ["image/*"] }
+                if way == "status" { $0.network.limits.validStatusCodes = [200] }
+                if way == "unfollowed" { $0.network.redirect = .none }
+                if way == "integrity" {
+                    $0.lookup.integrity = Integrity("sha256-" + String(repeating: "A", count: 43) + "=")
+                }
             }
         }
         #expect(try await load() == (way == "refused" ? .memory : .none), "\(String(describing: error))")
@@ -156,13 +158,13 @@ import Testing
         defer { server.stop() }
         defer { gate.open() }
         func load() async throws -> CacheType {
-            try await engine.image(server.url("/a")) { $0.revalidate = .http }.cacheType
+            try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }.cacheType
         }
         #expect(try await load() == .none)
         let progress = Gathered<DownloadProgress>()
         let change = Task {
             try await engine.image(
-                server.url("/a"), key: "own", { ($0.method, $0.revalidate) = (.post, .http) },
+                server.url("/a"), key: "own", { ($0.network.request.method, $0.lookup.revalidate) = (.post, .http) },
                 report: { progress.add($0) })
         }
         try await eventually("the answer has begun") { progress.all.contains { $0.received > 0 } }
@@ -183,11 +185,11 @@ import Testing
         for mode in [Revalidation.http, .always] {
             let before = server.requests.count
             _ = try await engine.image(server.url("/\(mode)")) {
-                $0.revalidate = mode
-                $0.headers = ["Range": "bytes=0-99"]
-                $0.validStatusCodes = [200, 206]
+                $0.lookup.revalidate = mode
+                $0.network.request.headers = ["Range": "bytes=0-99"]
+                $0.network.limits.validStatusCodes = [200, 206]
             }
-            #expect(try await engine.image(server.url("/\(mode)")) { $0.revalidate = mode }.cacheType == .none)
+            #expect(try await engine.image(server.url("/\(mode)")) { $0.lookup.revalidate = mode }.cacheType == .none)
             #expect(server.requests.dropFirst(before).map { $0.headers["if-none-match"] } == [nil, nil])
         }
     }
@@ -199,8 +201,8 @@ import Testing
         response.fields["cache-control"] = "max-age=1, no-store"
         #expect(ResumeNote(response, length: 1 << 20) == nil)
         for (headers, mayResume) in [(["cache-control": "no-store"], false), (["Cache-Control": "no-cache"], true)] {
-            let options = ImageOptions { $0.headers = headers }
-            #expect(try DownloadRequest(url: "http://a/", options: options).canResume == mayResume)
+            let options = ImageOptions { $0.network.request.headers = headers }
+            #expect(try DownloadRequest(url: "http://a/", options: options.network).canResume == mayResume)
         }
     }
 }

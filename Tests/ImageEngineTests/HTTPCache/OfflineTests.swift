@@ -21,18 +21,19 @@ import Testing
     @Test(arguments: Revalidation.allCases)
     func expiredImageIsAnsweredAndCalledStale(_ mode: Revalidation) async throws {
         web.set { $0.headers = ["Cache-Control": "max-age=10"] }
-        _ = try await engine().image(web.url) { $0.diskCacheExpiration = .seconds(100) }
+        _ = try await engine().image(web.url) { $0.storage.diskCacheExpiration = .seconds(100) }
         clock.advance(seconds: 5)
-        #expect(try await engine(offline: true).image(web.url) { $0.revalidate = mode }.isStale == (mode == .always))
+        #expect(
+            try await engine(offline: true).image(web.url) { $0.lookup.revalidate = mode }.isStale == (mode == .always))
         clock.advance(seconds: 10_000)
         let offline = try engine(offline: true)
         for _ in 1...2 {
-            let image = try await offline.image(web.url, bytes: true) { $0.revalidate = mode }
+            let image = try await offline.image(web.url, bytes: true) { $0.lookup.revalidate = mode }
             #expect(image.isStale && image.cacheType == .disk && image.bytes == hollowPNG(width: 7))
         }
         let path = try await engine().image(web.url) {
-            $0.revalidate = mode
-            $0.offline = true
+            $0.lookup.revalidate = mode
+            $0.lookup.offline = true
         }
         #expect(path.isStale && path.record.path != nil)
         #expect(web.count == 1)
@@ -45,7 +46,7 @@ import Testing
         #expect(error == .offline(key: web.url))
         #expect(error?.description.contains("offline") == true)
         #expect(error?.isRetryable == false)
-        let other = try await engine.failure(web.url) { $0.alternativeSources = [web.url + "?2"] }
+        let other = try await engine.failure(web.url) { $0.network.alternativeSources = [web.url + "?2"] }
         #expect(other?.first == .offline(key: web.url))
         #expect(web.count == 0)
     }
@@ -53,23 +54,23 @@ import Testing
     @Test func whatNeedsNoNetworkIsLoaded() async throws {
         let engine = try engine(offline: true)
         #expect(try await engine.image("data:image/png;base64," + base64(hollowPNG(width: 3))).cacheType == .none)
-        let standIn = try await engine.image(web.url) { $0.onFailureImage = Fixtures.folder + "/png-rgb.png" }
+        let standIn = try await engine.image(web.url) { $0.network.onFailureImage = Fixtures.folder + "/png-rgb.png" }
         #expect(standIn.isPlaceholder)
         let local = try await engine.image(web.url, key: "other") {
-            $0.alternativeSources = ["file://" + Fixtures.folder + "/png-rgb.png"]
+            $0.network.alternativeSources = ["file://" + Fixtures.folder + "/png-rgb.png"]
         }
         #expect(local.record.isLocalFile && web.count == 0)
     }
 
     @Test func refreshingIsPutOff() async throws {
         _ = try await engine().image(web.url)
-        let image = try await engine(offline: true).image(web.url) { $0.forceRefresh = true }
+        let image = try await engine(offline: true).image(web.url) { $0.lookup.forceRefresh = true }
         #expect(image.isStale && image.cacheType == .disk && web.count == 1)
     }
 
     @Test func imageOfOtherCredentialsStaysTheirs() async throws {
-        _ = try await engine().image(web.url) { $0.authorization = .bearer("ann") }
-        let error = try await engine(offline: true).failure(web.url) { $0.revalidate = .http }
+        _ = try await engine().image(web.url) { $0.network.request.authorization = .bearer("ann") }
+        let error = try await engine(offline: true).failure(web.url) { $0.lookup.revalidate = .http }
         #expect(error == .offline(key: web.url))
     }
 }

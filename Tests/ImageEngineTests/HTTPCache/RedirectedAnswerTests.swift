@@ -45,7 +45,7 @@ import Testing
         _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await engine.image(server.url(path), key: key) {
-            $0.revalidate = mode
+            $0.lookup.revalidate = mode
             change(&$0)
         }
     }
@@ -111,7 +111,7 @@ import Testing
     @Test func answerIsNotKeptWhenWhatLedThereMustNotBe() async throws {
         set { $0.headers = ["Cache-Control": "no-store"] }
         for _ in 0..<2 {
-            let image = try await engine.image(server.url("/a"), bytes: true) { $0.revalidate = .http }
+            let image = try await engine.image(server.url("/a"), bytes: true) { $0.lookup.revalidate = .http }
             #expect(image.bytes == hollowPNG(width: 7))
         }
         #expect(asked == ["/a", "/new", "/a", "/new"])
@@ -123,7 +123,7 @@ import Testing
         set { ($0.status, $0.headers) = (301, ["Vary": "X-Size", "Cache-Control": "max-age=500"]) }
         func load(_ size: String) async throws -> Bool {
             let before = asked.count
-            _ = try await image { $0.headers = ["X-Size": size] }
+            _ = try await image { $0.network.request.headers = ["X-Size": size] }
             return asked.count == before
         }
         #expect(try await !load("1"))

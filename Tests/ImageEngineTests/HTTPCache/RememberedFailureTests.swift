@@ -18,7 +18,7 @@ import Testing
         _ seconds: Double? = 60, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageError? {
         try await engine.failure(web.url) {
-            $0.negativeCache = seconds
+            $0.lookup.negativeCache = seconds
             change(&$0)
         }
     }
@@ -48,9 +48,9 @@ import Testing
 
     @Test func whoeverInsistsAsksAgain() async throws {
         _ = try await failure()
-        #expect(try await failure { $0.forceRefresh = true } == plain)
+        #expect(try await failure { $0.lookup.forceRefresh = true } == plain)
         #expect(try await failure(0) == plain)
-        #expect(try await failure { $0.headers = ["X-A": "1"] } == plain)
+        #expect(try await failure { $0.network.request.headers = ["X-A": "1"] } == plain)
         #expect(web.count == 4)
     }
 
@@ -81,7 +81,7 @@ import Testing
     @Test func otherDigestIsAnotherMatter() async throws {
         web.set { $0.failure = nil }
         let wrong = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
-        for _ in 1...2 { #expect(try await failure { $0.integrity = wrong } != nil) }
+        for _ in 1...2 { #expect(try await failure { $0.lookup.integrity = wrong } != nil) }
         #expect(web.count == 1, "the same digest is not tried again")
         #expect(try await failure() == nil)
         #expect(web.count == 2)
@@ -90,7 +90,7 @@ import Testing
     /// D-11, C-09.
     @Test func failuresAreSeenAndForgotten() async throws {
         _ = try await failure()
-        _ = try await failure { $0.headers = ["X-A": "1"] }
+        _ = try await failure { $0.network.request.headers = ["X-A": "1"] }
         #expect(engine.manager.statistics.rememberedFailures == 2)
         #expect(engine.manager.forgetFailures(of: web.server.url("/b"), in: engine.cache) == 0)
         #expect(engine.manager.forgetFailures(of: web.url, in: engine.cache) == 2)

@@ -38,7 +38,7 @@ import Testing
         #expect(try other.cache.cacheType(for: CacheKey(web.url), burst: 0, mayWait: true) == .disk)
         // As the server does before anything else.
         let glance = try other.manager.cachedImage(
-            other.cache.resource(web.url), in: other.cache, options: ImageOptions { $0.revalidate = mode },
+            other.cache.resource(web.url), in: other.cache, options: ImageOptions { $0.lookup.revalidate = mode },
             needsBytes: false, burst: 1)
         #expect(glance?.cacheType == (mode == .ifExpired ? .disk : nil))
         guard glance == nil else { return }
@@ -55,8 +55,8 @@ import Testing
         _ = try await engine.image(web.url)
         for (wanted, isFresh) in [("", true), ("max-age=60", true), ("no-cache", false)] {
             let options = ImageOptions {
-                $0.revalidate = mode
-                $0.headers = wanted.isEmpty ? [:] : ["Cache-Control": wanted]
+                $0.lookup.revalidate = mode
+                $0.network.request.headers = wanted.isEmpty ? [:] : ["Cache-Control": wanted]
             }
             let found = try engine.manager.cachedImage(
                 engine.cache.resource(web.url), in: engine.cache, options: options, needsBytes: false, burst: 1)
@@ -75,9 +75,9 @@ import Testing
 
     @Test func expiredImageIsConfirmedAndLivesAgain() async throws {
         let keeping: @Sendable (inout ImageOptions) -> Void = {
-            $0.diskCacheExpiration = .seconds(100)
-            $0.keepsInMemory = false
-            $0.diskCacheAccessExtendingExpiration = ExpirationExtension.none
+            $0.storage.diskCacheExpiration = .seconds(100)
+            $0.storage.keepsInMemory = false
+            $0.storage.diskCacheAccessExtendingExpiration = ExpirationExtension.none
         }
         _ = try await image(.ifExpired, keeping)
         engine.clock.advance(seconds: 99)
@@ -110,8 +110,8 @@ import Testing
     @Test func localFilesAndDataAreNotAskedAbout() async throws {
         for mode in Revalidation.allCases {
             let url = "data:image/png;base64," + base64(hollowPNG(width: 5))
-            _ = try await engine.image(url) { $0.revalidate = mode }
-            #expect(try await engine.image(url) { $0.revalidate = mode }.cacheType == .memory)
+            _ = try await engine.image(url) { $0.lookup.revalidate = mode }
+            #expect(try await engine.image(url) { $0.lookup.revalidate = mode }.cacheType == .memory)
         }
     }
 }

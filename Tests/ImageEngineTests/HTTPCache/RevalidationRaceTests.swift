@@ -24,7 +24,7 @@ import Testing
         let url = server.url("/a")
         _ = try await engine.image(url)
         let asked = Task { [engine] in
-            try await engine.image(url, bytes: true) { $0.revalidate = .always }
+            try await engine.image(url, bytes: true) { $0.lookup.revalidate = .always }
         }
         try await eventually("the question") { server.requests.count == 2 }
         _ = try engine.cache.remove(CacheKey(url))
@@ -62,7 +62,7 @@ import Testing
         _ = try await engine.image(url)
         engine.clock.advance(seconds: 10)
         let callers = (1...10).map { _ in
-            Task { [engine] in try await engine.image(url) { $0.revalidate = .http } }
+            Task { [engine] in try await engine.image(url) { $0.lookup.revalidate = .http } }
         }
         try await eventually("the callers") { [engine] in engine.manager.statistics.merged == 9 }
         gate.open()

@@ -29,7 +29,7 @@ extension RevalidationSuite {
         _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         try await (other ?? engine).image(web.url, bytes: bytes) {
-            $0.revalidate = mode
+            $0.lookup.revalidate = mode
             change(&$0)
         }
     }

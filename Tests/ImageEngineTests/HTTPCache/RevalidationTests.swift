@@ -115,9 +115,9 @@ import Testing
     @Test func imageInMemoryOnlyIsConfirmedThere() async throws {
         set("max-age=10")
         for round in 1...3 {
-            let image = try await image(.http, bytes: true) { $0.cacheMemoryOnly = true }
+            let image = try await image(.http, bytes: true) { $0.storage.cacheMemoryOnly = true }
             #expect(image.isRevalidated == (round > 1) && image.bytes == hollowPNG(width: 7))
-            #expect(try await self.image(.http) { $0.cacheMemoryOnly = true }.cacheType == .memory)
+            #expect(try await self.image(.http) { $0.storage.cacheMemoryOnly = true }.cacheType == .memory)
             engine.clock.advance(seconds: 10)
         }
         #expect(web.conditions == [nil, "\"1\"", "\"1\""] && engine.blobs.isEmpty)
@@ -133,7 +133,7 @@ import Testing
         #expect(answered.bytes == hollowPNG(width: 7) && answered.record.path == nil && answered.cacheType == .none)
         #expect(try engine.cache.cacheType(for: before.record.key, burst: 0, mayWait: true) == CacheType.none)
         #expect(try engine.cache.sizes().disk.count == 0 && engine.cache.sizes().memory.count == 0)
-        let error = try await engine.failure(web.url) { $0.revalidate = .http }
+        let error = try await engine.failure(web.url) { $0.lookup.revalidate = .http }
         #expect(error?.description.contains("no-store") == true && error?.description.contains("revalidate") == true)
         #expect(web.count == 3)
     }

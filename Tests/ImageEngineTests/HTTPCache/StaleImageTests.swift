@@ -53,16 +53,16 @@ import Testing
             return count.add() == 1 ? reply : Script.empty.waiting(for: gate).followed(by: reply)
         }
         defer { server.stop() }
-        _ = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+        _ = try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }
         engine.clock.advance(seconds: 20)
         for _ in 1...20 {
-            let stale = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+            let stale = try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }
             #expect(stale.isStale)
         }
         try await eventually("the refresh") { server.requests.count == 2 }
         gate.open()
         try await eventually("the end of the refresh") { [engine] in
-            try await engine.image(server.url("/a")) { $0.revalidate = .http }.isStale == false
+            try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }.isStale == false
         }
         #expect(server.requests.count == 2)
     }
@@ -92,9 +92,9 @@ import Testing
         }
         defer { server.stop() }
         let key = CacheKey(server.url("/a"))
-        _ = try await engine.image(key.key) { $0.revalidate = .http }
+        _ = try await engine.image(key.key) { $0.lookup.revalidate = .http }
         engine.clock.advance(seconds: 20)
-        #expect(try await engine.image(key.key) { $0.revalidate = .http }.isStale)
+        #expect(try await engine.image(key.key) { $0.lookup.revalidate = .http }.isStale)
         try await eventually("the refresh") { server.requests.count == 2 }
         _ = try engine.cache.remove(key)
         gate.open()
@@ -110,13 +110,14 @@ import Testing
         #expect(try await image(.http).isStale)
         #expect(try await image(.http, on: restarted()).isStale)
         engine.clock.advance(seconds: 50)
-        #expect(try await engine.failure(web.url) { $0.revalidate = .http } == .invalidStatusCode(503, url: web.url))
-        let old = try await image(.http) { $0.staleIfError = 61 }
+        #expect(
+            try await engine.failure(web.url) { $0.lookup.revalidate = .http } == .invalidStatusCode(503, url: web.url))
+        let old = try await image(.http) { $0.lookup.staleIfError = 61 }
         #expect(old.isStale)
         web.set { $0.failure = 404 }
         let error = try await engine.failure(web.url) {
-            $0.revalidate = .http
-            $0.staleIfError = 1000
+            $0.lookup.revalidate = .http
+            $0.lookup.staleIfError = 1000
         }
         #expect(error == .invalidStatusCode(404, url: web.url), "that it has gone is no trouble")
     }
@@ -129,19 +130,20 @@ import Testing
         engine.clock.advance(seconds: 7 * 86_400 + 50)
         web.set { $0.failure = 503 }
         let allowed = mode == .http ? 8.0 * 86_400 : 51
-        let old = try await image(mode, bytes: true) { $0.staleIfError = allowed }
+        let old = try await image(mode, bytes: true) { $0.lookup.staleIfError = allowed }
         #expect(old.isStale && old.bytes == hollowPNG(width: 7))
         for seconds in [nil, 50.0] {
             let error = try await engine.failure(web.url) {
-                $0.revalidate = mode
-                $0.staleIfError = seconds
+                $0.lookup.revalidate = mode
+                $0.lookup.staleIfError = seconds
             }
             #expect(error == .invalidStatusCode(503, url: web.url))
         }
         web.set { $0.failure = 404 }
-        #expect(try await engine.failure(web.url) { $0.staleIfError = 1e7 } != nil, "that it has gone is no trouble")
+        #expect(
+            try await engine.failure(web.url) { $0.lookup.staleIfError = 1e7 } != nil, "that it has gone is no trouble")
         web.set { $0.failure = nil }
-        #expect(try await image(mode) { $0.staleIfError = allowed }.isStale == false)
+        #expect(try await image(mode) { $0.lookup.staleIfError = allowed }.isStale == false)
     }
 }
 

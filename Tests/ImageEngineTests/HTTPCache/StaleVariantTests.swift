@@ -23,7 +23,7 @@ import Testing
         _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageResult {
         let result = try await image(mode, on: other) {
-            $0.recipe.processors = [step]
+            $0.processing.recipe.processors = [step]
             change(&$0)
         }
         #expect(result.record.header.width == 3)
@@ -67,13 +67,13 @@ import Testing
 
     @Test(arguments: Revalidation.allCases, [true, false])
     func whatIsMadeOfAnExpiredImageThatStandsInIsStale(_ mode: Revalidation, _ isOffline: Bool) async throws {
-        _ = try await made(mode, blur(1)) { $0.diskCacheExpiration = .seconds(100) }
+        _ = try await made(mode, blur(1)) { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 10_000)
         web.set { $0.failure = 503 }
         for radius in [1.0, 2] {
             let old = try await made(mode, blur(radius)) {
-                $0.offline = isOffline
-                $0.staleIfError = isOffline ? nil : 20_000
+                $0.lookup.offline = isOffline
+                $0.lookup.staleIfError = isOffline ? nil : 20_000
             }
             #expect(old.isStale && !old.isRevalidated, "\(radius)")
             #expect(content(try #require(old.record.path)) != nil, "its path is good for its lease")

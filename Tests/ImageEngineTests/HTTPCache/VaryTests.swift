@@ -12,11 +12,15 @@ import Testing
 
     @Test func anotherVariantIsNoHit() async throws {
         set("max-age=60") { $0.headers["Vary"] = "Accept-Language" }
-        _ = try await image(.http) { $0.headers = ["Accept-Language": "fr"] }
-        #expect(try await image(.http) { $0.headers = ["accept-language": "fr", "X-A": "1"] }.cacheType == .memory)
-        #expect(try await image(.http) { $0.headers = ["Accept-Language": "en"] }.cacheType == .none)
-        #expect(try await image(.http) { $0.headers = ["Accept-Language": "en"] }.cacheType == .memory)
-        #expect(try await image(.http, on: restarted()) { $0.headers = ["Accept-Language": "fr"] }.cacheType == .none)
+        _ = try await image(.http) { $0.network.request.headers = ["Accept-Language": "fr"] }
+        #expect(
+            try await image(.http) { $0.network.request.headers = ["accept-language": "fr", "X-A": "1"] }.cacheType
+                == .memory)
+        #expect(try await image(.http) { $0.network.request.headers = ["Accept-Language": "en"] }.cacheType == .none)
+        #expect(try await image(.http) { $0.network.request.headers = ["Accept-Language": "en"] }.cacheType == .memory)
+        #expect(
+            try await image(.http, on: restarted()) { $0.network.request.headers = ["Accept-Language": "fr"] }.cacheType
+                == .none)
         #expect(web.conditions == [nil, nil, nil], "a replaced variant is not asked about")
     }
 
@@ -44,12 +48,16 @@ import Testing
     /// C-10.
     @Test func imageOfOtherCredentialsIsNoHitAndIsNotAskedAbout() async throws {
         set("max-age=60")
-        _ = try await image(.http) { $0.authorization = .bearer("ann") }
-        #expect(try await image(.http) { $0.authorization = .bearer("ann") }.cacheType == .memory)
-        #expect(try await image(.http, on: restarted()) { $0.authorization = .bearer("bob") }.cacheType == .none)
+        _ = try await image(.http) { $0.network.request.authorization = .bearer("ann") }
+        #expect(try await image(.http) { $0.network.request.authorization = .bearer("ann") }.cacheType == .memory)
+        #expect(
+            try await image(.http, on: restarted()) { $0.network.request.authorization = .bearer("bob") }.cacheType
+                == .none)
         #expect(try await image(.http).cacheType == .none)
-        #expect(try await image(.always) { $0.headers = ["Authorization": "Bearer ann"] }.cacheType == .none)
-        #expect(try await image(.always) { $0.headers = ["Authorization": "Bearer ann"] }.isRevalidated)
+        #expect(
+            try await image(.always) { $0.network.request.headers = ["Authorization": "Bearer ann"] }.cacheType == .none
+        )
+        #expect(try await image(.always) { $0.network.request.headers = ["Authorization": "Bearer ann"] }.isRevalidated)
         #expect(web.conditions == [nil, nil, nil, nil, "\"1\""])
     }
 
@@ -59,7 +67,7 @@ import Testing
         web.set { $0.confirmation = ["Cache-Control": "max-age=10"] }
         let delegate = HeaderDelegate()
         func load() async throws -> ImageResult {
-            try await image(.http) { $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest]) }
+            try await image(.http) { $0.network.delegates = DownloadDelegates(delegate, questions: [.modifyRequest]) }
         }
         #expect(try await load().cacheType == .none)
         #expect(try await load().cacheType == .memory)
@@ -70,8 +78,8 @@ import Testing
         engine.clock.advance(seconds: 10)
         web.set { $0.failure = 500 }
         let old = try await image(.http) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
-            $0.staleIfError = 60
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
+            $0.lookup.staleIfError = 60
         }
         #expect(old.isStale)
         #expect(delegate.count == 4, "asked once for each request that is not answered at once")
@@ -81,18 +89,18 @@ import Testing
         set("max-age=0")
         _ = try await image(.http)
         let error = try await engine.failure(web.url) {
-            $0.revalidate = .http
-            $0.headers = ["If-None-Match": "\"1\""]
+            $0.lookup.revalidate = .http
+            $0.network.request.headers = ["If-None-Match": "\"1\""]
         }
         #expect(error == .notModified(url: web.url))
         // Fresh, and yet asked about.
         set("max-age=60")
-        _ = try await image(.http) { $0.forceRefresh = true }
+        _ = try await image(.http) { $0.lookup.forceRefresh = true }
         #expect(try await image(.http).cacheType == .memory)
         for mode in [Revalidation.http, nil] {
             let anew = try await engine.image(web.url) {
-                $0.revalidate = mode
-                $0.headers = ["Cache-Control": "no-cache"]
+                $0.lookup.revalidate = mode
+                $0.network.request.headers = ["Cache-Control": "no-cache"]
             }
             #expect(anew.isRevalidated == (mode == .http), "headers count where they are asked for")
         }
@@ -104,8 +112,8 @@ import Testing
         set("max-age=0")
         let load = { [engine, web] in
             try await engine.image(first.url) {
-                $0.revalidate = .http
-                $0.alternativeSources = [web.url]
+                $0.lookup.revalidate = .http
+                $0.network.alternativeSources = [web.url]
             }
         }
         _ = try await load()

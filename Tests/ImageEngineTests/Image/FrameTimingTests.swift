@@ -93,7 +93,7 @@ import Testing
         let engine = try TestEngine()
         #expect(try await engine.image(server.url("/a")).record.timing == timing)
         #expect(try await engine.image(server.url("/a")).record.timing == timing)
-        let checked = try await engine.image(server.url("/a")) { $0.revalidate = .always }
+        let checked = try await engine.image(server.url("/a")) { $0.lookup.revalidate = .always }
         #expect(checked.isRevalidated && checked.record.timing == timing)
         engine.manager.flush()
         let restarted = try TestEngine(folder: engine.folder)

@@ -50,7 +50,7 @@ import Testing
     @Test func itIsTheSameForTheWholeLifeOfAProcess() async throws {
         let engine = try engine(standIn.path)
         // The worker says that it reads PNG alone.
-        _ = try await engine.image(server.url("/a")) { $0.recipe.processors = [.blackWhite] }
+        _ = try await engine.image(server.url("/a")) { $0.processing.recipe.processors = [.blackWhite] }
         #expect(engine.manager.codec.formats.decoded == [.png])
         _ = try await engine.image(server.url("/b"))
         #expect(accepts == [Self.all, Self.all])
@@ -62,9 +62,9 @@ import Testing
         let rules = rule
         let engine = try engine(standIn.path) { $0.downloader.rules.hosts = [rules] }
         _ = try await engine.image(server.url("/a"))
-        _ = try await engine.image(server.url("/b")) { $0.headers = ["accept": "image/bmp"] }
+        _ = try await engine.image(server.url("/b")) { $0.network.request.headers = ["accept": "image/bmp"] }
         let other = try self.engine(standIn.path)
-        _ = try await other.image(server.url("/c")) { $0.headers = ["Accept": "*/*"] }
+        _ = try await other.image(server.url("/c")) { $0.network.request.headers = ["Accept": "*/*"] }
         #expect(accepts == ["image/gif", "image/bmp", "*/*"])
     }
 
@@ -78,11 +78,11 @@ import Testing
             $0.downloader.rules.rewrites = [rewrite]
         }
         #expect(engine.manager.downloader.addedFields(for: "http://pictures.example/vary")["accept"] == "image/bmp")
-        for _ in 0..<2 { _ = try await engine.image("http://pictures.example/vary") { $0.revalidate = .http } }
+        for _ in 0..<2 { _ = try await engine.image("http://pictures.example/vary") { $0.lookup.revalidate = .http } }
         #expect(accepts == ["image/bmp"], "what was stored by it suits the next request")
         _ = try await engine.image("http://pictures.example/vary") {
-            $0.revalidate = .http
-            $0.headers = ["Accept": "image/bmp"]
+            $0.lookup.revalidate = .http
+            $0.network.request.headers = ["Accept": "image/bmp"]
         }
         #expect(accepts.count == 1, "however that came about")
     }
@@ -91,8 +91,8 @@ import Testing
         func load(_ engine: TestEngine, _ accept: String? = nil) async throws -> Bool {
             let before = server.requests.count
             _ = try await engine.image(server.url("/vary")) {
-                $0.revalidate = .http
-                if let accept { $0.headers = ["Accept": accept] }
+                $0.lookup.revalidate = .http
+                if let accept { $0.network.request.headers = ["Accept": accept] }
             }
             return server.requests.count == before
         }

@@ -33,7 +33,7 @@ import Testing
         defer { for _ in 0..<ImageManager.diskThreads { done.signal() } }
         try await eventually("no thread is left") { busy.value == ImageManager.diskThreads }
         let before = engine.manager.pool.submittedCount
-        let caller = Task { try await engine.image(key.key, bytes: true) { $0.onlyFromCache = true } }
+        let caller = Task { try await engine.image(key.key, bytes: true) { $0.lookup.onlyFromCache = true } }
         try await eventually("the read waits") { engine.manager.pool.submittedCount > before }
         caller.cancel()
         let isAnswered = Counter()
@@ -48,7 +48,7 @@ import Testing
         try await engine.manager.blocking {}
         #expect(!engine.cache.holdsBytes(key))
         #expect(engine.manager.statistics.diskHits == 0)
-        #expect(try await engine.image(key.key, bytes: true) { $0.onlyFromCache = true }.bytes == picture)
+        #expect(try await engine.image(key.key, bytes: true) { $0.lookup.onlyFromCache = true }.bytes == picture)
     }
 
     /// E2-18.
@@ -64,8 +64,8 @@ import Testing
         let engine = try engine()
         let caller = Task {
             try await engine.image(server.url("/a")) {
-                $0.alternativeSources = [server.url("/b")]
-                $0.hedgeAfter = hedge
+                $0.network.alternativeSources = [server.url("/b")]
+                $0.network.hedgeAfter = hedge
             }
         }
         // Beside each other they may come in any order.
@@ -111,7 +111,7 @@ import Testing
         }
         let url = server.url("/" + question.rawValue)
         let caller = Task {
-            try await engine.image(url) { $0.delegates = DownloadDelegates(delegate, questions: [question]) }
+            try await engine.image(url) { $0.network.delegates = DownloadDelegates(delegate, questions: [question]) }
         }
         try await eventually("it is asked") { delegate.asked.count == 1 }
         caller.cancel()
@@ -130,7 +130,7 @@ import Testing
         let engine = try engine()
         let caller = Task {
             try await engine.image(server.url("/a")) {
-                $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(60))
+                $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(60))
             }
         }
         try await eventually("it has failed once") { engine.manager.statistics.failedDownloads == 1 }
@@ -147,7 +147,7 @@ import Testing
         defer { server.stop() }
         let engine = try engine()
         let caller: @Sendable () -> Task<ImageResult, any Error> = {
-            Task { try await engine.image(server.url("/a"), bytes: true) { $0.onLastCancel = .finish } }
+            Task { try await engine.image(server.url("/a"), bytes: true) { $0.caller.onLastCancel = .finish } }
         }
         let first = caller()
         try await eventually("it is under way") { server.requests.count == 1 }
@@ -168,7 +168,7 @@ import Testing
             server.stop()
         }
         let engine = try engine()
-        let finishing = Task { try await engine.image(server.url("/a")) { $0.onLastCancel = .finish } }
+        let finishing = Task { try await engine.image(server.url("/a")) { $0.caller.onLastCancel = .finish } }
         try await eventually("it is under way") { server.requests.count == 1 }
         finishing.cancel()
         await #expect(throws: CancellationError.self) { try await finishing.value }
@@ -197,7 +197,7 @@ import Testing
         defer { server.stop() }
         let urls = (0..<3).map { server.url("/\($0)") }
         let options = ImageOptions {
-            if retries { $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0)) }
+            if retries { $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0)) }
         }
         let report = try await ImagePrefetcher(
             urls, manager: engine.manager, cache: engine.cache, options: options

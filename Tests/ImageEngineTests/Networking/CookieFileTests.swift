@@ -101,13 +101,14 @@ import Testing
         try Data("127.0.0.1\tFALSE\t/\tFALSE\t0\tlocal\tl".utf8).write(to: URL(fileURLWithPath: file))
         let engine = try engine()
         for path in ["/a", "/b", "/away"] { _ = try await engine.image(server.url(path)) }
-        _ = try await engine.image(server.url("/c")) { $0.headers = ["Cookie": "mine=1"] }
+        _ = try await engine.image(server.url("/c")) { $0.network.request.headers = ["Cookie": "mine=1"] }
         #expect(server.requests.map { $0.headers["cookie"] } == ["local=l", "local=l", "local=l", "mine=1"])
         #expect(other.requests.map { $0.headers["cookie"] } == [nil])
         // C-10: another process without these cookies is not answered with what they brought.
         #expect(try await engine.image(server.url("/a")).cacheType != .none)
         let stranger = try self.engine(engine.folder, cookies: false)
-        #expect(try await stranger.failure(server.url("/a")) { $0.onlyFromCache = true } != nil)
-        #expect(try await self.engine(engine.folder).failure(server.url("/a")) { $0.onlyFromCache = true } == nil)
+        #expect(try await stranger.failure(server.url("/a")) { $0.lookup.onlyFromCache = true } != nil)
+        #expect(
+            try await self.engine(engine.folder).failure(server.url("/a")) { $0.lookup.onlyFromCache = true } == nil)
     }
 }

@@ -8,10 +8,12 @@ import Testing
     @Test func defaultsAreThoseOfTheSeeds() {
         let downloader = ImageDownloader.Configuration()
         #expect(downloader.maxDownloadsPerHost == 4 && downloader.order == .fifo)
-        #expect(downloader.timeout == 15 && ImageOptions().timeout == nil && ImageOptions().deadline == nil)
+        #expect(
+            downloader.timeout == 15 && ImageOptions().network.limits.timeout == nil
+                && ImageOptions().caller.deadline == nil)
         #expect(downloader.startsPerSecond == 0 && downloader.startsPerSecondPerHost == 0)
         #expect(downloader.cookieFile == nil && downloader.netrc == nil && downloader.rules == RequestRules())
-        #expect(ImageOptions().downloadPriority == 0.5 && ImageOptions().redirect == .follow)
+        #expect(ImageOptions().caller.downloadPriority == 0.5 && ImageOptions().network.redirect == .follow)
     }
 
     /// there is one cache, ours, and no other below it that would answer instead of the server.
@@ -22,7 +24,7 @@ import Testing
         }
         defer { server.stop() }
         let engine = try TestEngine { $0.downloader.proxy = .none }
-        for _ in 0..<3 { _ = try await engine.image(server.url("/a")) { $0.forceRefresh = true } }
+        for _ in 0..<3 { _ = try await engine.image(server.url("/a")) { $0.lookup.forceRefresh = true } }
         #expect(server.requests.count == 3)
         for name in ["if-none-match", "if-modified-since", "cookie"] {
             #expect(server.requests.allSatisfy { $0.headers[name] == nil }, "\(name)")

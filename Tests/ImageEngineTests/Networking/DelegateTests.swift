@@ -16,8 +16,8 @@ import Testing
         _ url: String, _ question: DownloadDelegates.Question, _ change: (inout ImageOptions) -> Void = { _ in }
     ) async throws -> ImageError? {
         try await engine.failure(url) {
-            $0.delegates = DownloadDelegates(delegate, questions: [question])
-            $0.forceRefresh = true
+            $0.network.delegates = DownloadDelegates(delegate, questions: [question])
+            $0.lookup.forceRefresh = true
             change(&$0)
         }
     }
@@ -70,7 +70,7 @@ import Testing
             case .challenge: "/challenge"
             default: "/a"
             }
-        let options = ImageOptions { $0.delegates = DownloadDelegates(delegate, questions: [question]) }
+        let options = ImageOptions { $0.network.delegates = DownloadDelegates(delegate, questions: [question]) }
         let task = Task { try await engine.image(server.url(path), { $0 = options }) }
         try await eventually("the delegate is asked") { gate.waiterCount == 1 }
         #expect(try await engine.image(other.url("/a")).cacheType == .none)
@@ -89,8 +89,8 @@ import Testing
             return true
         }
         let options = ImageOptions {
-            $0.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
-            $0.timeout = 1
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
+            $0.network.limits.timeout = 1
         }
         let task = Task { [engine] in
             try await engine.image(server.url("/a"), { $0 = options }, report: { _ in _ = progress.add() })
@@ -111,7 +111,7 @@ import Testing
             await gate.wait()
             return true
         }
-        let options = ImageOptions { $0.delegates = DownloadDelegates(delegate, questions: [.validateStatus]) }
+        let options = ImageOptions { $0.network.delegates = DownloadDelegates(delegate, questions: [.validateStatus]) }
         let task = Task { [engine] in try await engine.image(server.url("/a"), { $0 = options }) }
         try await eventually { gate.waiterCount == 1 }
         task.cancel()
@@ -181,7 +181,7 @@ import Testing
         delegate.onAnswer { _ in .useDefault }
         delegate.onAccepts { _, _ in true }
         let error = try await failure(server.url("/a"), .challenge) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge, .validateStatus])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge, .validateStatus])
         }
         #expect(error == nil)
         #expect(delegate.asked == ["basic r 0", "accepts 401 - /a"])
@@ -194,7 +194,7 @@ import Testing
         let engine = try TestEngine { $0.downloader.proxy = .none }
         delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
         let error = try await engine.failure(server.url("/a")) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
         #expect(error == .invalidStatusCode(407, url: server.url("/a")))
         #expect(delegate.asked.isEmpty)
@@ -218,7 +218,7 @@ import Testing
         defer { server.stop() }
         delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
         let error = try await failure(server.url("/a"), asksDelegate ? .challenge : .redirect) {
-            if !asksDelegate { $0.authorization = .basic(user: "u", password: "p") }
+            if !asksDelegate { $0.network.request.authorization = .basic(user: "u", password: "p") }
         }
         #expect(error == nil)
         #expect(delegate.asked == (asksDelegate ? ["digest r 0"] : []))

@@ -137,19 +137,21 @@ import Testing
         func identity(
             _ url: String = "http://h/a", _ key: String = "k", _ change: (inout ImageOptions) -> Void = { _ in }
         ) throws -> Digest {
-            try DownloadRequest(url: url, options: ImageOptions(change)).flight(to: CacheKey(key))
+            try DownloadRequest(url: url, options: ImageOptions(change).network).flight(to: CacheKey(key))
         }
         let all = [
             try identity(), try identity("http://h/b"), try identity("http://h/a", "l"),
-            try identity { $0.headers = ["a": "b"] }, try identity { $0.headers = ["ab": ""] },
-            try identity { $0.authorization = .basic(user: "a", password: "b") },
-            try identity { $0.authorization = .basic(user: "ab", password: "") },
-            try identity { $0.authorization = .bearer("ab") }, try identity { $0.headers = ["bearer": "ab"] },
+            try identity { $0.network.request.headers = ["a": "b"] },
+            try identity { $0.network.request.headers = ["ab": ""] },
+            try identity { $0.network.request.authorization = .basic(user: "a", password: "b") },
+            try identity { $0.network.request.authorization = .basic(user: "ab", password: "") },
+            try identity { $0.network.request.authorization = .bearer("ab") },
+            try identity { $0.network.request.headers = ["bearer": "ab"] },
         ]
         #expect(Set(all).count == all.count)
         let patient = try identity {
-            $0.timeout = 99
-            $0.maxBytes = 5
+            $0.network.limits.timeout = 99
+            $0.network.limits.maxBytes = 5
         }
         #expect(try patient == identity(), "how long one waits is one's own business")
     }

@@ -101,9 +101,9 @@ import Testing
         let engine = try engine()
         for (way, errors) in Self.ways {
             let error = try await engine.failure(server.url(way, "/a")) {
-                $0.maxBytes = 1 << 20
+                $0.network.limits.maxBytes = 1 << 20
                 // On a busy machine two seconds may pass between two packets.
-                $0.timeout = errors.contains("timedOut") ? 2 : 60
+                $0.network.limits.timeout = errors.contains("timedOut") ? 2 : 60
             }
             let isExpected = errors.isEmpty ? error == nil : errors.contains(error?.name ?? "")
             #expect(isExpected, "\(way): \(String(describing: error))")
@@ -125,7 +125,7 @@ import Testing
         defer { server.stop() }
         let engine = try engine()
         // Nothing but the end of the flood ends it.
-        async let flooded = engine.failure(server.url(way, "/a")) { $0.timeout = 3600 }
+        async let flooded = engine.failure(server.url(way, "/a")) { $0.network.limits.timeout = 3600 }
         for number in 0..<4 {
             #expect(try await engine.image(server.url("good", "/\(number)"), bytes: true).bytes == picture)
         }

@@ -37,7 +37,7 @@ import Testing
         }
         defer { server.stop() }
         for _ in 0..<2 {
-            let result = try await engine.image(server.url("/a")) { $0.revalidate = .http }
+            let result = try await engine.image(server.url("/a")) { $0.lookup.revalidate = .http }
             #expect(result.record.etag == nil)
         }
         #expect(server.requests.count == 2)
@@ -83,7 +83,7 @@ import Testing
         }
         defer { server.stop() }
         let error = try await TestEngine().failure(server.url("/a")) {
-            $0.authorization = .basic(user: "u", password: "p")
+            $0.network.request.authorization = .basic(user: "u", password: "p")
         }
         if [200, 302].contains(status) {
             #expect(error?.name == "badData")
@@ -119,7 +119,7 @@ import Testing
         }
         defer { server.stop() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
         }
         guard case .limitExceeded("headerBytes", _, _) = error else {
             Issue.record("\(String(describing: error))")

@@ -101,7 +101,7 @@ import Testing
         ] {
             let server = try LocalServer(greeting: greeting) { _ in .empty }
             defer { server.stop() }
-            let error = try await engine.failure("https://127.0.0.1:\(server.port)/a") { $0.timeout = 5 }
+            let error = try await engine.failure("https://127.0.0.1:\(server.port)/a") { $0.network.limits.timeout = 5 }
             #expect(["tlsFailed", "connectionFailed"].contains(error?.name), "\(String(describing: error))")
         }
         let silent = try LocalServer(greeting: Script.empty.waiting(for: never)) { _ in .empty }
@@ -112,7 +112,7 @@ import Testing
         }
         for (server, option) in [(silent, "timeout"), (slow, "deadline")] {
             let error = try await engine.failure("https://127.0.0.1:\(server.port)/a") {
-                if option == "timeout" { $0.timeout = 0.3 } else { $0.deadline = 0.3 }
+                if option == "timeout" { $0.network.limits.timeout = 0.3 } else { $0.caller.deadline = 0.3 }
             }
             guard case .timedOut(_, option, 0.3) = error else {
                 Issue.record("\(option): \(String(describing: error))")
@@ -131,7 +131,7 @@ import Testing
         }
         defer { server.stop() }
         let error = try await engine().failure("https://127.0.0.1:\(server.port)/a") {
-            $0.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: 2, interval: .seconds(0))
         }
         #expect(error?.name == "connectionFailed" && error?.isRetryable == true, "\(String(describing: error))")
         #expect(server.connectionCount == 3 && error?.description.contains("TLS") == true)
@@ -193,7 +193,7 @@ import Testing
         defer { server.stop() }
         let engine = try engine(trusting: certificate)
         let found = try await engine.image("https://localhost:\(server.port("tls"))/a", bytes: true) {
-            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
         }
         #expect(found.bytes == picture)
     }
@@ -239,8 +239,8 @@ import Testing
         defer { proxy.stop() }
         let engine = try engine("http://" + proxy.place("http"), trusting: certificate)
         let error = try await engine.failure(relay.url("/secret/path", host: "pictures.test")) {
-            $0.authorization = .bearer("secret")
-            $0.headers = ["Cookie": "secret", "X-Api-Key": "secret"]
+            $0.network.request.authorization = .bearer("secret")
+            $0.network.request.headers = ["Cookie": "secret", "X-Api-Key": "secret"]
         }
         #expect(error == nil)
         #expect(server.requests.first?.headers["authorization"] == "Bearer secret")
@@ -322,7 +322,9 @@ import Testing
             ("refusing", "connectionFailed"), ("silent", "timedOut"), ("endless", "limitExceeded"),
         ] {
             let engine = try engine("http://" + proxy.place(kind))
-            let error = try await engine.failure("https://pictures.test/a") { $0.timeout = kind == "silent" ? 0.3 : 10 }
+            let error = try await engine.failure("https://pictures.test/a") {
+                $0.network.limits.timeout = kind == "silent" ? 0.3 : 10
+            }
             #expect(error?.name == name, "\(kind): \(String(describing: error))")
             #expect(engine.blobs.isEmpty)
         }

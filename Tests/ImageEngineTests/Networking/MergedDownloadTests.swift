@@ -54,7 +54,7 @@ import Testing
                 group.addTask { [engine, picture] in
                     for _ in 0..<number { await Task.yield() }
                     let result = try await engine.image(server.url("/a.png"), bytes: true) {
-                        $0.forceRefresh = number % 2 == 0
+                        $0.lookup.forceRefresh = number % 2 == 0
                     }
                     if result.bytes == picture { answered.add() }
                 }
@@ -84,9 +84,11 @@ import Testing
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
         let variants: [@Sendable (inout ImageOptions) -> Void] = [
-            { _ in }, { $0.headers = ["Accept": "image/png"] }, { $0.headers = ["Accept": "image/webp"] },
-            { $0.authorization = .basic(user: "me", password: "one") },
-            { $0.authorization = .basic(user: "me", password: "two") }, { $0.authorization = .bearer("token") },
+            { _ in }, { $0.network.request.headers = ["Accept": "image/png"] },
+            { $0.network.request.headers = ["Accept": "image/webp"] },
+            { $0.network.request.authorization = .basic(user: "me", password: "one") },
+            { $0.network.request.authorization = .basic(user: "me", password: "two") },
+            { $0.network.request.authorization = .bearer("token") },
         ]
         let wide = try TestEngine { $0.downloader.maxDownloadsPerHost = 10 }
         let callers = variants.enumerated().map { index, change in
@@ -102,25 +104,25 @@ import Testing
 
     @Test func textThatOnlyLooksTheSameIsAnotherRequest() throws {
         func request(_ url: String, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> DownloadRequest {
-            try DownloadRequest(url: url, options: ImageOptions(change))
+            try DownloadRequest(url: url, options: ImageOptions(change).network)
         }
         #expect(try request("http://h/é") == request("http://h/é"))
         #expect(try request("http://h/é") != request("http://h/e\u{301}"))
         #expect(
-            try request("http://h") { $0.authorization = .bearer("é") }
-                != request("http://h") { $0.authorization = .bearer("e\u{301}") })
+            try request("http://h") { $0.network.request.authorization = .bearer("é") }
+                != request("http://h") { $0.network.request.authorization = .bearer("e\u{301}") })
         #expect(
-            try request("http://h") { $0.headers = ["a": "é"] }
-                != request("http://h") { $0.headers = ["a": "e\u{301}"] })
+            try request("http://h") { $0.network.request.headers = ["a": "é"] }
+                != request("http://h") { $0.network.request.headers = ["a": "e\u{301}"] })
         #expect(
-            try request("http://h") { $0.headers = ["bearer": "a"] }
-                != request("http://h") { $0.authorization = .bearer("a") })
+            try request("http://h") { $0.network.request.headers = ["bearer": "a"] }
+                != request("http://h") { $0.network.request.authorization = .bearer("a") })
         for seconds in [Double.nan, .infinity, 1e300, -1] {
             let strange = try request("http://h") {
-                $0.timeout = seconds
-                $0.minBytesPerSecond = seconds
+                $0.network.limits.timeout = seconds
+                $0.network.limits.minBytesPerSecond = seconds
             }
-            #expect((0...1e8).contains(strange.limits.timeout))
+            #expect((0...1e8).contains(strange.limits.timeoutSeconds))
             #expect((0...1e9).contains(strange.limits.minBytesPerSecond))
         }
     }
@@ -128,7 +130,7 @@ import Testing
     /// C-10: what is sent counts, and not how it is written.
     @Test func fragmentsAndTheCaseOfHeaderNamesSplitNoDownloads() async throws {
         func request(_ url: String, _ headers: [String: String] = [:]) throws -> DownloadRequest {
-            try DownloadRequest(url: url, options: ImageOptions { $0.headers = headers })
+            try DownloadRequest(url: url, options: ImageOptions { $0.network.request.headers = headers }.network)
         }
         #expect(try request("http://h/a#b") == request("HTTP://h/a#c"))
         #expect(try request("http://h/a#b").url == "http://h/a#b", "errors name what was asked for")
@@ -150,7 +152,7 @@ import Testing
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
         let callers = ["Accept", "accept", "ACCEPT"].map { name in
-            caller(server.url("/a.png#\(name)"), key: name) { $0.headers = [name: "image/png"] }
+            caller(server.url("/a.png#\(name)"), key: name) { $0.network.request.headers = [name: "image/png"] }
         }
         try await eventuallyMerged(2)
         gate.open()
@@ -166,7 +168,7 @@ import Testing
         let patient = caller(url)
         try await eventually { server.requestCount("/a.png") == 1 }
         for key in [nil, "another"] {
-            let hasty = caller(url, key: key) { $0.deadline = 0.05 }
+            let hasty = caller(url, key: key) { $0.caller.deadline = 0.05 }
             await #expect(throws: ImageError.timedOut(url: url, option: "deadline", seconds: 0.05)) {
                 try await hasty.value
             }
@@ -213,7 +215,7 @@ import Testing
         defer { server.stop() }
         _ = try await caller(server.url("/first.png")).value
         // No timeout drops it in the end.
-        let callers = (0..<2).map { _ in caller(server.url("/a.png")) { $0.timeout = 3600 } }
+        let callers = (0..<2).map { _ in caller(server.url("/a.png")) { $0.network.limits.timeout = 3600 } }
         try await eventually { server.requestCount("/a.png") == 1 }
         try await eventuallyMerged(1)
         callers[0].cancel()
@@ -293,7 +295,8 @@ import Testing
         defer { server.stop() }
         var callers: [Task<ImageResult, any Error>] = []
         for (index, priority) in [0.5, 0.1, 0.5, 0.9, 0.1].enumerated() {
-            callers.append(Task { try await single.image(server.url("/\(index)")) { $0.downloadPriority = priority } })
+            callers.append(
+                Task { try await single.image(server.url("/\(index)")) { $0.caller.downloadPriority = priority } })
             try await eventually {
                 let statistics = single.manager.statistics
                 return statistics.runningDownloads + statistics.waitingDownloads == index + 1

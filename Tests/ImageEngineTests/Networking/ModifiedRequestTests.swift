@@ -39,10 +39,10 @@ import Testing
         for (target, hasCredentials) in [(other, false), (one, true)] {
             let decider = Decider { [url = target.url("/b")] draft in draft.moved(to: url) }
             let result = try await engine.image(one.url("/a")) {
-                $0.forceRefresh = true
-                $0.headers = ["Cookie": "c", "Accept": "image/x"]
-                $0.authorization = .bearer("t")
-                $0.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
+                $0.lookup.forceRefresh = true
+                $0.network.request.headers = ["Cookie": "c", "Accept": "image/x"]
+                $0.network.request.authorization = .bearer("t")
+                $0.network.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
             }
             #expect(result.record.key.key == one.url("/a"))
             let sent = try #require(target.requests.last)
@@ -65,9 +65,9 @@ import Testing
             return draft
         }
         _ = try await engine.image(server.url("/a")) {
-            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
-            $0.alternativeSources = [server.url("/b")]
-            $0.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
+            $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+            $0.network.alternativeSources = [server.url("/b")]
+            $0.network.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
         }
         #expect(decider.drafts.map(\.url) == [server.url("/a"), server.url("/a"), server.url("/b")])
         #expect(decider.drafts.allSatisfy { $0.headers.isEmpty })
@@ -82,8 +82,8 @@ import Testing
         for wanted in [nil, "", "file:///a.png", "data:,x", "gopher://a/", "http://"] {
             let decider = Decider { _ in wanted.map { DownloadDraft(url: $0, headers: [:]) } }
             let failure = try await engine.failure(url) {
-                $0.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0))
-                $0.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
+                $0.network.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0))
+                $0.network.delegates = DownloadDelegates(decider, questions: [.modifyRequest])
             }
             switch failure {
             case .downloadCancelledBeforeStarting(url): #expect(wanted == nil)
@@ -106,7 +106,7 @@ import Testing
         }
         let waiting = Task {
             try await engine.image(server.url("/a")) {
-                $0.delegates = DownloadDelegates(slow, questions: [.modifyRequest])
+                $0.network.delegates = DownloadDelegates(slow, questions: [.modifyRequest])
             }
         }
         try await eventually("the question") { gate.waiterCount == 1 }

@@ -31,8 +31,8 @@ import Testing
         defer { server.stop() }
         for (redirects, most, isAllowed) in [(3, 3, true), (4, 3, false), (1, 0, false), (0, 0, true)] {
             let error = try await engine.failure(server.url("/\(redirects)")) {
-                $0.maxRedirects = most
-                $0.forceRefresh = true
+                $0.network.limits.maxRedirects = most
+                $0.lookup.forceRefresh = true
             }
             if isAllowed {
                 #expect(error == nil)
@@ -73,13 +73,14 @@ import Testing
         let first = try LocalServer { _ in .redirect(to: "http://\(host):\(other.port)/b") }
         defer { first.stop() }
         let changes: [(inout ImageOptions) -> Void] = [
-            { $0.authorization = .basic(user: "me", password: "secret") }, { $0.authorization = .bearer("secret") },
-            { $0.headers = ["Authorization": "Bearer secret", "Cookie": "session=secret"] },
+            { $0.network.request.authorization = .basic(user: "me", password: "secret") },
+            { $0.network.request.authorization = .bearer("secret") },
+            { $0.network.request.headers = ["Authorization": "Bearer secret", "Cookie": "session=secret"] },
         ]
         for change in changes {
             _ = try await engine.image(first.url("/a")) {
                 change(&$0)
-                $0.forceRefresh = true
+                $0.lookup.forceRefresh = true
             }
         }
         #expect(first.requests.count == 3 && other.requests.count == 3)
@@ -93,7 +94,7 @@ import Testing
     @Test func credentialsStayWithTheirServerOverARedirect() async throws {
         let server = try LocalServer(routes: ["/a": .redirect(to: "/b"), "/b": .reply(200, [:], picture)])
         defer { server.stop() }
-        _ = try await engine.image(server.url("/a")) { $0.authorization = .bearer("token") }
+        _ = try await engine.image(server.url("/a")) { $0.network.request.authorization = .bearer("token") }
         #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer token", "Bearer token"])
     }
 }
@@ -139,7 +140,7 @@ import Testing
         let first = try LocalServer(routes: ["/a": .redirect(to: "/b"), "/b": .redirect(to: other.url("/c"))])
         defer { first.stop() }
         _ = try await engine.image(first.url("/a")) {
-            $0.headers = [
+            $0.network.request.headers = [
                 "X-Api-Key": "secret", "Cookie": "secret", "Proxy-Authorization": "secret", "Accept-Language": "de",
                 "User-Agent": "mine", "Referer": "http://page.example/", "X-Trace": "1",
             ]
@@ -223,15 +224,15 @@ import Testing
             return request
         }
         _ = try await engine.image(server.url("/a")) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.redirect])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.redirect])
         }
         #expect(server.requests.map(\.path) == ["/a", "/b", "/d"])
         #expect(server.requests.last?.headers["x-mine"] == "1")
         #expect(delegate.asked == ["redirect 301 /a", "redirect 302 /b"])
         delegate.onRedirect { _, _, _ in nil }
         let error = try await engine.failure(server.url("/a")) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.redirect])
-            $0.forceRefresh = true
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.redirect])
+            $0.lookup.forceRefresh = true
         }
         #expect(error == .invalidStatusCode(301, url: server.url("/a")))
     }

@@ -87,7 +87,7 @@ import Testing
     @Test func answerThatIsTooLongByItsHeadIsToldOfWithItsStatus() async throws {
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
-        #expect(try await engine.failure(server.url("/a")) { $0.maxBytes = 1 }?.name == "limitExceeded")
+        #expect(try await engine.failure(server.url("/a")) { $0.network.limits.maxBytes = 1 }?.name == "limitExceeded")
         let report = try #require(reports.all.first)
         #expect(report.status == 200 && report.bytes == 0 && report.errorName == "limitExceeded")
         #expect(report.firstByte != nil && report.httpVersion == "1.1")

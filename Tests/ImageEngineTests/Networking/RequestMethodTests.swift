@@ -19,12 +19,12 @@ import Testing
     @Test func methodAndBodyAreSentAsTheyAre() async throws {
         let server = try pictures()
         defer { server.stop() }
-        let long = (0..<ImageOptions.bodyLimit).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let long = (0..<RequestContent.bodyLimit).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         for (number, body) in [nil, [], [0, 0xFF, 0x0A], long].enumerated() {
             for method in [RequestMethod.post, .put] {
                 let result = try await engine.image(server.url("/\(method.rawValue)\(number)")) {
-                    $0.method = method
-                    $0.body = body
+                    $0.network.request.method = method
+                    $0.network.request.body = body
                 }
                 #expect(result.record.key.key == server.url("/\(method.rawValue)\(number)"), "the key is the URL")
                 let sent = try #require(server.requests.last)
@@ -34,9 +34,11 @@ import Testing
             }
         }
         _ = try await engine.image(server.url("/typed")) {
-            $0.method = .post
-            $0.body = Array("{}".utf8)
-            $0.headers = ["Content-Type": "application/json", "Content-Length": "1", "Transfer-Encoding": "chunked"]
+            $0.network.request.method = .post
+            $0.network.request.body = Array("{}".utf8)
+            $0.network.request.headers = [
+                "Content-Type": "application/json", "Content-Length": "1", "Transfer-Encoding": "chunked",
+            ]
         }
         let sent = try #require(server.requests.last)
         #expect(sent.headers["content-type"] == "application/json" && sent.body == Array("{}".utf8))
@@ -56,7 +58,9 @@ import Testing
             for (method, body) in wishes {
                 group.addTask {
                     _ = try await engine.image(server.url("/a"), bytes: true) {
-                        ($0.method, $0.body, $0.forceRefresh) = (method, body, true)
+                        ($0.network.request.method, $0.network.request.body, $0.lookup.forceRefresh) = (
+                            method, body, true
+                        )
                     }
                 }
             }
@@ -83,9 +87,9 @@ import Testing
         }
         defer { server.stop() }
         _ = try await engine.image(server.url("/a")) {
-            $0.method = method
-            $0.body = [1, 2]
-            $0.headers = ["Content-Type": "a/b", "X-Own": "c"]
+            $0.network.request.method = method
+            $0.network.request.body = [1, 2]
+            $0.network.request.headers = ["Content-Type": "a/b", "X-Own": "c"]
         }
         let sent = try #require(server.requests.last)
         #expect(sent.path == "/b" && sent.method == next.rawValue && sent.headers["x-own"] == "c")
@@ -99,7 +103,9 @@ import Testing
             request.method == "POST" ? .redirect(to: "/a", status: 303) : .reply(200, [:], picture)
         }
         defer { server.stop() }
-        _ = try await engine.image(server.url("/a")) { ($0.method, $0.body) = (.post, [1]) }
+        _ = try await engine.image(server.url("/a")) {
+            ($0.network.request.method, $0.network.request.body) = (.post, [1])
+        }
         #expect(server.requests.map(\.method) == ["POST", "GET"])
     }
 
@@ -109,7 +115,9 @@ import Testing
         for status in [307, 308, 303] {
             let server = try LocalServer { _ in .redirect(to: other.url("/b"), status: status) }
             defer { server.stop() }
-            let error = try await engine.failure(server.url("/a")) { ($0.method, $0.body) = (.post, [1]) }
+            let error = try await engine.failure(server.url("/a")) {
+                ($0.network.request.method, $0.network.request.body) = (.post, [1])
+            }
             #expect(error?.name == (status == 303 ? nil : "forbiddenAddress"), "\(status)")
         }
         #expect(other.requests.map(\.method) == ["GET"])
@@ -122,17 +130,17 @@ import Testing
         }
         defer { server.stop() }
         _ = try await engine.image(server.url("/a")) {
-            ($0.method, $0.body) = (.post, [1])
-            $0.alternativeSources = [server.url("/b")]
+            ($0.network.request.method, $0.network.request.body) = (.post, [1])
+            $0.network.alternativeSources = [server.url("/b")]
         }
         _ = try await engine.image(server.url("/a"), key: "other") {
-            ($0.method, $0.body) = (.post, [1])
-            $0.onFailureImage = server.url("/c")
+            ($0.network.request.method, $0.network.request.body) = (.post, [1])
+            $0.network.onFailureImage = server.url("/c")
         }
         #expect(server.requests.map { $0.method + $0.path } == ["POST/a", "GET/b", "POST/a", "GET/c"])
         let error = try await engine.failure(server.url("/d")) {
-            ($0.method, $0.body) = (.post, [1])
-            $0.onFailureImage = server.url("/d")
+            ($0.network.request.method, $0.network.request.body) = (.post, [1])
+            $0.network.onFailureImage = server.url("/d")
         }
         #expect(error != nil)
         #expect(server.requests.suffix(2).map { $0.method + $0.path } == ["POST/d", "GET/d"], "of the same URL too")
@@ -148,11 +156,11 @@ import Testing
         }
         defer { server.stop() }
         for retries in [0, 2] {
-            _ = try await engine.image(server.url("/good")) { $0.forceRefresh = true }
+            _ = try await engine.image(server.url("/good")) { $0.lookup.forceRefresh = true }
             let before = server.requests.count
             let error = try await engine.failure(server.url("/bad")) {
-                $0.method = .post
-                $0.retry = RetryStrategy(maxRetries: retries, interval: .seconds(0))
+                $0.network.request.method = .post
+                $0.network.retry = RetryStrategy(maxRetries: retries, interval: .seconds(0))
             }
             #expect(error?.name == "connectionFailed" && server.requests.count - before == 1 + retries)
         }
@@ -169,18 +177,19 @@ import Testing
         defer { server.stop() }
         func load(_ change: (inout ImageOptions) -> Void) async throws -> ImageError? {
             try await engine.failure(server.url("/a")) {
-                $0.method = .post
-                $0.revalidate = .always
+                $0.network.request.method = .post
+                $0.lookup.revalidate = .always
                 change(&$0)
             }
         }
-        #expect(try await load { $0.headers = ["X-Cut": "1"] }?.name == "connectionFailed")
+        #expect(try await load { $0.network.request.headers = ["X-Cut": "1"] }?.name == "connectionFailed")
         #expect(try await load { _ in } == nil)
         #expect(try await load { _ in } == nil, "stored, and asked for anew")
         #expect(server.requests.count == 3)
         #expect(server.requests.allSatisfy { $0.headers["range"] == nil && $0.headers["if-none-match"] == nil })
         _ = try await engine.manager.probe(
-            Resource(url: server.url("/b")), in: engine.cache, options: ImageOptions { $0.method = .post })
+            Resource(url: server.url("/b")), in: engine.cache,
+            options: ImageOptions { $0.network.request.method = .post })
         #expect(server.requests.last?.headers["range"] == nil && server.requests.last?.method == "POST")
     }
 
@@ -203,8 +212,8 @@ import Testing
         }
         defer { server.stop() }
         let result = try await engine.image(server.url("/a")) {
-            ($0.method, $0.body) = (.post, [1, 2, 3])
-            $0.authorization = .basic(user: "u", password: "p")
+            ($0.network.request.method, $0.network.request.body) = (.post, [1, 2, 3])
+            $0.network.request.authorization = .basic(user: "u", password: "p")
         }
         #expect(result.record.header.width == 7)
         #expect(server.requests.last?.body == [1, 2, 3] && server.requests.last?.method == "POST")
@@ -220,8 +229,8 @@ import Testing
         }
         for method in [RequestMethod.get, .post] {
             _ = try await engine.image(server.url("/\(method.rawValue)")) {
-                $0.method = method
-                $0.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
+                $0.network.request.method = method
+                $0.network.delegates = DownloadDelegates(delegate, questions: [.modifyRequest])
             }
         }
         #expect(server.requests.map(\.method) == ["PUT", "GET"] && server.requests.map(\.body) == [[9], []])
@@ -238,11 +247,13 @@ import Testing
             let engine = try TestEngine { $0.downloader.tape = tape }
             for body in [[UInt8(1)], [2, 3]] {
                 let bytes = try await engine.image(server.url("/a"), bytes: true) {
-                    ($0.method, $0.body, $0.forceRefresh) = (.post, body, true)
+                    ($0.network.request.method, $0.network.request.body, $0.lookup.forceRefresh) = (.post, body, true)
                 }.bytes
                 #expect(bytes == picture + body)
             }
-            #expect(try await engine.failure(server.url("/a")) { $0.forceRefresh = true }?.name == "invalidStatusCode")
+            #expect(
+                try await engine.failure(server.url("/a")) { $0.lookup.forceRefresh = true }?.name
+                    == "invalidStatusCode")
             server.stop()
         }
     }

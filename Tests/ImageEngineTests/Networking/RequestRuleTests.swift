@@ -58,10 +58,10 @@ import Testing
             }
         }
         _ = try await engine.image(web.url("/a")) {
-            $0.headers = ["x-key": "mine"]
-            $0.authorization = .bearer("mine")
+            $0.network.request.headers = ["x-key": "mine"]
+            $0.network.request.authorization = .bearer("mine")
         }
-        _ = try await engine.image(web.url("/b")) { $0.headers = ["Authorization": "Custom"] }
+        _ = try await engine.image(web.url("/b")) { $0.network.request.headers = ["Authorization": "Custom"] }
         #expect(header("x-key") == ["mine", "k"] && header("x-other") == ["o", "o"])
         #expect(header("authorization") == ["Bearer mine", "Custom"])
         #expect(header("user-agent") == ["rules", "rules"])
@@ -105,7 +105,9 @@ import Testing
             #expect(try await engine.image(web.url("/a")).cacheType != .none, "\(name)")
         }
         let stranger = try engine(first.folder)
-        #expect(try await stranger.failure(web.url("/a")) { $0.onlyFromCache = true } == .notCached(key: web.url("/a")))
+        #expect(
+            try await stranger.failure(web.url("/a")) { $0.lookup.onlyFromCache = true }
+                == .notCached(key: web.url("/a")))
         #expect(web.requests.count == 1)
     }
 
@@ -136,8 +138,8 @@ import Testing
         }
         let url = "https://pictures.example:443/a.png?x=1"
         func secret(_ options: inout ImageOptions) {
-            options.authorization = .bearer("secret")
-            options.headers = ["X-Key": "k", "Accept-Language": "de"]
+            options.network.request.authorization = .bearer("secret")
+            options.network.request.headers = ["X-Key": "k", "Accept-Language": "de"]
         }
         let image = try await engine.image(url, secret)
         #expect(image.record.key.key == url)
@@ -195,7 +197,9 @@ import Testing
         defer { server.stop() }
         let engine = try engine()
         func limit(_ path: String, _ mode: RedirectMode) async throws -> String? {
-            guard let error = try await engine.failure(server.url(path), { $0.redirect = mode }) else { return nil }
+            guard let error = try await engine.failure(server.url(path), { $0.network.redirect = mode }) else {
+                return nil
+            }
             guard case .limitExceeded(let limit, _, _) = error else { return "\(error)" }
             #expect("\(error)".hasSuffix("(set redirect to \"follow\")."), "\(error)")
             return limit
@@ -212,7 +216,7 @@ import Testing
     /// What one caller does not want followed is no answer to another.
     @Test func requestsOfDifferentRedirectsAreNotMerged() throws {
         func request(_ mode: RedirectMode) throws -> DownloadRequest {
-            try DownloadRequest(url: "http://a/", options: ImageOptions { $0.redirect = mode })
+            try DownloadRequest(url: "http://a/", options: ImageOptions { $0.network.redirect = mode }.network)
         }
         #expect(try Set(RedirectMode.allCases.map(request)).count == 3)
     }
@@ -241,9 +245,9 @@ import Testing
         }
         #expect(try await engine.failure(web.url("/b")) == nil)
         let stranger = try await engine.failure(web.url("/c")) {
-            $0.validStatusCodes = [299]
-            $0.alternativeSources = [file]
-            $0.onFailureImage = folder.path + "/a.png"
+            $0.network.limits.validStatusCodes = [299]
+            $0.network.alternativeSources = [file]
+            $0.network.onFailureImage = folder.path + "/a.png"
         }
         #expect(stranger?.first.name == "invalidStatusCode", "no file stands in")
         let none = try self.engine { $0.policy.allowedSchemes = ["https", "data"] }
@@ -255,5 +259,5 @@ import Testing
 
 extension WebURL {
     /// A plain request for it.
-    fileprivate var hop: Hop { Hop(self, ImageOptions()) }
+    fileprivate var hop: Hop { Hop(self, RequestContent()) }
 }

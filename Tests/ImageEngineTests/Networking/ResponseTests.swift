@@ -56,7 +56,7 @@ import Testing
     func statusDecidesBeforeTheBody(_ status: Int, _ valid: Set<Int>?, _ isAccepted: Bool) async throws {
         let server = try LocalServer { [picture] _ in .reply(status, [:], status == 304 ? [] : picture) }
         defer { server.stop() }
-        let error = try await engine.failure(server.url("/a")) { $0.validStatusCodes = valid }
+        let error = try await engine.failure(server.url("/a")) { $0.network.limits.validStatusCodes = valid }
         if status == 199 {
             #expect(error != nil, "an answer that never becomes final")
         } else if status == 304 {
@@ -114,7 +114,7 @@ import Testing
     func typeThatTheServerNamesMayDecide(_ types: Set<String>?, _ type: String?, _ isAccepted: Bool) async throws {
         var headers: [String: String] = [:]
         headers["Content-Type"] = type
-        let error = try await failure(.reply(200, headers, picture)) { $0.acceptContentTypes = types }
+        let error = try await failure(.reply(200, headers, picture)) { $0.network.limits.acceptContentTypes = types }
         #expect(isAccepted ? error == nil : isBadData(error))
         if case .badData(let reason, _, let sample) = error {
             #expect(reason.contains("acceptContentTypes") && sample?.contentType == type)
@@ -204,15 +204,16 @@ import Testing
         let gate = Gate()
         defer { gate.open() }
         let byHead = try await failure(Script.head(200, length: 1001).raw(zeros(1)).waiting(for: gate)) {
-            $0.maxBytes = 1000
+            $0.network.limits.maxBytes = 1000
         }
         #expect(limit(byHead) == "maxBytes", "the body never came")
         let streaming = try await failure(Script.head(200, length: nil).raw(large).waiting(for: gate)) {
-            $0.maxBytes = 1 << 19
+            $0.network.limits.maxBytes = 1 << 19
         }
         #expect(limit(streaming) == "maxBytes")
         #expect(
-            try await failure(.reply(200, [:], picture)) { $0.maxBytes = 400 } == nil, "the limit itself is allowed")
+            try await failure(.reply(200, [:], picture)) { $0.network.limits.maxBytes = 400 } == nil,
+            "the limit itself is allowed")
     }
 
     @Test func compressedAnswerThatNobodyAcceptedIsBadData() async throws {
@@ -345,7 +346,7 @@ import Testing
         }
         let result = try await blocked.image(server.url("/small"), bytes: true)
         #expect(result.bytes == picture && result.record.path == nil, "the download was not in vain")
-        let memoryOnly = try await blocked.image(server.url("/other")) { $0.cacheMemoryOnly = true }
+        let memoryOnly = try await blocked.image(server.url("/other")) { $0.storage.cacheMemoryOnly = true }
         #expect(memoryOnly.record.path == nil)
     }
 
@@ -356,11 +357,12 @@ import Testing
             Script.empty.waiting(for: gate), Script.head(200, length: 400).waiting(for: gate),
             Script.head(200, length: 400).raw(Array(picture.prefix(200))).waiting(for: gate),
         ] {
-            guard case .timedOut(_, "timeout", 0.2) = try await failure(script, { $0.timeout = 0.2 }) else {
+            guard case .timedOut(_, "timeout", 0.2) = try await failure(script, { $0.network.limits.timeout = 0.2 })
+            else {
                 Issue.record("no timeout")
                 continue
             }
-            let late = try await failure(script) { $0.deadline = 0.2 }
+            let late = try await failure(script) { $0.caller.deadline = 0.2 }
             guard case .timedOut(_, "deadline", 0.2) = late else {
                 Issue.record("no deadline: \(String(describing: late))")
                 continue

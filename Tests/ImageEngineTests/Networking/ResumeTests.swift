@@ -180,7 +180,7 @@ import Testing
         }
         defer { server.stop() }
         let result = try await engine().image(server.url("/a"), bytes: true) {
-            $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
         }
         #expect(result.bytes == body)
         #expect(result.record.checksum == body.withUnsafeBytes { Digest(of: $0) }, "of all of it (C-22)")
@@ -216,9 +216,9 @@ import Testing
         defer { server.stop() }
         let engine = try engine()
         for token in ["one", "two"] {
-            _ = try await engine.failure(server.url("/a")) { $0.authorization = .bearer(token) }
+            _ = try await engine.failure(server.url("/a")) { $0.network.request.authorization = .bearer(token) }
         }
-        _ = try await engine.failure(server.url("/a")) { $0.headers = ["Range": "bytes=5-"] }
+        _ = try await engine.failure(server.url("/a")) { $0.network.request.headers = ["Range": "bytes=5-"] }
         #expect(server.requests.map { $0.headers["range"] } == [nil, nil, "bytes=5-"])
     }
 
@@ -276,7 +276,7 @@ import Testing
     @Test func bodyIsLetGoBeforeItsEndIsTold() async throws {
         let storage = StorageFolder(path: folder.path + "/cache/default")
         let place = SpoolPlace(makePath: { try storage.partialPath() }, resume: ResumeFolder(storage))
-        let request = try DownloadRequest(url: "http://a/", options: ImageOptions())
+        let request = try DownloadRequest(url: "http://a/", options: NetworkOptions())
         let spool = BodySpool(place)
         spool.keep(as: request, try note())
         try zeros(600_000).withUnsafeBytes { try spool.append($0, expected: nil) }

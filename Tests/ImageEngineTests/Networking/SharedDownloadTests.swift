@@ -101,7 +101,7 @@ import Testing
         defer { server.stop() }
         let first = start(one, server)
         try await eventually { server.requests.count == 1 }
-        let second = start(other, server) { $0.timeout = 20 }
+        let second = start(other, server) { $0.network.limits.timeout = 20 }
         try await otherWaits()
         other.clock.advance(seconds: 20)
         #expect(try await second.value.bytes == picture)
@@ -117,10 +117,10 @@ import Testing
         }
         defer { server.stop() }
         // The flight is the same only for equal headers: it is taken here by hand.
-        var options = ImageOptions { $0.headers = ["X-Waiter": "1"] }
-        options.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0.001))
-        options.timeout = 15
-        let request = try DownloadRequest(url: server.url("/a.png"), options: options)
+        var options = ImageOptions { $0.network.request.headers = ["X-Waiter": "1"] }
+        options.network.retry = RetryStrategy(maxRetries: 3, interval: .seconds(0.001))
+        options.network.limits.timeout = 15
+        let request = try DownloadRequest(url: server.url("/a.png"), options: options.network)
         guard case .taken(let flight) = one.cache.flights.take(request.flight(to: CacheKey("a"))) else {
             Issue.record("no flight")
             return
@@ -137,8 +137,9 @@ import Testing
 
     @Test(
         arguments: [
-            { $0.authorization = .bearer("mine") }, { $0.headers = ["Cookie": "mine"] }, { $0.forceRefresh = true },
-            { $0.cacheMemoryOnly = true }, { $0.fromMemoryCacheOrRefresh = true },
+            { $0.network.request.authorization = .bearer("mine") }, { $0.network.request.headers = ["Cookie": "mine"] },
+            { $0.lookup.forceRefresh = true },
+            { $0.storage.cacheMemoryOnly = true }, { $0.storage.fromMemoryCacheOrRefresh = true },
         ] as [@Sendable (inout ImageOptions) -> Void])
     func requestThatCannotUseTheAnswerDoesNotWaitForIt(
         _ change: @escaping @Sendable (inout ImageOptions) -> Void
@@ -190,7 +191,7 @@ import Testing
         }
         defer { server.stop() }
         @Sendable func load(_ number: Int) -> Task<ImageResult, any Error> {
-            Task { try await slow.image(server.url("/\(number)"), bytes: true) { $0.timeout = 600 } }
+            Task { try await slow.image(server.url("/\(number)"), bytes: true) { $0.network.limits.timeout = 600 } }
         }
         let held = load(0)
         try await eventually { server.requests.count == 1 }
@@ -221,7 +222,8 @@ import Testing
         let heard = Heard()
         let first = Task { [one] in
             try await one.image(
-                server.url("/a.png"), key: "a", bytes: true, { $0.timeout = 600 }, report: { heard.note($0.received) })
+                server.url("/a.png"), key: "a", bytes: true, { $0.network.limits.timeout = 600 },
+                report: { heard.note($0.received) })
         }
         try await eventually { server.requests.count == 1 }
         let second = start(other, server)
@@ -231,8 +233,8 @@ import Testing
             return try await one.image(
                 server.url("/a.png"), key: "a", bytes: true,
                 {
-                    $0.timeout = 600
-                    $0.maxBytes = 1 << 30
+                    $0.network.limits.timeout = 600
+                    $0.network.limits.maxBytes = 1 << 30
                 }, report: { heard.note($0.received) }
             ).bytes ?? []
         }
@@ -261,7 +263,7 @@ import Testing
     }
 
     private func identity(_ server: LocalServer) throws -> Digest {
-        try DownloadRequest(url: server.url("/a.png"), options: ImageOptions()).flight(to: CacheKey("a"))
+        try DownloadRequest(url: server.url("/a.png"), options: NetworkOptions()).flight(to: CacheKey("a"))
     }
 
     /// Nobody waits for the file here, but the flight is over only when it is there.
@@ -269,7 +271,7 @@ import Testing
         let server = try server()
         defer { server.stop() }
         gate.open()
-        let first = start(one, server) { $0.waitForCache = false }
+        let first = start(one, server) { $0.storage.waitForCache = false }
         #expect(try await first.value.bytes == picture)
         #expect(try await start(other, server).value.bytes == picture)
         #expect(server.requests.count == 1)

@@ -26,26 +26,30 @@ import Testing
 
     private static let bounds: [Bound] = [
         Bound(
-            name: "maxBytes", path: "/a", strict: { $0.maxBytes = 3999 }, lax: { $0.maxBytes = 4000 },
+            name: "maxBytes", path: "/a", strict: { $0.network.limits.maxBytes = 3999 },
+            lax: { $0.network.limits.maxBytes = 4000 },
             error: {
                 .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
             }),
         Bound(
-            name: "maxBytes of an unknown length", path: "/unsaid", strict: { $0.maxBytes = 3999 }, lax: { _ in },
+            name: "maxBytes of an unknown length", path: "/unsaid", strict: { $0.network.limits.maxBytes = 3999 },
+            lax: { _ in },
             error: {
                 .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
             }),
         Bound(
-            name: "maxRedirects", path: "/moved", strict: { $0.maxRedirects = 1 }, lax: { $0.maxRedirects = 2 },
+            name: "maxRedirects", path: "/moved", strict: { $0.network.limits.maxRedirects = 1 },
+            lax: { $0.network.limits.maxRedirects = 2 },
             error: {
                 .limitExceeded(limit: "maxRedirects", reason: "it redirects more than 1 times", source: $0)
             }),
         Bound(
-            name: "validStatusCodes", path: "/404", strict: { _ in }, lax: { $0.validStatusCodes = [404] },
+            name: "validStatusCodes", path: "/404", strict: { _ in },
+            lax: { $0.network.limits.validStatusCodes = [404] },
             error: { .invalidStatusCode(404, url: $0) }),
         Bound(
-            name: "acceptContentTypes", path: "/a", strict: { $0.acceptContentTypes = ["image/webp"] },
-            lax: { $0.acceptContentTypes = ["image/png"] },
+            name: "acceptContentTypes", path: "/a", strict: { $0.network.limits.acceptContentTypes = ["image/webp"] },
+            lax: { $0.network.limits.acceptContentTypes = ["image/png"] },
             error: {
                 .badData(
                     reason: "The server calls it image/png, and acceptContentTypes allows only image/webp.", source: $0,
@@ -74,7 +78,7 @@ import Testing
         Task { [engine] in
             try await engine.image(url, bytes: true) {
                 // Whatever is not plain goes its way in a task.
-                if !isPlain { $0.revalidate = .http }
+                if !isPlain { $0.lookup.revalidate = .http }
                 $0.change(change)
             }
         }
@@ -160,7 +164,9 @@ import Testing
         }
         defer { server.stop() }
         let url = server.url("/a")
-        let callers = [1000, 2000, 3000].map { bytes in caller(url, isPlain: true) { $0.maxBytes = bytes } }
+        let callers = [1000, 2000, 3000].map { bytes in
+            caller(url, isPlain: true) { $0.network.limits.maxBytes = bytes }
+        }
         try await merged(2)
         gate.open()
         for caller in callers {
@@ -179,7 +185,7 @@ import Testing
         let url = server.url("/begun")
         let first = caller(url, isPlain: true) { _ in }
         try await eventually { server.requestCount("/begun") == 1 }
-        let second = caller(url, isPlain: true) { $0.maxBytes = 200 }
+        let second = caller(url, isPlain: true) { $0.network.limits.maxBytes = 200 }
         await #expect(throws: ImageError.self) { try await second.value }
         #expect(!gate.isOpen)
         gate.open()
@@ -192,9 +198,9 @@ import Testing
         let server = try server()
         defer { server.stop() }
         let url = server.url(path)
-        let first = caller(url, isPlain: true) { $0.timeout = 600 }
+        let first = caller(url, isPlain: true) { $0.network.limits.timeout = 600 }
         try await eventually { server.requestCount(path) == 1 }
-        let second = caller(url, isPlain: true) { $0.timeout = 3 }
+        let second = caller(url, isPlain: true) { $0.network.limits.timeout = 3 }
         await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 3)) {
             try await second.value
         }
@@ -208,9 +214,9 @@ import Testing
         let server = try server()
         defer { server.stop() }
         let url = server.url("/a")
-        let first = caller(url, isPlain: true) { $0.timeout = 0.5 }
+        let first = caller(url, isPlain: true) { $0.network.limits.timeout = 0.5 }
         try await eventually { server.requestCount("/a") == 1 }
-        let second = caller(url, isPlain: true) { $0.timeout = 600 }
+        let second = caller(url, isPlain: true) { $0.network.limits.timeout = 600 }
         await #expect(throws: ImageError.timedOut(url: url, option: "timeout", seconds: 0.5)) {
             try await first.value
         }
@@ -229,11 +235,11 @@ import Testing
         }
         defer { server.stop() }
         let url = server.url("/a")
-        let patient = caller(url, isPlain: true) { $0.timeout = 600 }
+        let patient = caller(url, isPlain: true) { $0.network.limits.timeout = 600 }
         try await eventually { server.requests.count == 1 }
         let second = caller(url, isPlain: true) {
-            $0.timeout = 1
-            $0.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
+            $0.network.limits.timeout = 1
+            $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
         }
         #expect(try await second.value.bytes == picture)
         #expect(server.requests.count == 2 && server.droppedCount == 0)
@@ -250,12 +256,12 @@ import Testing
         defer { server.stop() }
         let url = server.url("/a")
         let first = caller(url, isPlain: true) {
-            $0.validStatusCodes = [200, 503]
-            if !isLarge { $0.acceptContentTypes = ["image/*"] }
+            $0.network.limits.validStatusCodes = [200, 503]
+            if !isLarge { $0.network.limits.acceptContentTypes = ["image/*"] }
         }
         try await eventually { server.requests.count == 1 }
         let second = caller(url, isPlain: true) {
-            if isLarge { $0.maxBytes = 10 } else { $0.acceptContentTypes = ["image/*"] }
+            if isLarge { $0.network.limits.maxBytes = 10 } else { $0.network.limits.acceptContentTypes = ["image/*"] }
         }
         try await merged(1)
         gate.open()
@@ -272,11 +278,11 @@ import Testing
         let engine = try TestEngine { $0.downloader.maxDownloadsPerHost = 1 }
         let server = try server()
         defer { server.stop() }
-        let running = Task { try await engine.image(server.url("/a")) { $0.timeout = 600 } }
+        let running = Task { try await engine.image(server.url("/a")) { $0.network.limits.timeout = 600 } }
         try await eventually { server.requestCount("/a") == 1 }
-        let first = Task { try await engine.image(server.url("/b")) { $0.timeout = 600 } }
+        let first = Task { try await engine.image(server.url("/b")) { $0.network.limits.timeout = 600 } }
         try await eventually { engine.manager.downloader.load.waiting == 1 }
-        let second = Task { try await engine.image(server.url("/b")) { $0.timeout = 1 } }
+        let second = Task { try await engine.image(server.url("/b")) { $0.network.limits.timeout = 1 } }
         try await eventually { engine.manager.statistics.merged == 1 }
         // Longer than its timeout.
         try await Task.sleep(for: .milliseconds(1500))
@@ -289,7 +295,7 @@ import Testing
 
     /// A boarding that was called off, say because another process is downloading the same, is its own caller's business.
     @Test func whatKeptTheFirstFromBeginningIsNotToldToWhoShares() throws {
-        let request = try DownloadRequest(url: "http://h/a", options: ImageOptions())
+        let request = try DownloadRequest(url: "http://h/a", options: NetworkOptions())
         let (first, other) = (SharedSeat(request), SharedSeat(request))
         first.lead()
         #expect(throws: ImageManager.Interruption.isBusy) {
@@ -308,24 +314,26 @@ import Testing
     @Test func whatIsSentToOtherPlacesOrJudgedByAnotherIsNotShared() throws {
         func sharing(_ change: (inout ImageOptions.Fields) -> Void) throws -> ImageDownloader.Sharing {
             ImageDownloader.Sharing(
-                try DownloadRequest(url: "http://h/a", options: ImageOptions { $0.change(change) }))
+                try DownloadRequest(url: "http://h/a", options: ImageOptions { $0.change(change) }.network))
         }
         let plain = try sharing { _ in }
-        #expect(try plain == sharing { $0.maxBytes = 7 })
-        #expect(try plain == sharing { $0.dataModifier = .base64 })
-        #expect(try plain != sharing { $0.merges = false })
-        #expect(try plain != sharing { $0.redirect = .sameOrigin })
-        #expect(try plain == sharing { $0.validStatusCodes = [200] })
-        #expect(try plain != sharing { $0.validStatusCodes = [200, 401] }, "credentials are not sent to a challenge")
-        #expect(try plain != sharing { $0.headers = ["a": "b"] })
-        let delegates = DownloadDelegates(TestDelegate(), questions: [.validateStatus])
-        #expect(try plain != sharing { $0.delegates = delegates })
-        #expect(try sharing { $0.delegates = delegates } == sharing { $0.delegates = delegates })
+        #expect(try plain == sharing { $0.network.limits.maxBytes = 7 })
+        #expect(try plain == sharing { $0.network.dataModifier = .base64 })
+        #expect(try plain != sharing { $0.network.merges = false })
+        #expect(try plain != sharing { $0.network.redirect = .sameOrigin })
+        #expect(try plain == sharing { $0.network.limits.validStatusCodes = [200] })
         #expect(
-            try sharing { $0.delegates = delegates }
+            try plain != sharing { $0.network.limits.validStatusCodes = [200, 401] },
+            "credentials are not sent to a challenge")
+        #expect(try plain != sharing { $0.network.request.headers = ["a": "b"] })
+        let delegates = DownloadDelegates(TestDelegate(), questions: [.validateStatus])
+        #expect(try plain != sharing { $0.network.delegates = delegates })
+        #expect(try sharing { $0.network.delegates = delegates } == sharing { $0.network.delegates = delegates })
+        #expect(
+            try sharing { $0.network.delegates = delegates }
                 != sharing {
-                    $0.delegates = delegates
-                    $0.maxBytes = 7
+                    $0.network.delegates = delegates
+                    $0.network.limits.maxBytes = 7
                 })
     }
 }
@@ -335,11 +343,8 @@ import Testing
     private let second = 1_000_000_000
 
     private func pace(_ timeout: Double, _ minBytesPerSecond: Double = 0, isRunning: Bool = true) -> SharedPace {
-        let limits = DownloadLimits(
-            ImageOptions {
-                $0.timeout = timeout
-                $0.minBytesPerSecond = minBytesPerSecond
-            })
+        var limits = DownloadLimits()
+        (limits.timeout, limits.minBytesPerSecond) = (timeout, minBytesPerSecond)
         return SharedPace(limits, .init(isRunning: isRunning, starts: 1, bytes: 100), now: 0)
     }
 

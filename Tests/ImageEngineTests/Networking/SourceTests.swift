@@ -55,7 +55,7 @@ import Testing
         let server = try LocalServer { _ in .reply(429, ["Retry-After": "3600"], []) }
         defer { server.stop() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
+            $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
         }
         #expect(error == .invalidStatusCode(429, url: server.url("/a"), retryAfter: 3600))
         #expect(server.requests.count == 1)
@@ -67,8 +67,8 @@ import Testing
         ])
         defer { server.stop() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.retry = RetryStrategy(maxRetries: 1, interval: .exponential(0))
-            $0.alternativeSources = [server.url("/b")]
+            $0.network.retry = RetryStrategy(maxRetries: 1, interval: .exponential(0))
+            $0.network.alternativeSources = [server.url("/b")]
         }
         guard case .afterAttempts(let attempts) = error else {
             Issue.record("not listed: \(String(describing: error))")
@@ -91,7 +91,7 @@ import Testing
             }
         }
         defer { server.stop() }
-        let options = ImageOptions { $0.alternativeSources = [server.url("/b")] }
+        let options = ImageOptions { $0.network.alternativeSources = [server.url("/b")] }
         let task = Task { [engine] in
             try await engine.image(server.url("/a"), { $0 = options }, report: { if $0.received == 10 { gate.open() } })
         }
@@ -123,8 +123,8 @@ import Testing
             fast.stop()
         }
         let result = try await engine.image(slow.url("/a")) {
-            $0.alternativeSources = [fast.url("/b")]
-            $0.hedgeAfter = 0.01
+            $0.network.alternativeSources = [fast.url("/b")]
+            $0.network.hedgeAfter = 0.01
         }
         #expect(result.record.key == CacheKey(slow.url("/a")) && result.record.url == fast.url("/b"))
         try await eventually("the loser is let go") { slow.droppedCount == 1 }
@@ -134,8 +134,8 @@ import Testing
         let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }
         _ = try await engine.image(server.url("/a")) {
-            $0.alternativeSources = [server.url("/b")]
-            $0.hedgeAfter = 1000
+            $0.network.alternativeSources = [server.url("/b")]
+            $0.network.hedgeAfter = 1000
         }
         #expect(server.requests.map(\.path) == ["/a"])
     }
@@ -145,9 +145,9 @@ import Testing
         defer { server.stop() }
         func failure(_ sources: [String]) async throws -> ImageError? {
             try await engine.failure(server.url("/a")) {
-                $0.alternativeSources = sources.map(server.url)
-                $0.hedgeAfter = 1000
-                $0.forceRefresh = true
+                $0.network.alternativeSources = sources.map(server.url)
+                $0.network.hedgeAfter = 1000
+                $0.lookup.forceRefresh = true
             }
         }
         #expect(try await failure(["/b", "/c"]) == nil)
@@ -190,13 +190,13 @@ import Testing
         let body = isLarge ? large : picture
         let server = try LocalServer { _ in .reply(200, [:], body) }
         defer { server.stop() }
-        let error = try await engine.failure(server.url("/a")) { $0.integrity = Integrity(digest([1], kind)) }
+        let error = try await engine.failure(server.url("/a")) { $0.lookup.integrity = Integrity(digest([1], kind)) }
         #expect(isBadData(error))
         #expect(engine.blobs.isEmpty)
         try await eventually("nothing is left") { [engine] in engine.partials.isEmpty }
         #expect(
             try await engine.failure(server.url("/a")) {
-                $0.integrity = Integrity(digest([1], kind) + " " + digest(body, kind))
+                $0.lookup.integrity = Integrity(digest([1], kind) + " " + digest(body, kind))
             } == nil)
     }
 
@@ -217,15 +217,15 @@ import Testing
         overwrite(file, picture)
         let data = "data:image/png;base64," + Base64Text.of(picture)
         for url in ["file://" + file, data] {
-            #expect(isBadData(try await engine.failure(url) { $0.integrity = bad }), "\(url.prefix(20))")
-            #expect(try await engine.failure(url) { $0.integrity = good } == nil)
-            #expect(isBadData(try await engine.failure(url) { $0.integrity = bad }), "cached as it is by now")
+            #expect(isBadData(try await engine.failure(url) { $0.lookup.integrity = bad }), "\(url.prefix(20))")
+            #expect(try await engine.failure(url) { $0.lookup.integrity = good } == nil)
+            #expect(isBadData(try await engine.failure(url) { $0.lookup.integrity = bad }), "cached as it is by now")
         }
         let server = try LocalServer(routes: ["/a": .reply(200, [:], large), "/b": .reply(200, [:], picture)])
         defer { server.stop() }
         let result = try await engine.image(server.url("/a")) {
-            $0.alternativeSources = [server.url("/b")]
-            $0.integrity = good
+            $0.network.alternativeSources = [server.url("/b")]
+            $0.lookup.integrity = good
         }
         #expect(result.record.url == server.url("/b"))
     }
@@ -241,15 +241,16 @@ import Testing
             case .notCached = try await engine.failure(
                 server.url("/a"),
                 {
-                    $0.integrity = good; $0.onlyFromCache = true
+                    $0.lookup.integrity = good; $0.lookup.onlyFromCache = true
                 })
         else {
             Issue.record("other bytes were handed out")
             return
         }
-        #expect(try await engine.image(server.url("/a")) { $0.integrity = good }.record.header.width == 7)
+        #expect(try await engine.image(server.url("/a")) { $0.lookup.integrity = good }.record.header.width == 7)
         #expect(
-            try await engine.image(server.url("/a")) { $0.integrity = good }.cacheType == .memory || kind == .sha512)
+            try await engine.image(server.url("/a")) { $0.lookup.integrity = good }.cacheType == .memory
+                || kind == .sha512)
         #expect(server.requests.count == 2)
     }
 }

@@ -128,8 +128,8 @@ import Testing
         #expect(try await first.image(relay.url("/a")).cacheType == .none)
         #expect(try await first.image(relay.url("/a")).cacheType != .none)
         let url = relay.url("/a")
-        #expect(try await engine(first.folder, shows: true).failure(url) { $0.onlyFromCache = true } == nil)
-        let stranger = try await engine(first.folder, shows: false).failure(url) { $0.onlyFromCache = true }
+        #expect(try await engine(first.folder, shows: true).failure(url) { $0.lookup.onlyFromCache = true } == nil)
+        let stranger = try await engine(first.folder, shows: false).failure(url) { $0.lookup.onlyFromCache = true }
         #expect(stranger == .notCached(key: url))
         #expect(server.requests.count == 1)
     }
@@ -148,8 +148,8 @@ import Testing
             $0.netrc = netrc
         }
         let error = try await engine.failure(relay.url("/a")) {
-            $0.authorization = .bearer("secret")
-            $0.headers = ["Cookie": "secret"]
+            $0.network.request.authorization = .bearer("secret")
+            $0.network.request.headers = ["Cookie": "secret"]
         }
         #expect(error == nil)
         #expect(server.requests.first?.headers["authorization"] == "Bearer secret")
@@ -166,7 +166,7 @@ import Testing
         let engine = try engine { $0.netrc = netrc }
         _ = try await engine.image(server.url("/a"))
         _ = try await engine.image("http://localhost:\(server.port)/b")
-        _ = try await engine.image(server.url("/c")) { $0.authorization = .bearer("mine") }
+        _ = try await engine.image(server.url("/c")) { $0.network.request.authorization = .bearer("mine") }
         #expect(server.requests.map { $0.headers["authorization"] } == ["Basic dTpw", nil, "Bearer mine"])
         _ = try await self.engine { _ in }.image(server.url("/d"))
         #expect(server.requests.last?.headers["authorization"] == nil, "only where it is configured")
@@ -256,7 +256,7 @@ import Testing
         let engine = try engine { $0.proxy = .url("http://old:wrong@127.0.0.1:\(proxy.port)") }
         for url in ["http://pictures.invalid/a.png", "http://10.1.2.3/a.png"] {
             let error = try await engine.failure(url) {
-                $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+                $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
             }
             #expect(error == nil)
         }
@@ -284,7 +284,7 @@ import Testing
             $0.network.variable = { variables[$0] }
         }
         let error = try await engine.failure("http://pictures.invalid/a.png") {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
         #expect(error == .downloadCancelledBeforeStarting(url: "http://pictures.invalid/a.png"))
         #expect(delegate.asked == ["basic p 0", "basic q 1"])

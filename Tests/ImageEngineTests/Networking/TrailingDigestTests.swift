@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: [100_000, TrailingDigest.least - 1, 1_700_001], [1, 300_000, 3_000_000])
     func bodyThatIsGoneOnWithHasTheChecksumOfTheWhole(_ first: Int, _ rest: Int) async throws {
         let bytes = hollowPNG(width: 7, count: first + rest)
-        let request = try DownloadRequest(url: "http://127.0.0.1/a", options: ImageOptions())
+        let request = try DownloadRequest(url: "http://127.0.0.1/a", options: NetworkOptions())
         let note = try Self.note(bytes.count)
         let begun = BodySpool(place)
         begun.keep(as: request, note)
@@ -223,7 +223,7 @@ import Testing
     @Test func bodyThatBreaksOffLetsGoOfItsFile() async throws {
         let bytes = hollowPNG(width: 7, count: 1 << 20)
         let spool = BodySpool(place)
-        let request = try DownloadRequest(url: "http://127.0.0.1/a", options: ImageOptions())
+        let request = try DownloadRequest(url: "http://127.0.0.1/a", options: NetworkOptions())
         spool.keep(as: request, try Self.note(bytes.count))
         try Self.append(bytes, to: spool)
         #expect(openFiles(in: folder.path) == 2, "for who writes, and for who reads")
@@ -267,9 +267,9 @@ import Testing
             return Integrity("\(kind)-" + base64(digest.finish().bytes))
         }
         let (good, bad) = (try integrity(bytes), try integrity([1]))
-        #expect(try await engine.failure(server.url("/a")) { $0.integrity = bad }?.name == "badData")
+        #expect(try await engine.failure(server.url("/a")) { $0.lookup.integrity = bad }?.name == "badData")
         #expect(engine.blobs.isEmpty)
-        #expect(try await engine.failure(server.url("/a")) { $0.integrity = good } == nil)
+        #expect(try await engine.failure(server.url("/a")) { $0.lookup.integrity = good } == nil)
     }
 
     /// Long scans, of which only the stretches with markers are read again.

@@ -158,8 +158,8 @@ import Testing
         let server = try LocalServer { _ in Script.head(200, length: 1 << 20).dripping(Array("x".utf8)) }
         defer { server.stop() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.timeout = 3
-            $0.minBytesPerSecond = 1_000_000
+            $0.network.limits.timeout = 3
+            $0.network.limits.minBytesPerSecond = 1_000_000
         }
         #expect(error == .timedOut(url: server.url("/a"), option: "minBytesPerSecond", seconds: 6))
     }

@@ -27,7 +27,9 @@ import Testing
         defer { server.stop() }
         let engine = try TestEngine { $0.downloader.proxy = .none }
         for round in 1...5 {
-            _ = try await engine.image(server.url("/\(round)")) { ($0.method, $0.body) = (.post, [1]) }
+            _ = try await engine.image(server.url("/\(round)")) {
+                ($0.network.request.method, $0.network.request.body) = (.post, [1])
+            }
             try await eventually("it is closed") { server.openCount == 0 }
         }
         for round in 6...8 { _ = try await engine.image(server.url("/\(round)")) }
@@ -43,7 +45,7 @@ import Testing
         defer { server.stop() }
         hl_hold_resolver()
         defer { hl_release_resolver() }
-        let error = try await engine.failure("http://silent.test/a") { $0.timeout = 0.1 }
+        let error = try await engine.failure("http://silent.test/a") { $0.network.limits.timeout = 0.1 }
         #expect(error == .timedOut(url: "http://silent.test/a", option: "timeout", seconds: 0.1))
         #expect(hl_held_resolutions() == 1, "libcurl still asks")
         // More than one, for the first may come before the transfer that failed is let go.

@@ -22,11 +22,11 @@ import Testing
 
     @Test(
         arguments: [
-            { _ in }, { $0.cacheMemoryOnly = true },
+            { _ in }, { $0.storage.cacheMemoryOnly = true },
             {
-                $0.cacheMemoryOnly = true
-                $0.keepsInMemory = false
-            }, { $0.waitForCache = false }, { $0.integrity = Integrity("sha256-" + base64(digest)) },
+                $0.storage.cacheMemoryOnly = true
+                $0.storage.keepsInMemory = false
+            }, { $0.storage.waitForCache = false }, { $0.lookup.integrity = Integrity("sha256-" + base64(digest)) },
         ] as [@Sendable (inout ImageOptions) -> Void])
     func largeImageComesAsDataAllTheSame(_ change: @Sendable (inout ImageOptions) -> Void) async throws {
         let image = try await engine.image(web.url("/a"), bytes: true, change)
@@ -43,7 +43,7 @@ import Testing
 
     @Test func otherDigestIsNoticedInATemporaryFileToo() async throws {
         let error = try await engine.failure(web.url("/a"), bytes: true) {
-            $0.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+            $0.lookup.integrity = Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
         }
         #expect(error?.name == "badData")
     }

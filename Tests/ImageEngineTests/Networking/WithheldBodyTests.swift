@@ -22,8 +22,8 @@ import Testing
     ) async throws -> ImageError? {
         defer { gate.open() }
         return try await engine.failure(server.url("/a")) {
-            $0.timeout = 5
-            if let question { $0.delegates = DownloadDelegates(delegate, questions: [question]) }
+            $0.network.limits.timeout = 5
+            if let question { $0.network.delegates = DownloadDelegates(delegate, questions: [question]) }
         }
     }
 
@@ -78,11 +78,11 @@ import Testing
         delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
         defer { gate.open() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.timeout = 5
+            $0.network.limits.timeout = 5
             if asksDelegate {
-                $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+                $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
             } else {
-                $0.authorization = .basic(user: "u", password: "p")
+                $0.network.request.authorization = .basic(user: "u", password: "p")
             }
         }
         #expect(error == nil)
@@ -96,8 +96,8 @@ import Testing
         defer { server.stop() }
         defer { gate.open() }
         let error = try await engine.failure(server.url("/a")) {
-            $0.timeout = 5
-            $0.authorization = .basic(user: "u", password: "wrong")
+            $0.network.limits.timeout = 5
+            $0.network.request.authorization = .basic(user: "u", password: "wrong")
         }
         #expect(error == .invalidStatusCode(401, url: server.url("/a")))
         #expect(server.requests.count == 2)
@@ -126,8 +126,8 @@ import Testing
         delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
         defer { gate.open() }
         let error = try await engine.failure(url) {
-            $0.timeout = 5
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            $0.network.limits.timeout = 5
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
         #expect((error == nil) == !isSecure)
         #expect(error?.name != "timedOut")
@@ -155,7 +155,7 @@ import Testing
         let engine = try TestEngine { $0.downloader.proxy = .url(proxy.url("")) }
         delegate.onAnswer { _ in .credential(.basic(user: "u", password: "p")) }
         let error = try await engine.failure(url) {
-            $0.delegates = DownloadDelegates(delegate, questions: [.challenge])
+            $0.network.delegates = DownloadDelegates(delegate, questions: [.challenge])
         }
         #expect((error == nil) == !url.hasPrefix("https"), "\(String(describing: error))")
         #expect(proxy.requests.count == 2 && delegate.asked.count == 1)
@@ -173,7 +173,7 @@ import Testing
         defer { proxy.stop() }
         defer { gate.open() }
         let engine = try TestEngine { $0.downloader.proxy = .url("http://u:p%40@127.0.0.1:\(proxy.port)") }
-        let error = try await engine.failure(url) { $0.timeout = 5 }
+        let error = try await engine.failure(url) { $0.network.limits.timeout = 5 }
         if isRight {
             #expect((error == nil) == !url.hasPrefix("https") && error?.description.contains("407") != true)
         } else {
@@ -208,7 +208,7 @@ import Testing
         }
         let task = Task {
             try await engine.failure(server.url("/a")) {
-                $0.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
+                $0.network.delegates = DownloadDelegates(delegate, questions: [.validateStatus])
             }
         }
         try await eventually { gate.waiterCount == 1 }
