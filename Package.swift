@@ -34,13 +34,31 @@ let package = Package(
             linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg")]),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
-        .target(name: "Platform", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "Platform", dependencies: ["CCrypto", "CLinux"], swiftSettings: settings),
         .target(name: "ImageRecipes", swiftSettings: settings),
         .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),
+        .target(name: "HTTPSemantics", dependencies: ["Platform"], swiftSettings: settings),
+        .target(name: "ImageErrors", dependencies: ["Platform"], swiftSettings: settings),
+        .target(name: "ImageFormats", dependencies: ["ImageRecipes", "Platform"], swiftSettings: settings),
+        .target(
+            name: "Downloading",
+            dependencies: [
+                "CCurl", "CLinux", "HTTPSemantics", "ImageErrors", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Caching",
+            dependencies: [
+                "CLinux", "CSQLite", "HTTPSemantics", "ImageErrors", "ImageFormats", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "ImageEngine",
             dependencies: [
-                "CSQLite", "CCrypto", "CCurl", "ImageRecipes", "Platform",
+                "Caching", "CLinux", "Downloading", "HTTPSemantics", "ImageErrors", "ImageFormats", "ImageRecipes",
+                "Platform",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -79,7 +97,9 @@ let package = Package(
         .testTarget(
             name: "ImageEngineTests",
             dependencies: [
-                "ImageEngine", "ImageRecipes", "CSQLite", "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
+                "ImageEngine", "Caching", "Downloading", "HTTPSemantics", "ImageErrors", "ImageFormats", "ImageRecipes",
+                "CSQLite",
+                "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
             ],
             swiftSettings: testSettings),
         .testTarget(

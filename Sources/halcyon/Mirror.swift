@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// A folder that a run of the server is recorded in, or played from (D-31).
 ///

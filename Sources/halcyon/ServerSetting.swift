@@ -99,7 +99,7 @@ enum ServerSetting: String, CaseIterable {
         case .proxy where text != "none" && !Self.isProxy(text):
             return "must be none or a URL such as http://proxy.example:3128, not \"\(text)\""
         case .allowedHosts, .trustedHosts:
-            guard let bad = Self.list(text).first(where: { !NetworkPolicy.isHostPattern($0) }) else { return nil }
+            guard let bad = Self.list(text).first(where: { !HostPattern.isValid($0) }) else { return nil }
             return "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
         case .allowedSchemes:
             let schemes = Self.list(text)

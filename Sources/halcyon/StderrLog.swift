@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ImageEngine
 internal import Logging
+internal import Platform
 internal import Synchronization
 
 /// Log lines to stderr or a file. Nobody may be reading stderr: a line that does not fit is dropped, never waited for.

@@ -1,4 +1,5 @@
 import ImageEngine
+import Platform
 import Testing
 
 /// `uri` beside every `path` (RFC 8089).

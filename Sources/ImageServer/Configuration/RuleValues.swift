@@ -161,7 +161,7 @@ private struct HostPatterns: WireValue {
     static func decode(_ view: JSONView) throws(Mismatch) -> HostPatterns {
         let hosts = try TextList.decode(view).texts
         guard !hosts.isEmpty else { throw .expected("a list of hosts", view) }
-        for (index, host) in hosts.enumerated() where !NetworkPolicy.isHostPattern(host) {
+        for (index, host) in hosts.enumerated() where !HostPattern.isValid(host) {
             throw Mismatch(
                 path: "\(index)", message: "must be a host such as example.com or *.example.com, not a URL",
                 expected: "a host such as example.com or *.example.com", received: "other text")

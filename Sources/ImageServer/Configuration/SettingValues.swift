@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// A value on the wire that can be shown as it was given.
 protocol SettingValue: WireValue {

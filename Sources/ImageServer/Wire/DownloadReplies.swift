@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// An image that was loaded and is kept nowhere.
 struct DownloadReply: WireObject {

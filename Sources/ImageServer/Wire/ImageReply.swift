@@ -1,6 +1,7 @@
 internal import ImageEngine
 internal import ImageRecipes
 internal import JSONRPC
+internal import Platform
 
 /// An image as a method answers with it.
 struct ImageReply: WireObject {

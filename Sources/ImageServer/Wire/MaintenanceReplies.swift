@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 private let dateOrNullSchema: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
 private let countOrNullSchema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0]

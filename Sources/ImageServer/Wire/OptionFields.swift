@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// One option of a request: its name, its words, its schema and what it sets.
 struct OptionField: Sendable {

@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 extension StorageExpiration: WireValue {
     static var schema: JSONLiteral { .schema("Expiration") }

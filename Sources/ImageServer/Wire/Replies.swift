@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// What `remove` took away.
 struct RemoveReply: WireObject {

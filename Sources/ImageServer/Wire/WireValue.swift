@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// A Swift value that a parameter or option can have on the wire.
 protocol WireValue: Sendable {

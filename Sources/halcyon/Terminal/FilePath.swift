@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import Platform
 
 /// Names of files, from what the user wrote and what servers say.
 enum FilePath {

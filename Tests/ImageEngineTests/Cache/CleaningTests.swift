@@ -2,7 +2,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// When a cache is cleaned, what goes, and who hears of it (A-086, A-092, B-057).
 @Suite struct CleaningTests {

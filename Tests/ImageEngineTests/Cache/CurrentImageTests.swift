@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What is in memory is served only as long as it is what the cache has, although its file may stay for a lease
 /// (A-086, C-05, D-15; reliability A14).
@@ -28,7 +34,8 @@ import Testing
     }
 
     private func width(in engine: TestEngine, key: String = "k") throws -> Int? {
-        try engine.cache.hit(for: CacheKey(key), options: ImageOptions(), burst: 0, mayWait: true)?.record.header.width
+        try engine.cache.hit(for: CacheKey(key), options: StorageOptions(), burst: 0, mayWait: true)?.record.header
+            .width
     }
 
     private func type(in engine: TestEngine, key: String = "k") throws -> CacheType? {

@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Files changed, removed or replaced behind the storage's back: a miss, never wrong bytes, and healed by the next
 /// store (reliability A10, B3, B4; E2-54, E2-55, E2-56, E2-60).

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Thousands of interleavings of store, retrieve, use, remove, clear, expire, evict, clean, verify and reopen, by two
 /// storages on one folder, against a simple model (E2-59, D-04, D-15, D-24).

@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The limit is one at every moment, whoever stores (D-24, C-05, A-063).
 @Suite struct DiskLimitTests {

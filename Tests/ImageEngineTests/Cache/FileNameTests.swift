@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// How files are named, and how the folders of other caches are read (E2-50, A-066… ).
 @Suite struct FileNameTests {

@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Both tiers together.
 @Suite struct ImageCacheTests {
@@ -20,13 +26,13 @@ import Testing
     ) throws -> ImageRecord {
         let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
         return try (cache ?? self.cache).store(
-            .bytes(bytes), for: key, header: header, origin: ImageOrigin(), options: ImageOptions(change),
+            .bytes(bytes), for: key, header: header, origin: ImageOrigin(), options: ImageOptions(change).storage,
             keepsBytes: keepsBytes
         ).entry.record
     }
 
     private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {
-        try cache.hit(for: key, options: ImageOptions(change), burst: burst, mayWait: true)
+        try cache.hit(for: key, options: ImageOptions(change).storage, burst: burst, mayWait: true)
     }
 
     /// E2-47.
@@ -67,7 +73,7 @@ import Testing
         try store(hollowPNG(width: 8, count: 301), in: other.cache)
         let hit = try #require(try hit())
         #expect(hit.record.header.width == 8)
-        #expect(try cache.bytes(of: hit.record, options: ImageOptions()) == hollowPNG(width: 8, count: 301))
+        #expect(try cache.bytes(of: hit.record, options: StorageOptions()) == hollowPNG(width: 8, count: 301))
     }
 
     @Test func imageThatAnotherProcessRemovedIsNotServed() throws {
@@ -158,7 +164,7 @@ import Testing
         let third = try await engine.image(url, key: "a")
         #expect(third.cacheType == .memory)
         let path = try #require(third.record.path)
-        #expect(try StorageFolder.read(path, followsLinks: false) == picture)
+        #expect(try Files.read(path, followsLinks: false) == picture)
         #expect(
             try engine.manager.cachedImage(resource, in: cache, options: ImageOptions(), needsBytes: false, burst: 0)
                 != nil)
@@ -193,9 +199,9 @@ import Testing
         let small = try TestEngine { $0.defaults.memory.costLimit = 2000 }
         let large = hollowPNG(width: 9, count: 5000)
         try store(large, in: small.cache, keepsBytes: true)
-        let hit = try #require(try small.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true))
+        let hit = try #require(try small.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true))
         #expect(hit.cacheType == .memory && hit.bytes == nil)
-        #expect(try small.cache.bytes(of: hit.record, options: ImageOptions()) == large)
+        #expect(try small.cache.bytes(of: hit.record, options: StorageOptions()) == large)
     }
 
     /// an answer on its way holds what memory had to let go.
@@ -203,7 +209,8 @@ import Testing
         let small = try TestEngine { ($0.defaults.memory.costLimit, $0.defaults.memory.preferredCost) = (4000, 1000) }
         func find(_ key: CacheKey) throws -> ImageCache.Hit? {
             try small.cache.hit(
-                for: key, options: ImageOptions { $0.storage.fromMemoryCacheOrRefresh = true }, burst: 0, mayWait: true)
+                for: key, options: ImageOptions { $0.storage.fromMemoryCacheOrRefresh = true }.storage, burst: 0,
+                mayWait: true)
         }
         try store(picture, in: small.cache, keepsBytes: true)
         var answer = try find(key)

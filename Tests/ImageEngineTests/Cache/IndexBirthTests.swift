@@ -1,10 +1,15 @@
 import Glibc
-import Platform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 private final class Flag: Sendable {
     let isStored = Atomic(false)

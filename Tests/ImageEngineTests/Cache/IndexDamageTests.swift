@@ -4,7 +4,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An index that is gone, cut off, garbage or of another version: nothing fails for ever (reliability A11, B5).
 @Suite struct IndexDamageTests {

@@ -1,5 +1,11 @@
 import CSQLite
 import Testing
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Another program at the index of a cache.
 enum IndexFile {

@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Images that were looked for in vain need not be looked for again until somebody has stored something.
 @Suite struct KnownMissesTests {

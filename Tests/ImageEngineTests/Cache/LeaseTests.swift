@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A path that was handed out stays valid for its lease, whatever cleaning, limits or another process do; only who
 /// removes or clears wins over it, and is told so (D-15, E2-93).

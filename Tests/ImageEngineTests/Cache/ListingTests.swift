@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a cache holds can be looked through without loading an image or prolonging its life (A-102, C-21, D-22).
 @Suite struct ListingTests {

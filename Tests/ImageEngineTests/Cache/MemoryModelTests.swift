@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The memory tier against a plain model: whatever calls come in whatever order, both hold the same
 /// (E2-42 to E2-45, A-164, A-240 to A-250).

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 @Suite struct SQLiteStatementTests {
     /// Short ones share a piece of memory that the next run uses again; long ones do not fit into it.

@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The same bytes under several keys take the disk space once, and nobody can tell by reading (D-04).
 @Suite struct SharedBytesTests {

@@ -1,11 +1,16 @@
 import CSQLite
 import func Glibc.rename
-import Platform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Stores that come at the same time share a transaction; each is done as a whole or not at all.
 @Suite struct SharedTransactionTests {

@@ -1,9 +1,14 @@
 import Glibc
-import Platform
 import Synchronization
 import TestSupport
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A disk tier in a folder of its own, with clocks that the test moves.
 ///
@@ -99,14 +104,14 @@ final class TestDisk: Sendable {
     }
 
     func path(_ key: String) throws -> String {
-        guard let path = try record(key)?.path else { throw StorageFailure(ENOENT, "find", key) }
+        guard let path = try record(key)?.path else { throw SystemError(ENOENT, "find", key) }
         return path
     }
 
     /// Hands the path of an image out for so many seconds.
     @discardableResult
     func lend(_ key: String, for seconds: Double) throws -> String {
-        guard let record = try record(key), let path = record.path else { throw StorageFailure(ENOENT, "find", key) }
+        guard let record = try record(key), let path = record.path else { throw SystemError(ENOENT, "find", key) }
         disk.lend(record, for: seconds)
         return path
     }
@@ -146,7 +151,7 @@ final class CleaningLog: Sendable {
 }
 
 /// The content of a file; nil if there is none.
-func content(_ path: String) -> [UInt8]? { try? StorageFolder.read(path, followsLinks: true) }
+func content(_ path: String) -> [UInt8]? { try? Files.read(path, followsLinks: true) }
 
 /// Writes a whole file over what is there, in place.
 func overwrite(_ path: String, _ bytes: [UInt8], at offset: Int = 0, truncates: Bool = true) {

@@ -3,7 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The full check finds every kind of damage, mends it once, and touches nothing unless asked to (C-22, D-03, A-103).
 @Suite struct VerifyTests {

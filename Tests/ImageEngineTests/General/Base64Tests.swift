@@ -2,7 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 @Suite struct Base64Tests {
     private func encoded(_ bytes: [UInt8]) -> String {

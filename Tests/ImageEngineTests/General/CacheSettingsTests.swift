@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Caches have settings of their own, which can be changed while they run.
 @Suite struct CacheSettingsTests {
@@ -66,7 +72,7 @@ import Testing
             $0.caches = ["named": ImageCache.Configuration(folder: "/named")]
         }
         _ = restarted.manager.cache("opened")
-        try StorageFolder.makeFolder(engine.folder.path + "/cache/no-cache")
+        try Files.makeFolder(engine.folder.path + "/cache/no-cache")
         #expect(manager.knownCaches.map(\.name) == ["configured", "default"])
         let known = restarted.manager.knownCaches
         #expect(known.map(\.name) == ["default", "named", "opened"])
@@ -82,7 +88,7 @@ import Testing
         try await store { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         let hit = try engine.cache.hit(
-            for: key, options: ImageOptions { $0.storage.diskCacheAccessExtendingExpiration = asked }, burst: 0,
+            for: key, options: ImageOptions { $0.storage.diskCacheAccessExtendingExpiration = asked }.storage, burst: 0,
             mayWait: true)
         #expect(hit != nil)
         engine.cache.disk.flushTouches()
@@ -96,9 +102,10 @@ import Testing
         try manager.configure("default") { $0.memory.extending = .none }
         try await store { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
-        #expect(try engine.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true)?.cacheType == .memory)
+        #expect(
+            try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)?.cacheType == .memory)
         engine.clock.advance(seconds: 60)
-        #expect(try engine.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true)?.cacheType == .disk)
+        #expect(try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)?.cacheType == .disk)
     }
 
     ///
@@ -106,10 +113,11 @@ import Testing
         let unwanted = ImageOptions { $0.storage.keepsInMemory = false }
         try await store { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0)
-        #expect(try engine.cache.hit(for: key, options: unwanted, burst: 0, mayWait: true)?.cacheType == .disk)
+        #expect(try engine.cache.hit(for: key, options: unwanted.storage, burst: 0, mayWait: true)?.cacheType == .disk)
         #expect(engine.cache.memory.totals.count == 0)
-        _ = try engine.cache.hit(for: key, options: ImageOptions(), burst: 0, mayWait: true)
-        #expect(try engine.cache.hit(for: key, options: unwanted, burst: 0, mayWait: true)?.cacheType == .memory)
+        _ = try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)
+        #expect(
+            try engine.cache.hit(for: key, options: unwanted.storage, burst: 0, mayWait: true)?.cacheType == .memory)
         #expect(engine.cache.memory.totals.count == 1, "what is there is left alone")
         try await store(hollowPNG(width: 8)) { $0.storage.keepsInMemory = false }
         #expect(engine.cache.memory.totals.count == 0, "but the old image does not outlive the new one")

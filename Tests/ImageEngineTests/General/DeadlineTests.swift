@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 @Suite struct DeadlineTests {
     @Test func whatIsLeftCountsFromTheArrival() {

@@ -3,7 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A request that waits for its download holds no task; whatever comes of it is as if it had one.
 @Suite struct DirectTests {

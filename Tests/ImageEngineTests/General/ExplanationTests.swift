@@ -2,7 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a request would be answered with, told before it is made (C-03).
 @Suite struct ExplanationTests {

@@ -5,7 +5,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Chains that begin alike: what a cache has of the beginning is worked on instead of the original (E2-6, B-002, D-19).
 @Suite struct IntermediateTests {

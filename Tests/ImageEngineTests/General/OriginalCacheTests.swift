@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An image is taken from another cache before it is loaded (E2-65, A-134).
 @Suite struct OriginalCacheTests {

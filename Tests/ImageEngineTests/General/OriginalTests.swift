@@ -3,7 +3,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What images are made from: it may go on its way to the worker, and it may be the answer itself.
 @Suite struct OriginalTests {

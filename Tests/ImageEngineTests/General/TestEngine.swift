@@ -2,7 +2,13 @@ import Foundation
 import Glibc
 import TestSupport
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A whole engine over a folder of its own and a clock that the test moves.
 final class TestEngine: Sendable {
@@ -28,7 +34,7 @@ final class TestEngine: Sendable {
         self.clock = clock
         manager = ImageManager(configuration)
         guard let cache = manager.cache(ImageManager.defaultCacheName) else {
-            throw StorageFailure(0, "open", "the cache")
+            throw SystemError(0, "open", "the cache")
         }
         self.cache = cache
     }

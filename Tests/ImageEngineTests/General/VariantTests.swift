@@ -5,7 +5,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Images that are made of others: looked for, made once, kept, and made anew when their original is another one.
 @Suite struct VariantTests {

@@ -3,7 +3,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Images that are only answered and kept once all of them has been decoded.
 @Suite struct VerifyDecodeTests {

@@ -1,4 +1,10 @@
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 extension ImageManager {
     /// Stores bytes and waits for it.

@@ -2,7 +2,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What was made of an image that is not kept itself is checked by what it knows of that (C-02, D-05, A-131).
 @Suite struct CheckedVariantTests: RevalidationSuite {

@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// No user is shown another one's image, in whatever mode and from wherever (C-10, A-003, D-22).
 @Suite struct CredentialTests {
@@ -190,7 +196,7 @@ import Testing
         }
         engine.manager.flush()
         for file in engine.folder.files {
-            let bytes = try StorageFolder.read(engine.folder.path + "/" + file, followsLinks: false)
+            let bytes = try Files.read(engine.folder.path + "/" + file, followsLinks: false)
             #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(file)")
         }
     }

@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The three forms of dates in HTTP, and what is none (RFC 9110, 5.6.7; reliability C11).
 @Suite struct HTTPDateTests {

@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Freshness by RFC 9111 in tables (D-05, E2-94; reliability C7, C11).
 @Suite struct HTTPFreshnessTests {

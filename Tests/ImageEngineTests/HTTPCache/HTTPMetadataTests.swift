@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What is kept of an answer: its age, whom it suits, and what a 304 changes (D-05, C-10, E2-94).
 @Suite struct HTTPMetadataTests {

@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Failures that would come again are remembered for a while (B-023, D-11, C-09, B-067).
 @Suite struct NegativeCacheTests {

@@ -2,7 +2,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What must not be kept, or is only a part, is not answered to anybody else (RFC 9111, 3.4 and 5.2).
 @Suite struct NotToBeKeptTests: RevalidationSuite {

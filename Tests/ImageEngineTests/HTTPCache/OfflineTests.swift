@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Offline nothing is loaded, and whatever is stored is answered (D-06, C-02).
 @Suite struct OfflineTests {

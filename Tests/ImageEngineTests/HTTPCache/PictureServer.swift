@@ -1,7 +1,13 @@
 import Synchronization
 import TestSupport
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A web server with one picture whose version, validators and headers the test sets.
 final class PictureServer: Sendable {

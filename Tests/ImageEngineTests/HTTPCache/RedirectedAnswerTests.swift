@@ -2,7 +2,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An answer to which a redirect led is good as long as that is, and only its own server says that it has not changed
 /// (D-05; RFC 9111, 3, 4 and 4.3).

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A failure that would come again is not asked for again for a while (D-11, C-09).
 @Suite struct RememberedFailureTests {

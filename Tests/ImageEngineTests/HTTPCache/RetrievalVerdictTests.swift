@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a request does with what is stored, for every mode and state (D-05, D-06, C-01, C-02).
 @Suite struct RetrievalVerdictTests {

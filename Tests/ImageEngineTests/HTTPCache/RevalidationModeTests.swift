@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Whether and when the server is asked is said by the request, else by the cache (C-01, D-05).
 @Suite struct RevalidationModeTests: RevalidationSuite {

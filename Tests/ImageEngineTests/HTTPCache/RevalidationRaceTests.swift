@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What changes while a server is asked, and who else asks (A-126, E2-94; reliability C7).
 @Suite struct RevalidationRaceTests: RevalidationSuite {

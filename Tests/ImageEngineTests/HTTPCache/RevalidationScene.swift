@@ -1,6 +1,12 @@
 import TestSupport
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An engine, and the server whose picture it keeps and checks.
 struct RevalidationScene {

@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A stored image is checked with its server as HTTP wants it, when the request wants HTTP (B-022, C-01, D-05, A-126, E2-94).
 @Suite struct RevalidationTests: RevalidationSuite {

@@ -2,7 +2,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An old image is answered at once and refreshed behind, or stands in while its server is in trouble (C-02, D-05).
 @Suite struct StaleImageTests: RevalidationSuite {

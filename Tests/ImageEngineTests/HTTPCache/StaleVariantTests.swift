@@ -2,7 +2,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What is made of an image says of it what the image itself would say (C-02, D-05, D-06).
 @Suite struct StaleVariantTests: RevalidationSuite {

@@ -2,7 +2,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// An image is a hit for requests like the one that it answered, with its header fields, credentials and source (C-10, D-05).
 @Suite struct VaryTests: RevalidationSuite {

@@ -3,7 +3,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What is announced of the codec worker is what it does.
 @Suite struct CodecFormatsTests {

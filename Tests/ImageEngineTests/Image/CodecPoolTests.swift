@@ -4,7 +4,13 @@ import ImageRecipes
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Codec workers as processes: started late, replaced when they die, stopped when idle (D-12).
 @Suite(.serialized) struct CodecPoolTests {
@@ -172,7 +178,7 @@ import Testing
         let process = try #require(standIn.requests.first?.process)
         let environment = try #require(try? String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8))
         #expect(!environment.contains("HALCYON"))
-        let descriptors = StorageFolder.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
+        let descriptors = Files.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
         #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4"]), "\(descriptors)")
     }
 }

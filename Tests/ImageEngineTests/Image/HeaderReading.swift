@@ -1,6 +1,12 @@
 import Glibc
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What reading a header came to.
 typealias HeaderOutcome = Result<ImageHeader, ImageHeader.Failure>
@@ -23,7 +29,7 @@ final class ScratchFile {
     init() throws {
         var path = Array("/tmp/halcyon-test-XXXXXX".utf8CString)
         descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw StorageFailure(errno, "make", "a scratch file") }
+        guard descriptor >= 0 else { throw SystemError(errno, "make", "a scratch file") }
         unlink(path)
     }
 

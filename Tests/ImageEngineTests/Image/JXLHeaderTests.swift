@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The head of a JPEG XL, made up bit by bit, and the boxes that it may lie in (A-043, B-113, D-14, D-26).
 @Suite struct JXLHeaderTests {

@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What kind of network an address is of (C6, after the tables of imgproxy's privatenet tests).
 @Suite struct AddressClassTests {
@@ -85,7 +91,7 @@ import Testing
             ("[::1]", "::1", true), ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "*.0.0.1", true),
         ])
     func hostMatchesAPattern(_ host: String, _ pattern: String, _ isMatch: Bool) {
-        #expect(NetworkPolicy.matches(host, pattern) == isMatch)
+        #expect(HostPattern.matches(host, pattern) == isMatch)
     }
 
     @Test func memoryOfNamesIsBounded() {

@@ -1,8 +1,13 @@
-import Platform
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Cancelling in every phase: while the disk is read, while another source is tried, while somebody is asked, between
 /// two attempts (E2-15, E2-17, E2-18, E2-20).

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a download is like when nobody says anything (A-009, A-012, A-013, A-210, A-211, B-031, B-034).
 @Suite struct DefaultsTests {

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A delegate that judges heads and answers challenges (A-024, A-037, B-026, E2-29, E2-31).
 @Suite struct DelegateTests {

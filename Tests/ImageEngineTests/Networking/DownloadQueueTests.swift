@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Which download starts next (A-214, B-003, B-004, B-013, B-014, C-17, E2-16, E2-21, E2-22, E2-23, E2-25, E2-27).
 @Suite struct DownloadQueueTests {

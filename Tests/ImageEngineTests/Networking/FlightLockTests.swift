@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The bytes of the file of flights (D-23).
 @Suite struct FlightLockTests {
@@ -67,7 +73,7 @@ import Testing
         #expect(lstat(folder + "/flights", &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
         #expect(status.st_size == 16)
-        #expect(try StorageFolder.read(folder + "/flights", followsLinks: false) != zeros(16))
+        #expect(try Files.read(folder + "/flights", followsLinks: false) != zeros(16))
         #expect(scratch.files.allSatisfy { !$0.contains("partial/") })
         flight = nil
         #expect(flight == nil)

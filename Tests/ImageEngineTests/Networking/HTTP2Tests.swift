@@ -3,7 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// HTTP/2 where a server offers it, and what hostile servers do with it (B-030, reliability C1, C12).
 @Suite struct HTTP2Tests {

@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Header fields that are not believed (C1, C11; RFC 9110, 8.6 and 8.8; RFC 9112, 6.3).
 @Suite struct HeaderRulesTests {

@@ -1,7 +1,13 @@
 import Glibc
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Which connection libcurl means when it is about to use one.
 @Suite struct OpenSocketsTests {

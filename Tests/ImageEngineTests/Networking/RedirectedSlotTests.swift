@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Slots are counted where requests go, not where they went first.
 @Suite struct RedirectedSlotTests {

@@ -2,7 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What the configuration adds to requests, where it sends them, and what it forbids (A-015, A-037, B-024, C-15, D-13).
 @Suite struct RequestRuleTests {

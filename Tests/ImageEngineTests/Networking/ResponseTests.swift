@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a server may answer, and what becomes of it.
 @Suite struct ResponseTests {
@@ -321,7 +327,7 @@ import Testing
         let result = try await engine.image(server.url("/a"), bytes: needsBytes)
         #expect(result.bytes == (needsBytes ? large : nil))
         let path = try #require(result.record.path)
-        #expect(try StorageFolder.read(path, followsLinks: false) == large)
+        #expect(try Files.read(path, followsLinks: false) == large)
         #expect(result.record.etag == "\"1\"" && result.record.lastModified == "then")
         #expect(engine.blobs.count == 1)
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }

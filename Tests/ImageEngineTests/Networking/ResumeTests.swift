@@ -3,7 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Bodies that broke off and are gone on with, also after a restart (C-16, B-032, D-10, E2-41).
 @Suite struct ResumeTests {
@@ -280,13 +286,13 @@ import Testing
         let spool = BodySpool(place)
         spool.keep(as: request, try note())
         try zeros(600_000).withUnsafeBytes { try spool.append($0, expected: nil) }
-        #expect(ResumeFolder(storage).take(request.resumeIdentity) == nil, "it is being written")
+        #expect(ResumeFolder(storage).part(of: request.resumeIdentity) == nil, "it is being written")
         spool.breakOff(keeps: true)
-        let part = try #require(ResumeFolder(storage).take(request.resumeIdentity))
-        #expect(part.count == 600_000)
+        let part = try #require(ResumeFolder(storage).part(of: request.resumeIdentity))
+        #expect(part.file.count == 600_000)
         // One that was taken and not gone on with.
-        part.letGo()
-        #expect(ResumeFolder(storage).take(request.resumeIdentity)?.count == 600_000)
+        part.file.letGo()
+        #expect(ResumeFolder(storage).part(of: request.resumeIdentity)?.file.count == 600_000)
         withExtendedLifetime((spool, part)) {}
     }
 
@@ -351,7 +357,7 @@ import Testing
     }
 
     private func write(_ count: Int, to part: ResumePart) throws {
-        try zeros(count).withUnsafeBytes { try StorageFolder.writeAll($0, to: part.descriptor, part.path) }
+        try zeros(count).withUnsafeBytes { try Files.writeAll($0, to: part.file.descriptor, part.file.path) }
     }
 
     @Test func onlyOneWorksOnABodyAndWhatADeadOneLeftIsTaken() throws {
@@ -359,13 +365,13 @@ import Testing
         let identity = Digest(of: "a")
         var part = ResumeFolder(storage).begin(identity, try note())
         try write(100_000, to: try #require(part))
-        #expect(ResumeFolder(storage).take(identity) == nil, "somebody works on it")
+        #expect(ResumeFolder(storage).part(of: identity) == nil, "somebody works on it")
         #expect(ResumeFolder(storage).begin(identity, try note()) == nil)
         part = nil
-        let taken = try #require(ResumeFolder(storage).take(identity))
-        #expect(try taken.count == 100_000 && taken.note == note())
-        taken.drop()
-        #expect(ResumeFolder(storage).take(identity) == nil)
+        let taken = try #require(ResumeFolder(storage).part(of: identity))
+        #expect(try taken.file.count == 100_000 && taken.note == note())
+        taken.file.drop()
+        #expect(ResumeFolder(storage).part(of: identity) == nil)
         #expect(parts.isEmpty)
     }
 
@@ -382,12 +388,12 @@ import Testing
             "", "1\n", good.replacingOccurrences(of: "\n\"v1\"", with: "\n"), "3" + good.dropFirst(), good + "\n",
         ] {
             try bad.write(toFile: place + ".note", atomically: true, encoding: .utf8)
-            #expect(ResumeFolder(storage).take(identity) == nil, "\(bad)")
+            #expect(ResumeFolder(storage).part(of: identity) == nil, "\(bad)")
         }
         try good.write(toFile: place + ".note", atomically: true, encoding: .utf8)
-        #expect(ResumeFolder(storage).take(identity) != nil)
+        #expect(ResumeFolder(storage).part(of: identity) != nil)
         try Data(zeros(100_000)).write(to: URL(fileURLWithPath: place), options: .atomic)
-        #expect(ResumeFolder(storage).take(identity) == nil, "another file has come to its place")
+        #expect(ResumeFolder(storage).part(of: identity) == nil, "another file has come to its place")
     }
 
     @Test func atMostThirtyTwoAreKeptAndNoneForMoreThanADay() throws {
@@ -429,7 +435,7 @@ import Testing
             return part
         }
         for (hours, name) in ["d", "c", "b", "a"].enumerated() {
-            let path = try begin(name, 100_000).path
+            let path = try begin(name, 100_000).file.path
             let date = Date(timeIntervalSinceNow: -3600 * Double(hours + 1))
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
         }
@@ -438,16 +444,16 @@ import Testing
         do {
             let part = try begin("e", 200_000)
             try await awaitBodies(["b", "c", "d", "e"], storage)
-            ResumeFolder(storage).keep(part)
+            part.file.keep()
         }
         try await awaitBodies(["d", "e"], storage)
         do {
             let part = try begin("f", 300_001)
-            ResumeFolder(storage).keep(part)
+            part.file.keep()
             #expect(!bodies.contains(Digest(of: "f").hex))
         }
         try await awaitBodies(["d", "e"], storage)
-        do { ResumeFolder(storage).keep(try begin("g", 300_000)) }
+        do { try begin("g", 300_000).file.keep() }
         try await awaitBodies(["g"], storage)
     }
 

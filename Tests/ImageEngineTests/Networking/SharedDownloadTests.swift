@@ -2,7 +2,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Two engines on one folder, as two processes are (D-23, C-06).
 @Suite struct SharedDownloadTests {
@@ -48,7 +54,7 @@ import Testing
         #expect(try await first.value.bytes == picture)
         let result = try await second.value
         #expect(result.cacheType == .disk)
-        #expect(try StorageFolder.read(result.record.path ?? "", followsLinks: false) == picture)
+        #expect(try Files.read(result.record.path ?? "", followsLinks: false) == picture)
         #expect(asFile || result.bytes == picture)
         #expect(server.requests.count == 1)
         #expect(one.manager.statistics.sharedDownloads == 0 && one.manager.statistics.downloads == 1)

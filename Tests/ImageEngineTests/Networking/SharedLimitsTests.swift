@@ -1,7 +1,13 @@
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Callers that want the same within other bounds share a download, and each is held to its own (A-216, C-10, E2-8).
 @Suite struct SharedLimitsTests {

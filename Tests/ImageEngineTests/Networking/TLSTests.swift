@@ -2,7 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Certificates, proxies and netrc: what is the same for all downloads (C12).
 @Suite struct TLSTests {

@@ -1,6 +1,12 @@
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// What a tape keeps is read back as it was (D-31).
 struct TapeExchangeTests {

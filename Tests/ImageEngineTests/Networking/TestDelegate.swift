@@ -1,6 +1,12 @@
 import Synchronization
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// A delegate that answers as a test says, and notes what it was asked.
 final class TestDelegate: DownloadDelegate {

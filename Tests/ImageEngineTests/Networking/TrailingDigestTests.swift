@@ -3,7 +3,13 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Large bodies are hashed while they come; what is stored still has the checksum of its file (C-22, D-04, D-32).
 @Suite struct TrailingDigestTests {
@@ -14,7 +20,7 @@ import Testing
 
     private var place: SpoolPlace {
         let folder = folder
-        return SpoolPlace(makePath: { try folder.partialPath() }, resume: ResumeFolder(folder))
+        return SpoolPlace(makePath: { try folder.partialPath() }, resume: ResumeFolder(folder), observer: ScanMap())
     }
 
     private static func digest(_ bytes: [UInt8]) -> Digest { bytes.withUnsafeBytes { Digest(of: $0) } }
@@ -34,7 +40,7 @@ import Testing
     }
 
     private static func path(of body: DownloadedBody) throws -> String {
-        guard case .file(let path, _) = body.storage else { throw StorageFailure(ENOENT, "find", "the file") }
+        guard case .file(let path, _) = body.storage else { throw SystemError(ENOENT, "find", "the file") }
         return path
     }
 
@@ -65,7 +71,7 @@ import Testing
             try Self.append(Array(bytes[start..<(start + 10)]), to: spool, pieces: 10)
             let partial = folder.path + "/partial"
             sizes.formUnion(
-                StorageFolder.names(in: partial).compactMap { FileStamp(path: partial + "/" + $0) }.map(\.size))
+                Files.names(in: partial).compactMap { FileStamp(path: partial + "/" + $0) }.map(\.size))
         }
         #expect((2...10).contains(sizes.count), "so often it was written")
         #expect(try spool.finish().bytes() == bytes)
@@ -158,12 +164,12 @@ import Testing
         let taken = Mutex<ResumePart?>(nil)
         try await eventually("nobody else holds it") {
             taken.withLock { taken in
-                taken = place.resume?.take(request.resumeIdentity)
+                taken = place.resume?.part(of: request.resumeIdentity)
                 return taken != nil
             }
         }
         let part = try #require(taken.withLock { $0 })
-        #expect(part.count == first)
+        #expect(part.file.count == first)
         let spool = BodySpool(place)
         spool.goOn(with: part)
         try Self.append(bytes[first...], to: spool)
@@ -193,7 +199,7 @@ import Testing
         let digest = try #require(TrailingDigest(of: file))
         truncate(file, 700_000)
         digest.wrote(1 << 20)
-        _ = digest.scanMap
+        _ = digest.observer
         truncate(file, 1 << 20)
         digest.seal()
         #expect(digest.digest(of: FileStamp(path: file)) == nil)
@@ -289,7 +295,7 @@ import Testing
 
 /// How many descriptors of this process are those of bodies that are being gathered in a cache folder.
 private func openFiles(in folder: String) -> Int {
-    StorageFolder.names(in: "/proc/self/fd").count { name in
+    Files.names(in: "/proc/self/fd").count { name in
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         return readlink("/proc/self/fd/\(name)", &target, target.count - 1) > 0
             && String(decoding: target.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -2,7 +2,13 @@ import CTestSupport
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The one thread that moves all transfers: nothing that one of them meets may keep it from the others.
 @Suite struct TransportTests {

@@ -2,7 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Large bodies without a cache folder that takes them (protocol 10, reliability A6, A8; C-24). One after the
 /// other, for they share the room that such bodies may take together.
@@ -59,11 +65,11 @@ import Testing
         return try spool.finish().bytes()
     }
 
-    private static let broken: @Sendable () throws -> UnnamedFile = { throw StorageFailure(EACCES, "create", "it") }
+    private static let broken: @Sendable () throws -> UnnamedFile = { throw SystemError(EACCES, "create", "it") }
 
     @Test func bodyGoesOnInMemoryWhenNoFolderTakesIt() throws {
         let place = SpoolPlace(
-            makePath: { throw StorageFailure(EROFS, "create", "it") }, spares: [Self.broken, { try UnnamedFile() }])
+            makePath: { throw SystemError(EROFS, "create", "it") }, spares: [Self.broken, { try UnnamedFile() }])
         #expect(try body(place) == large)
     }
 
@@ -73,14 +79,14 @@ import Testing
         try #require(symlink("/dev/full", full) == 0)
         let file: @Sendable () throws -> UnnamedFile = { try UnnamedFile(adopting: open(full, O_RDWR)) }
         let place = SpoolPlace(
-            makePath: { throw StorageFailure(ENOSPC, "create", "it") }, spares: [file, { try UnnamedFile() }])
+            makePath: { throw SystemError(ENOSPC, "create", "it") }, spares: [file, { try UnnamedFile() }])
         #expect(try body(place) == large)
         #expect(try body(place, pieces: 5_000) == large, "in pieces that are written together")
     }
 
     @Test func withoutAnyPlaceTheFirstTroubleIsTold() {
-        let place = SpoolPlace(makePath: { throw StorageFailure(EROFS, "create", "it") }, spares: [Self.broken])
-        #expect(throws: StorageFailure(EROFS, "create", "it")) { try body(place) }
+        let place = SpoolPlace(makePath: { throw SystemError(EROFS, "create", "it") }, spares: [Self.broken])
+        #expect(throws: SystemError(EROFS, "create", "it")) { try body(place) }
     }
 
     @Test func filesInMemoryTakeOnlySoMuchTogether() throws {
@@ -92,7 +98,7 @@ import Testing
             }
             return files
         }
-        #expect(throws: StorageFailure.self) { _ = try fill() }
+        #expect(throws: SystemError.self) { _ = try fill() }
         let next = try UnnamedFile()
         try piece.withUnsafeBytes { try next.append($0) }
         #expect(try next.bytes(piece.count) == piece, "what is gone counts no more")

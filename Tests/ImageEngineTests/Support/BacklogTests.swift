@@ -1,8 +1,13 @@
-import Platform
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 @Suite struct BacklogTests {
     @Test func whoLeavesWaitsForAllThatHasBegun() async throws {

@@ -1,9 +1,14 @@
-import Platform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
 @testable import ImageEngine
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// The threads for work that blocks.
 @Suite struct BlockingPoolTests {

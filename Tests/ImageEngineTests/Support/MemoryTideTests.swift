@@ -1,5 +1,10 @@
-import Platform
 import Testing
+@testable import Caching
+@testable import Downloading
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
 
 /// Memory comes back after a flood of requests (F3).
 @Suite struct MemoryTideTests {

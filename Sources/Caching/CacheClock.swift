@@ -1,0 +1,72 @@
+internal import Platform
+internal import Synchronization
+
+/// The time of one cache: seconds that all processes on its folder share and that no change of the wall clock moves.
+///
+/// It looks like seconds since 1970 and is that as long as nobody sets the clock. While the machine runs it goes by the
+/// time since its start; over a restart it goes on by the wall clock's difference, and never back. So an entry
+/// neither expires nor lives for ever because a clock was wrong for a while (D-29).
+package final class CacheClock: Sendable {
+    /// A moment as the index remembers it, by all clocks.
+    struct Anchor: Equatable, Sendable {
+        /// Which start of the machine it was.
+        var bootNumber: Int
+        /// Seconds since that start.
+        var boot: Int
+        /// Seconds since 1970, by the wall clock.
+        var wall: Int
+        /// The cache's time.
+        var time: Int
+    }
+
+    private let clock: EngineClock
+    /// The cache's time minus the time since the machine's start.
+    private let offset: Atomic<Int>
+    private let bootNumber: Int
+    /// The wall clock minus the cache's time, when last that was looked at.
+    private let difference = Atomic(0)
+
+    init(_ clock: EngineClock) {
+        self.clock = clock
+        bootNumber = clock.bootNumber()
+        offset = Atomic(clock.wall() - clock.boot() / 1_000_000_000)
+    }
+
+    /// The cache's time, in seconds.
+    package var now: Int { boot + offset.load(ordering: .relaxed) }
+
+    /// Seconds since the start of the machine.
+    var boot: Int { clock.boot() / 1_000_000_000 }
+
+    /// Which start of the machine this is.
+    var startNumber: Int { bootNumber }
+
+    /// The moment as an anchor.
+    var anchor: Anchor { Anchor(bootNumber: bootNumber, boot: boot, wall: clock.wall(), time: now) }
+
+    /// Goes by what the index remembers from now on.
+    func follow(_ anchor: Anchor) {
+        let boot = boot
+        let time = Self.time(after: anchor, bootNumber: bootNumber, boot: boot, wall: clock.wall())
+        offset.store(time - boot, ordering: .relaxed)
+    }
+
+    /// The cache's time at a moment, by what was remembered of an earlier one.
+    static func time(after anchor: Anchor, bootNumber: Int, boot: Int, wall: Int) -> Int {
+        if anchor.bootNumber == bootNumber, boot >= anchor.boot { return anchor.time + (boot - anchor.boot) }
+        return anchor.time + max(0, wall - anchor.wall)
+    }
+
+    /// A moment of the cache's time as seconds since 1970 by the wall clock as it goes now.
+    package func wall(_ time: Int) -> Int {
+        let found = clock.wall() - now
+        let kept = difference.load(ordering: .relaxed)
+        // Seconds begin at another moment on each clock: by one alone nobody has set one of them.
+        if abs(found &- kept) <= 1 { return time + kept }
+        difference.store(found, ordering: .relaxed)
+        return time + found
+    }
+
+    /// Seconds since 1970 by the wall clock.
+    package var wallNow: Int { wall(now) }
+}

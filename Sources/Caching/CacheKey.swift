@@ -1,0 +1,61 @@
+internal import ImageFormats
+internal import Platform
+
+/// The name of one entry of a cache: what was asked for, and what was done to it.
+public struct CacheKey: Hashable, Sendable {
+    /// The caller's key: any text of any length; it never becomes part of a path.
+    public let key: String
+    /// The identifier of the processors applied; empty for the original.
+    public let identifier: String
+    /// The extension that the file is likely to get, when that is not to be told by the key; no part of the name.
+    package var expectedExtension: String?
+
+    /// A key for the original, or for what processors with `identifier` make of it.
+    public init(_ key: String, identifier: String = "") {
+        self.key = key
+        self.identifier = identifier
+    }
+
+    /// Whether both have the same bytes; text that only looks the same is another key.
+    public static func == (one: CacheKey, other: CacheKey) -> Bool {
+        ExactText(one.key) == ExactText(other.key) && ExactText(one.identifier) == ExactText(other.identifier)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        ExactText(key).hash(into: &hasher)
+        ExactText(identifier).hash(into: &hasher)
+    }
+
+    /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher.
+    public var computed: String { identifier.isEmpty ? key : "\(key)@\(identifier)" }
+
+    /// The key as the index records it: keys beyond 2 KiB by their digest.
+    var indexed: String { key.utf8.count <= 2048 ? key : "sha256:" + Digest(of: key).hex }
+
+    /// The picture format that the key's extension foretells, before the bytes are known.
+    package var foretoldExtension: String {
+        expectedExtension ?? ImageFormat(fileExtension: rawExtension)?.fileExtension ?? ""
+    }
+
+    /// The extension that the key itself has: 1…16 letters and digits; empty for none or anything else.
+    var ownExtension: String {
+        let text = rawExtension
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: false
+            }
+        }
+        return isPlain && text.utf8.count <= 16 ? text : ""
+    }
+
+    /// What follows the last dot of the last part of the key's path; neither query nor fragment counts.
+    private var rawExtension: String {
+        var path = key[...]
+        if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }), path.contains("://") { path = path[..<end] }
+        let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
+        return String(name[name.index(after: dot)...])
+    }
+}

@@ -1,0 +1,30 @@
+/// What one round of cleaning took out of the disk tier of a cache: never what somebody removed or cleared.
+public struct CleaningReport: Sendable, Equatable {
+    /// Why entries were cleaned away.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// Their time was over.
+        case expired
+        /// The cache was over its limit, or the disk too full.
+        case sizeLimit
+    }
+
+    /// The name of the cache.
+    public let cache: String
+    /// The hashes of the entries: the names of their files without extension.
+    public let hashes: [String]
+    /// Their keys, at the same places; nil where the index does not know it.
+    public let keys: [String?]
+    /// The bytes of their files.
+    public let bytes: Int
+    /// Why they went.
+    public let reason: Reason
+
+    /// A report with the given parts.
+    public init(cache: String, hashes: [String], keys: [String?], bytes: Int, reason: Reason) {
+        self.cache = cache
+        self.hashes = hashes
+        self.keys = keys
+        self.bytes = bytes
+        self.reason = reason
+    }
+}

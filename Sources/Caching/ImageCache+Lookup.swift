@@ -1,0 +1,127 @@
+public import ImageErrors
+
+/// What is in the tiers, and what a look at it does to them.
+extension ImageCache {
+    /// The image for `key`: from memory, else from disk, whence it is promoted.
+    ///
+    /// - Parameters:
+    ///   - burst: An observation of the file made under the same number is not repeated; 0 always looks.
+    ///   - mayWait: Whether index and folder may be put right when they do not agree. Otherwise that is nil, as a miss.
+    public func hit(
+        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
+    ) throws(ImageError) -> Hit? {
+        try look(for: key, options: options, burst: burst, mayWait: mayWait) ?? nil
+    }
+
+    /// The same: nil when the cache cannot tell at once, nil inside when it has no image.
+    package func look(
+        for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
+    ) throws(ImageError) -> Hit?? {
+        let lease = options.lease ?? Self.lease
+        if let entry = memory.value(for: key, extending: options.memoryCacheAccessExtendingExpiration) {
+            // Before its file is looked at, so that no eviction comes between.
+            disk.lend(entry.record, for: lease)
+            if isCurrent(entry.record, burst: burst) {
+                noteUse(of: entry.record, options)
+                return Hit(entry: entry, cacheType: .memory)
+            }
+            memory.remove(key)
+        }
+        if options.fromMemoryCacheOrRefresh { return .some(nil) }
+        guard let found = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
+        guard let record = found else { return .some(nil) }
+        noteUse(of: record, options)
+        return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
+    }
+
+    /// Whether neither tier has got the image since it was last looked for in vain.
+    package func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
+
+    /// Whether what memory knows of an image is still so.
+    package func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
+        record.isIntact(burst: burst) && disk.isCurrent(record)
+    }
+
+    /// The image on disk, if it was stored after one that is only in memory: by another process, then.
+    package func hit(for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions) throws(ImageError)
+        -> Hit?
+    {
+        guard
+            case .some(.some(let found)) = try diskRecord(
+                key, lease: options.lease ?? Self.lease, mayWait: true),
+            found.number != nil, found.stamp != record.beside
+        else { return nil }
+        noteUse(of: found, options)
+        return Hit(entry: remember(found, bytes: nil, options).entry, cacheType: .disk)
+    }
+
+    /// Whether memory holds the bytes of the image for `key`; its order is not changed.
+    package func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
+
+    /// The disk's record: nil when that takes waiting, nil inside when there is none.
+    func diskRecord(_ key: CacheKey, lease: Double = 0, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
+        switch try disk.lookUp(key, lease: lease) {
+        case .found(let record): .some(record)
+        case .missing: .some(nil)
+        case .unsettled: mayWait ? .some(try disk.settle(key, lease: lease)) : nil
+        }
+    }
+
+    /// Which tier has the image for `key`; nothing is loaded, promoted or prolonged.
+    ///
+    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .memory }
+        return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
+    }
+
+    /// What is known of the image for `key`; nothing is loaded, promoted or prolonged. Waits.
+    package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? {
+        if let record = memory.peek(key)?.record, isCurrent(record, burst: 0) { return record }
+        return try diskRecord(key, mayWait: true) ?? nil
+    }
+
+    /// Where the image for `key` is, or would be, and whether it is there.
+    ///
+    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
+        path: String, exists: Bool
+    )? {
+        if let record = memory.peek(key)?.record, let path = record.path {
+            disk.lend(record, for: Self.lease)
+            if isCurrent(record, burst: burst) { return (path, true) }
+        }
+        guard let record = try diskRecord(key, lease: Self.lease, mayWait: mayWait) else { return nil }
+        return record?.path.map { ($0, true) } ?? (disk.path(for: key), false)
+    }
+
+    /// The bytes of an image that was found, from memory or from its file; memory keeps them for the next reader.
+    ///
+    /// - Throws: ``ImageError/notCached(key:)`` if the file is gone or is not what was stored.
+    package func bytes(of record: ImageRecord, options: StorageOptions) throws(ImageError) -> [UInt8] {
+        try loadBytes(of: record, options: options).bytes
+    }
+
+    /// The same, with what memory made of them.
+    package func loadBytes(of record: ImageRecord, options: StorageOptions) throws(ImageError) -> (
+        bytes: [UInt8], kept: Kept
+    ) {
+        if let entry = memory.peek(record.key), entry.record === record, let bytes = entry.bytes {
+            return (bytes, Kept(entry: entry, admission: .kept))
+        }
+        do {
+            let bytes = try disk.data(of: record)
+            return (bytes, promote(record, bytes: bytes, options))
+        } catch {
+            memory.remove(record.key)
+            throw error
+        }
+    }
+
+    private func noteUse(of record: ImageRecord, _ options: StorageOptions) {
+        let usual = disk.configuration.expireBy == .access ? ExpirationExtension.cacheTime : .none
+        let extending = options.diskCacheAccessExtendingExpiration ?? usual
+        record.extend(extending, at: disk.clock.now, wall: disk.clock.wallNow)
+        disk.touch(record)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Platform
+internal import Synchronization
+
+/// Uses of entries that have not been written down yet.
+///
+/// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or
+/// when many have come. Those of entries whose use was written down lately wait for five seconds; an eviction writes
+/// them first. What a killed process did not write is only an order of eviction that is seconds old.
+final class TouchLog: Sendable {
+    /// One use.
+    struct Touch: Sendable {
+        /// The time of change of its file, and when it was stored: an entry that was replaced meanwhile is left alone.
+        let modified: Int
+        let storedAt: Int
+        /// Until when the entry lives now; nil for ever.
+        let expiresAt: Int?
+        /// Whether that is worth writing down.
+        var movesExpiry = true
+        /// Its place among the uses that were gathered.
+        fileprivate(set) var place: Int64 = 0
+    }
+
+    private struct State {
+        var pending: [Int64: Touch] = [:]
+        /// The number of the latest use among them.
+        var use: Int64 = 0
+        var urgent = 0
+        var schedule = Schedule.none
+    }
+
+    private enum Schedule: Comparable { case none, late, soon }
+
+    private static let batch = 1024
+    /// The most entries whose use only counts for the order.
+    private static let most = 4096
+
+    private let index: CacheIndex
+    private let state = Mutex(State())
+
+    init(index: CacheIndex) { self.index = index }
+
+    /// Notes a use of the entry `number`, to be written down.
+    ///
+    /// - Parameter isUrgent: Within a second; otherwise within five, and not at all when very many wait.
+    func add(_ number: Int64, _ touch: Touch, isUrgent: Bool = true) {
+        let delay = state.withLock { state -> Duration? in
+            let earlier = state.pending[number]
+            if !isUrgent, earlier == nil, state.pending.count >= Self.most { return nil }
+            var touch = touch
+            if earlier?.movesExpiry == true { touch.movesExpiry = true }
+            state.use += 1
+            touch.place = state.use
+            state.pending[number] = touch
+            if isUrgent { state.urgent += 1 }
+            if isUrgent, state.urgent == Self.batch { return .zero }
+            let wanted = isUrgent ? Schedule.soon : .late
+            guard state.schedule < wanted else { return nil }
+            state.schedule = wanted
+            return .seconds(isUrgent ? 1 : 5)
+        }
+        guard let delay else { return }
+        Task.detached(priority: .background) { [weak self] in
+            if delay > .zero { try? await Task.sleep(for: delay) }
+            self?.flush()
+        }
+    }
+
+    /// Writes down what has gathered. A failure loses nothing but order.
+    func flush() {
+        let isEmpty = state.withLock { state in
+            state.schedule = .none
+            return state.pending.isEmpty
+        }
+        if isEmpty { return }
+        try? index.write { writer in
+            try self.flush(into: writer)
+            try writer.setAnchor(self.index.clock.anchor)
+        }
+    }
+
+    /// Writes down what has gathered, within a transaction.
+    func flush(into writer: CacheIndex.Writer) throws {
+        let pending = state.withLock { state in
+            defer { state = State() }
+            return state.pending
+        }
+        if pending.isEmpty { return }
+        let now = index.clock.now
+        let latest = try writer.latestUse()
+        // Numbered in the order they came, but written in that of the table, where neighbours share a page.
+        for (number, touch) in pending.sorted(by: { $0.key < $1.key }) {
+            try writer.touch(number, touch, use: latest + touch.place, at: now)
+        }
+    }
+
+    /// A use of an entry that has not been written down yet.
+    func touch(of row: CacheIndex.Row) -> Touch? {
+        guard let touch = state.withLock({ $0.pending[row.number] }), touch.modified == row.modified,
+            touch.storedAt == row.storedAt
+        else { return nil }
+        return touch
+    }
+
+    /// Forgets the entry `number`: it is gone.
+    func forget(_ number: Int64) { state.withLock { $0.pending[number] = nil } }
+
+    /// Forgets everything: the entries are gone.
+    func forget() { state.withLock { $0.pending = [:] } }
+}

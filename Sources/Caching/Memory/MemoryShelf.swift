@@ -1,0 +1,87 @@
+internal import Platform
+
+/// What a ``MemoryStorage`` holds, and what it still remembers of what it had to let go: a plain value.
+struct MemoryShelf<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
+    /// A value that is held.
+    struct Entry: Sendable {
+        var value: Value
+        /// In nanoseconds of the storage's clock.
+        var expires: Int
+        let lifetime: Int
+    }
+
+    /// A value that had to go while it was in use.
+    struct Evicted: Sendable {
+        weak let value: Value?
+        let expires: Int
+        let lifetime: Int
+        let cost: Int
+    }
+
+    /// How many weak references may be dead, at most, beside those that were alive when they were last looked at.
+    static var deadLimit: Int { 64 }
+
+    var configuration: MemoryStorage<Key, Value>.Configuration
+    var entries = LRUList<Key, Entry>()
+    var evicted: [Key: Evicted] = [:]
+    /// At this many weak references the dead ones are thrown away.
+    private var pruneCount = deadLimit
+
+    init(configuration: MemoryStorage<Key, Value>.Configuration) { self.configuration = configuration }
+
+    /// Purges what is over the limits, the least recently used first, and returns it.
+    ///
+    /// The value used last stays as long as it fits, even when it is above what a purge should leave.
+    mutating func shrink() -> [Value] {
+        var gone: [Value] = []
+        if entries.totalCost > configuration.costLimit {
+            let goal = min(configuration.preferredCost, configuration.costLimit)
+            while entries.totalCost > goal, entries.count > 1 || entries.totalCost > configuration.costLimit,
+                evictOldest(&gone)
+            {}
+        }
+        if configuration.countLimit > 0 {
+            while entries.count > configuration.countLimit, evictOldest(&gone) {}
+        }
+        return gone
+    }
+
+    private mutating func evictOldest(_ gone: inout [Value]) -> Bool {
+        guard var oldest = entries.removeOldest() else { return false }
+        // What nobody else holds would only be a dead reference.
+        if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&oldest.value.value) {
+            if evicted.count >= pruneCount { prune() }
+            evicted[oldest.key] = Evicted(
+                value: oldest.value.value, expires: oldest.value.expires, lifetime: oldest.value.lifetime,
+                cost: oldest.cost)
+        }
+        gone.append(oldest.value.value)
+        return true
+    }
+
+    /// Takes back an evicted value that is still alive; its life goes on where it was.
+    mutating func revive(_ key: Key, _ now: Int) -> Entry? {
+        guard !evicted.isEmpty, let found = evicted.removeValue(forKey: key), let value = found.value,
+            found.expires > now, found.cost <= configuration.costLimit
+        else { return nil }
+        let entry = Entry(value: value, expires: found.expires, lifetime: found.lifetime)
+        entries.insert(entry, for: key, cost: found.cost)
+        _ = shrink()
+        return entry
+    }
+
+    /// Forgets the values that nobody holds any more.
+    mutating func prune() {
+        evicted = evicted.filter { $0.value.value != nil }
+        pruneCount = evicted.count + Self.deadLimit
+    }
+
+    /// Removes everything; the values held are returned.
+    mutating func removeAll() -> LRUList<Key, Entry> {
+        let old = entries
+        entries = LRUList()
+        evicted = [:]
+        pruneCount = Self.deadLimit
+        return old
+    }
+}

@@ -1,0 +1,88 @@
+internal import Glibc
+package import Platform
+
+/// The bytes of a finished download, shared by all who waited for it.
+///
+/// Small bodies are held in memory, larger ones in a file of ours, named or not, that goes when the last holder lets go.
+package final class DownloadedBody: Sendable {
+    package enum Storage: Sendable {
+        case memory([UInt8])
+        case file(path: String, count: Int)
+        case unnamed(UnnamedFile, count: Int)
+    }
+
+    package let storage: Storage
+    private let digest: TrailingDigest?
+
+    /// - Parameter digest: What has hashed the file while it came.
+    package init(_ storage: Storage, _ digest: TrailingDigest? = nil) {
+        self.storage = storage
+        self.digest = digest
+    }
+
+    deinit {
+        if case .file(let path, _) = storage { unlink(path) }
+    }
+
+    package var count: Int {
+        switch storage {
+        case .memory(let bytes): bytes.count
+        case .file(_, let count), .unnamed(_, let count): count
+        }
+    }
+
+    /// Where its bytes are.
+    package var place: BodyPlace {
+        switch storage {
+        case .memory(let bytes): .memory(bytes)
+        case .file(let path, _): .file(path: path)
+        case .unnamed(let file, _): .unnamed(path: file.path)
+        }
+    }
+
+    /// Whether its bytes are in memory.
+    package var isInMemory: Bool { if case .memory = storage { true } else { false } }
+
+    /// The SHA-256 of its file, if that was calculated while it came and the file with this stamp is still what it was;
+    /// nil if it has to be read. May wait for the disk.
+    package func checksum(of stamp: FileStamp?) -> Digest? { digest?.digest(of: stamp) }
+
+    /// The bytes, read from the file if need be.
+    package func bytes() throws -> [UInt8] {
+        switch storage {
+        case .memory(let bytes): bytes
+        case .file(let path, _): try Files.read(path, followsLinks: false)
+        case .unnamed(let file, let count): try file.bytes(count)
+        }
+    }
+
+    /// Calls `body` with all its bytes, piece by piece.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        switch storage {
+        case .memory(let bytes): try bytes.withUnsafeBytes(body)
+        case .file(let path, _):
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
+            defer { close(descriptor) }
+            try Self.forEachPiece(of: descriptor, count, path, body)
+        case .unnamed(let file, let count): try Self.forEachPiece(of: file.descriptor, count, file.path, body)
+        }
+    }
+
+    private static func forEachPiece(
+        of descriptor: Int32, _ count: Int, _ path: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var piece = [UInt8](repeating: 0, count: min(count, 1 << 18))
+        var offset = 0
+        while offset < count {
+            let read = pread(descriptor, &piece, min(piece.count, count - offset), off_t(offset))
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { throw SystemError(read < 0 ? errno : EIO, "read", path) }
+            try piece.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<read])) }
+            offset += read
+        }
+    }
+
+    /// What has seen the bytes of its file while they came; nil when nothing has. May wait for the disk.
+    package var observer: (any ByteObserver)? { digest?.observer }
+}

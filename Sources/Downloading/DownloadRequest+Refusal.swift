@@ -1,0 +1,39 @@
+internal import HTTPSemantics
+internal import ImageErrors
+internal import Platform
+
+extension DownloadRequest {
+    /// What is wrong with an answer, as far as its head tells; nil if nothing is.
+    ///
+    /// - Parameter accepted: What a delegate said of it, if it said anything.
+    func refusal(of response: DownloadResponse, accepted: Bool?) -> ImageError? {
+        let status = response.status
+        if response.isConfirmation { return nil }
+        switch accepted {
+        case true: break
+        case false: return refusal(response)
+        default:
+            if status == 304, limits.validStatusCodes == nil { return .notModified(url: url) }
+            if !limits.accepts(status: status) { return refusal(response) }
+        }
+        if let types = limits.acceptContentTypes, accepted != true, let type = response.contentType,
+            !MediaType.matches(type, types)
+        {
+            let wanted = types.sorted().joined(separator: ", ")
+            return .badData(
+                reason: "The server calls it \(type.excerpt), and acceptContentTypes allows only \(wanted).",
+                source: url, sample: ContentSample(contentType: type))
+        }
+        if let coding = response.compression {
+            return .badData(
+                reason: "The server compressed it (\(coding.excerpt)), though that was not accepted.", source: url)
+        }
+        return nil
+    }
+
+    private func refusal(_ response: DownloadResponse) -> ImageError {
+        let text = response.fields["retry-after"]
+        return .invalidStatusCode(
+            response.status, url: url, retryAfter: text.flatMap { HTTPTime.delay($0, now: wallSeconds()) })
+    }
+}

@@ -1,0 +1,114 @@
+internal import Glibc
+internal import HTTPSemantics
+internal import Platform
+internal import Synchronization
+
+/// A file of cookies that are sent to the hosts they are for (B-031). Read only: what servers set is not kept.
+///
+/// In the format that browsers' exporters and curl write (Netscape): seven fields a line with tabs between them. Read again
+/// when it changed.
+final class CookieFile: Sendable {
+    private struct State: Sendable {
+        var stamp: FileStamp?
+        var cookies: [Cookie] = []
+    }
+
+    /// The path of the file.
+    let path: String
+    private let state = Mutex(State())
+
+    /// The cookies of a file, which need not be there yet.
+    init(path: String) { self.path = path }
+
+    /// The value of the `Cookie` field of a request; nil when no cookie is for it.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    func value(for url: WebURL, now: Int) -> String? {
+        let cookies = state.withLock { state in
+            // It may be a link.
+            let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else { return [Cookie]() }
+            defer { close(descriptor) }
+            guard let stamp = FileStamp(descriptor: descriptor) else { return [] }
+            if state.stamp != stamp {
+                let bytes = (try? Files.read(path, followsLinks: true)) ?? []
+                state = State(stamp: stamp, cookies: Cookie.parse(bytes))
+            }
+            return state.cookies
+        }
+        return Cookie.value(of: cookies, for: url, now: now)
+    }
+}
+
+/// One cookie of a file: a plain value.
+struct Cookie: Sendable, Equatable {
+    let name: String
+    let value: String
+    /// In small letters, without a dot before it.
+    let domain: String
+    let includesSubdomains: Bool
+    let path: String
+    let isSecure: Bool
+    /// Seconds since 1970; nil for one without end.
+    let expiry: Int?
+
+    /// The cookies in the text of a file; lines that are none are left out.
+    ///
+    /// Of two with the same name, domain and path the later one counts (RFC 6265, 5.3); one for a host alone and one for those
+    /// below it too are two (as in curl, and RFC 6265bis, 5.7).
+    static func parse(_ bytes: [UInt8]) -> [Cookie] {
+        var cookies: [Cookie] = []
+        var places: [[String]: Int] = [:]
+        for cookie in lines(bytes) {
+            let identity = [cookie.name, cookie.domain, cookie.path, cookie.includesSubdomains ? "." : ""]
+            if let place = places[identity] {
+                cookies[place] = cookie
+            } else {
+                places[identity] = cookies.count
+                cookies.append(cookie)
+            }
+        }
+        return cookies
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [Cookie] {
+        bytes.split { $0 == 0x0A || $0 == 0x0D }.compactMap { line in
+            let mark = Array("#HttpOnly_".utf8)
+            let line = line.starts(with: mark) ? line.dropFirst(mark.count) : line
+            guard line.first != UInt8(ascii: "#"), line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                return nil
+            }
+            let fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
+                .map { String(decoding: $0, as: UTF8.self) }
+            // A cookie without a value ends with its name in some files.
+            guard (6...7).contains(fields.count), !fields[0].isEmpty, !fields[5].isEmpty else { return nil }
+            let domain = fields[0].lowercased().filter { $0 != "[" && $0 != "]" }
+            // Of a fraction the seconds count; nothing at all stands for a cookie of a session in some files.
+            guard let expiry = fields[4].isEmpty ? 0 : Int(fields[4].prefix { $0 != "." }) else { return nil }
+            return Cookie(
+                name: fields[5], value: fields.count > 6 ? fields[6] : "",
+                domain: domain.hasPrefix(".") ? String(domain.dropFirst()) : domain,
+                includesSubdomains: fields[1].uppercased() == "TRUE", path: fields[2].isEmpty ? "/" : fields[2],
+                isSecure: fields[3].uppercased() == "TRUE", expiry: expiry == 0 ? nil : expiry)
+        }
+    }
+
+    /// What a request sends of `cookies`, those of longer paths first (RFC 6265, 5.4); nil for none.
+    static func value(of cookies: [Cookie], for url: WebURL, now: Int) -> String? {
+        let path = url.path
+        let sent = cookies.enumerated().filter { $0.element.isFor(url.host, path, isSecure: url.isSecure, now: now) }
+            .sorted { ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset) }
+        return sent.isEmpty ? nil : sent.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    }
+
+    private func isFor(_ host: String, _ path: String, isSecure isSecureRequest: Bool, now: Int) -> Bool {
+        if isSecure, !isSecureRequest { return false }
+        if let expiry, expiry <= now { return false }
+        // Only names have names below them.
+        let isBelow = includesSubdomains && host.hasSuffix("." + domain) && IPAddress(host) == nil
+        guard HostPattern.bare(host) == domain || isBelow else { return false }
+        guard path.utf8.starts(with: self.path.utf8) else { return false }
+        let rest = path.utf8.dropFirst(self.path.utf8.count)
+        return rest.isEmpty || self.path.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
+    }
+}

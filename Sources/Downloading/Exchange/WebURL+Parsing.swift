@@ -1,0 +1,126 @@
+internal import CCurl
+package import HTTPSemantics
+package import ImageErrors
+internal import Platform
+
+extension WebURL {
+    /// What libcurl asks a proxy for: for https a tunnel to the host and port, else the URL, without the port that is usual.
+    var proxyTarget: String {
+        let flags = UInt32(CURLU_NO_DEFAULT_PORT)
+        guard let url = hc_url() else { return text }
+        defer { hc_url_cleanup(url) }
+        guard hc_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK,
+            let value = hc_url_get(url, isSecure ? CURLUPART_HOST : CURLUPART_URL, flags)
+        else { return text }
+        defer { hc_free(value) }
+        let port = origin.split(separator: ":").last ?? ""
+        return isSecure ? "\(String(cString: value)):\(port)" : String(cString: value)
+    }
+
+    /// Parses `text`.
+    ///
+    /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
+    ///   be loaded.
+    package init(_ text: String) throws(ImageError) { try self.init(text, relativeTo: nil, naming: text) }
+
+    /// The URL that `location` means where this one redirects (RFC 9110, 10.2.2).
+    ///
+    /// - Parameter source: What errors name.
+    func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
+        // libcurl takes a fragment alone for one of the host (RFC 3986, 4.4: it is the same document).
+        location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
+    }
+
+    private init(_ text: String, relativeTo base: WebURL?, naming source: String) throws(ImageError) {
+        func invalid(_ reason: String) -> ImageError {
+            .invalidURL(source, reason: base == nil ? reason : "It redirects to \"\(text.excerpt)\". \(reason)")
+        }
+        guard !text.utf8.contains(0) else { throw invalid("It contains a NUL.") }
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw invalid("It contains a control character.")
+        }
+        if let failure = hc_load() {
+            throw .connectionFailed(url: source, reason: String(cString: failure) + ".")
+        }
+        guard let url = hc_url() else { throw invalid("There is no memory to parse it.") }
+        defer { hc_url_cleanup(url) }
+        let flags = UInt32(CURLU_URLENCODE)
+        if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
+            throw invalid("It is no well-formed URL.")
+        }
+        guard Self.spaced(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK else {
+            throw invalid("It is no well-formed URL.")
+        }
+        func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
+            guard let value = hc_url_get(url, part, UInt32(flags)) else { return nil }
+            defer { hc_free(value) }
+            return String(cString: value)
+        }
+        let scheme = part(CURLUPART_SCHEME) ?? ""
+        guard scheme == "http" || scheme == "https" else {
+            throw invalid("It leads to something that is neither http nor https.")
+        }
+        var name = part(CURLUPART_HOST)
+        if name?.utf8.allSatisfy({ $0 < 0x80 }) == false {
+            // What resolvers are asked for is what is judged: letters may stand for others, and for the digits of an address.
+            guard let plain = part(CURLUPART_HOST, 1 << 12), plain.utf8.allSatisfy({ $0 < 0x80 }),
+                hc_url_set(url, CURLUPART_HOST, plain, 0) == CURLUE_OK, let whole = part(CURLUPART_URL, 0),
+                hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
+            else { throw invalid("Its host has a name that cannot be looked up.") }
+            name = part(CURLUPART_HOST)
+        }
+        if text.utf8.contains(UInt8(ascii: "%")) || name?.hasSuffix(".") == true {
+            guard Self.settle(url, flags, part) else { throw invalid("Its host has a name that cannot be looked up.") }
+            name = part(CURLUPART_HOST)
+        }
+        let host = (name ?? "").quicklyLowercased
+        guard !host.isEmpty else { throw invalid("It names no host.") }
+        let origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
+        let credentials: Authorization?
+        // Most have neither user nor fragment, and show it.
+        let mayHaveMore = text.utf8.contains { "@#%".utf8.contains($0) || $0 >= 0x80 }
+        if mayHaveMore, part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
+            let (user, password) = (part(CURLUPART_USER, CURLU_URLDECODE), part(CURLUPART_PASSWORD, CURLU_URLDECODE))
+            // libcurl decodes nothing to a control character.
+            guard user != nil || part(CURLUPART_USER) == nil, password != nil || part(CURLUPART_PASSWORD) == nil else {
+                throw invalid("Its user or password contains a control character.")
+            }
+            credentials = .basic(user: user ?? "", password: password ?? "")
+            hc_url_set(url, CURLUPART_USER, nil, 0)
+            hc_url_set(url, CURLUPART_PASSWORD, nil, 0)
+        } else {
+            credentials = nil
+        }
+        if mayHaveMore { hc_url_set(url, CURLUPART_FRAGMENT, nil, 0) }
+        guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
+        self.init(parsed: ExactText(whole), origin: origin, host: host, credentials: credentials)
+    }
+
+    /// The text with spaces of the query as `%20`, as browsers send them; libcurl would make a plus of each.
+    private static func spaced(_ text: String) -> String {
+        guard let query = text.firstIndex(of: "?"), text[query...].utf8.contains(0x20) else { return text }
+        return text[..<query]
+            + text[query...].split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+    }
+
+    /// Sees to it that the host is what libcurl makes of the text when it parses that again, to dial it or to name it to a
+    /// proxy: behind `%31` or before a dot at the end may stand the digits of an address, which it knows only then.
+    ///
+    /// - Returns: false for one that is another each time.
+    private static func settle(
+        _ url: OpaquePointer, _ flags: UInt32, _ part: (CURLUPart, Int32) -> String?
+    ) -> Bool {
+        for _ in 0..<8 {
+            guard let host = part(CURLUPART_HOST, 0) else { return true }
+            let last = host.dropLast().split(separator: ".").last
+            if host.hasSuffix("."), let digit = last?.first, ("0"..."9").contains(digit) {
+                guard hc_url_set(url, CURLUPART_HOST, String(host.dropLast()), 0) == CURLUE_OK else { return false }
+            }
+            guard let whole = part(CURLUPART_URL, 0), hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK else {
+                return false
+            }
+            if part(CURLUPART_HOST, 0) == host { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,126 @@
+internal import Platform
+
+/// Downloads without a task, as long as nothing out of the ordinary happens: what is done between two waits is done where
+/// the first of them ends. Whatever else comes of one goes on in a task.
+extension ImageDownloader {
+    /// What the one who begins a download does for it with the slot in hand, before anything is sent and meanwhile; also
+    /// when it has left and others still wait. It is held until the download has ended.
+    package struct Boarding: Sendable {
+        /// Does what comes before, if that takes no waiting.
+        ///
+        /// - Returns: Whether the download may begin; ``later`` tells why not.
+        package var atOnce: @Sendable () -> Bool = { true }
+        /// Does it whatever it takes; what it throws ends the download before it began.
+        package var later: @Sendable () async throws -> Void = {}
+        /// Hears how far the download is.
+        package var note: @Sendable (DownloadProgress) -> Void = { _ in }
+        /// Hears that the body has come, before anybody could begin to download it again.
+        package var arrived: @Sendable () -> Void = {}
+
+        /// Hears of each URL where something has been changed by a request that is no GET.
+        package var changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
+
+        /// What is done for a download; nothing by default.
+        package init(
+            atOnce: @escaping @Sendable () -> Bool = { true }, later: @escaping @Sendable () async throws -> Void = {},
+            note: @escaping @Sendable (DownloadProgress) -> Void = { _ in },
+            arrived: @escaping @Sendable () -> Void = {},
+            changed: @escaping @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
+        ) {
+            self.atOnce = atOnce
+            self.later = later
+            self.note = note
+            self.arrived = arrived
+            self.changed = changed
+        }
+
+        /// A report that this hears too.
+        package func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void)
+            -> @Sendable (DownloadProgress) -> Void
+        {
+            { [note] progress in
+                note(progress)
+                report(progress)
+            }
+        }
+    }
+
+    /// Begins the download of a body, or joins one under way.
+    ///
+    /// - Parameter then: Hears of the end, once and from any thread; ``EndedForAnother`` has the caller begin anew.
+    /// - Returns: What ``leave(_:)`` needs.
+    package func begin(
+        _ request: DownloadRequest, priority: CallPriority, report: @escaping @Sendable (DownloadProgress) -> Void,
+        boarding: Boarding, then: @escaping @Sendable (Result<Download, any Error>) -> Void
+    ) -> Coalescer<Sharing, Download>.Ticket {
+        let sharing = Sharing(request)
+        let seat = SharedSeat(request)
+        let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, landing in
+            let slot = makeSlot(effort.priority)
+            queue(slot) {
+                Self.enqueue(slot, request, in: &$0)
+            } _: { [self] turn in
+                switch turn {
+                case .success:
+                    // In the order in which they were let in, and never within what let them in.
+                    transport.run { self.depart(sharing, slot, effort.report, boarding, landing) }
+                case .failure(let error):
+                    slot.priority.forget(slot.token)
+                    landing.end(.failure(error))
+                }
+            }
+            landing.onCancel { self.abandon(slot.id) }
+        } resume: { result in
+            then(Result { try seat.settle(result) })
+        }
+        watch(place, from: seat, report)
+        return place.ticket
+    }
+
+    /// Wants a download no more.
+    package func leave(_ ticket: Coalescer<Sharing, Download>.Ticket) { coalescer.leave(ticket) }
+
+    /// Sends the first request, on the transport's thread.
+    private func depart(
+        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
+        _ boarding: Boarding, _ landing: Landing<Download>
+    ) {
+        if landing.isCancelled {
+            giveBack(slot)
+            return landing.end(.failure(CancellationError()))
+        }
+        var exchange = exchange(sharing, slot, boarding.noting(report), boarding.changed)
+        guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
+            return landing.goOn { [self] in try await ride(sharing, slot, report, boarding) }
+        }
+        let id = transport.begin(exchange, leg) { [self, exchange] outcome in
+            arrive(exchange, leg, outcome, slot, boarding, landing)
+            // What it holds is not given back before that, whoever has left meanwhile.
+            withExtendedLifetime(boarding) {}
+        }
+        landing.onCancel { [transport] in transport.cancel(id) }
+    }
+
+    /// Ends the download with what came of its first request, if that was the body.
+    private func arrive(
+        _ exchange: Exchange, _ leg: Exchange.Leg, _ outcome: HopOutcome, _ slot: Slot, _ boarding: Boarding,
+        _ landing: Landing<Download>
+    ) {
+        var ended = exchange
+        if let download = ended.answer(outcome, to: leg) {
+            transport.tell(ended.ending)
+            count(download)
+            boarding.arrived()
+            giveBack(slot)
+            return landing.end(.success(download))
+        }
+        landing.goOn { [self] in
+            defer { giveBack(slot) }
+            let download = try await counted(within: exchange.request.limits) {
+                try await transport.goOn(exchange, after: leg, outcome)
+            }
+            boarding.arrived()
+            return download
+        }
+    }
+}

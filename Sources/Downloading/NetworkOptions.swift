@@ -1,0 +1,31 @@
+public import HTTPSemantics
+
+/// How an image is downloaded: the request, the limits of the transfer, retries and other sources.
+public struct NetworkOptions: Hashable, Sendable {
+    /// The request as it is sent to the first source.
+    public var request = RequestContent()
+    /// The limits of each transfer.
+    public var limits = DownloadLimits()
+    /// Which redirects are followed.
+    public var redirect = RedirectMode.follow
+    /// `true` when the download may be shared with other callers that send the same request.
+    public var merges = true
+    /// The delegates that are asked about the download while it runs.
+    public var delegates: DownloadDelegates?
+    /// The decoding of the body that happens before anything inspects it.
+    public var dataModifier: DataModifier?
+    /// Whether and when a failed download is retried.
+    public var retry = RetryStrategy.never
+    /// The number of seconds for which a failed download waits for a network while this machine has none. `nil`: not at all.
+    public var waitForConnectivity: Double?
+    /// The URLs that are tried in order when the first source fails.
+    public var alternativeSources: [String] = []
+    /// The number of seconds after which the next source is started beside one that has not answered. `nil`: only after a
+    /// failure.
+    public var hedgeAfter: Double?
+    /// The path or URL of an image that answers when all sources failed.
+    public var onFailureImage: String?
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,251 @@
+internal import Platform
+internal import Synchronization
+
+/// Shares one piece of work among all callers that want the same thing at the same time.
+///
+/// A cancelled caller leaves at once; the work is cancelled when the last caller leaves, unless that one wanted it
+/// finished. A call that comes after that starts afresh. The work is as urgent as the most urgent of those who wait.
+package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    package typealias Report = @Sendable (DownloadProgress) -> Void
+    /// Begins the work, which ends with its landing.
+    package typealias Work = @Sendable (Effort, Landing<Value>) -> Void
+
+    /// What the shared work is given.
+    package struct Effort: Sendable {
+        /// Takes how far it is.
+        package let report: Report
+        /// The priority of the most urgent caller; follows as callers come, go and change.
+        package let priority: CallPriority
+
+        /// What the shared work is given.
+        package init(report: @escaping Report, priority: CallPriority) {
+            self.report = report
+            self.priority = priority
+        }
+    }
+
+    private struct Waiter: Sendable {
+        let resume: @Sendable (Result<Value, any Error>) -> Void
+        let priority: CallPriority
+        let lingers: Bool
+        var token: UInt64 = 0
+        /// How urgent it counts as.
+        var weight = 0.0
+    }
+
+    /// One caller's place among those who wait for the same.
+    package struct Ticket: Sendable {
+        fileprivate let name: Name
+        fileprivate let id: UInt64
+    }
+
+    /// Where one caller stands.
+    package struct Place: Sendable {
+        /// What ``Coalescer/leave(_:)`` needs.
+        package let ticket: Ticket
+        /// What the one asked for who began the work; nil for that one.
+        let leader: Key?
+    }
+
+    fileprivate typealias Name = HashedOnce<Key>
+
+    private struct Flight: Sendable {
+        let number: UInt64
+        private(set) var waiters = OneOrMany<UInt64, Waiter>()
+        private var tally = PriorityTally()
+        let landing: Landing<Value>
+        let progress = ProgressBoard()
+        let priority: CallPriority
+
+        init(_ number: UInt64, _ landing: Landing<Value>, _ priority: CallPriority) {
+            self.number = number
+            self.landing = landing
+            self.priority = priority
+        }
+
+        mutating func add(_ waiter: Waiter, as id: UInt64) {
+            var waiter = waiter
+            waiter.weight = waiter.priority.value
+            tally.add(waiter.weight)
+            waiters[id] = waiter
+        }
+
+        mutating func remove(_ id: UInt64) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            tally.remove(waiter.weight)
+            return waiter
+        }
+
+        /// Counts a waiter as urgent as it is now.
+        mutating func weigh(_ id: UInt64) {
+            guard let waiter = waiters[id], waiter.weight != waiter.priority.value else { return }
+            _ = remove(id)
+            add(waiter, as: id)
+        }
+
+        /// Makes the work as urgent as the most urgent of its callers; returns whether that changed it.
+        func settle() -> Bool { priority.store(tally.most ?? CallPriority.background) }
+    }
+
+    private struct State: Sendable {
+        var flights: [Name: Flight] = [:]
+        var lastNumber: UInt64 = 0
+        var merged = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// No work goes on.
+    package init() {}
+
+    /// How many callers joined work that was under way.
+    package var mergedCount: Int { state.withLock { $0.merged } }
+
+    /// How many callers wait for `key`.
+    package func waiterCount(for key: Key) -> Int { state.withLock { $0.flights[Name(key)]?.waiters.count ?? 0 } }
+
+    /// The priority of the work for `key`; nil when there is none.
+    package func priority(of key: Key) -> Double? { state.withLock { $0.flights[Name(key)]?.priority.value } }
+
+    /// The result of `work`, done once however many callers overlap.
+    ///
+    /// - Parameters:
+    ///   - priority: How urgent it is to this caller.
+    ///   - lingers: Whether the work goes on when this caller leaves as the last.
+    ///   - report: Hears of progress; a caller that joins late hears at once how far it is.
+    ///   - joined: Called once the caller counts as one who waits, with its place.
+    package func value(
+        for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false, report: Report? = nil,
+        joined: @escaping @Sendable (Place) -> Void = { _ in }, work: @escaping @Sendable (Effort) async throws -> Value
+    ) async throws -> Value {
+        try await value(
+            for: key, priority: priority, lingers: lingers, report: report, joined: joined
+        ) { effort, landing in
+            landing.goOn { try await work(effort) }
+        }
+    }
+
+    /// The same for work that may need no task.
+    package func value(
+        for key: Key, priority: CallPriority, lingers: Bool, report: Report?,
+        joined: @escaping @Sendable (Place) -> Void,
+        beginning work: @escaping Work
+    ) async throws -> Value {
+        let ticket = Ticket(name: Name(key), id: nextNumber())
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // It may have been cancelled before it got here; the handler has run already and found nothing.
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                let waiter = Waiter(resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
+                let leader = join(ticket, waiter, report, work)
+                if Task.isCancelled { leave(ticket) }
+                joined(Place(ticket: ticket, leader: leader))
+            }
+        } onCancel: {
+            leave(ticket)
+        }
+    }
+
+    /// The same without a task that waits: `resume` is called with the result, once and from any thread, perhaps before
+    /// this returns.
+    ///
+    package func join(
+        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Report? = nil,
+        work: @escaping Work, resume: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) -> Place {
+        let ticket = Ticket(name: Name(key), id: nextNumber())
+        let waiter = Waiter(resume: resume, priority: priority, lingers: lingers)
+        return Place(ticket: ticket, leader: join(ticket, waiter, report, work))
+    }
+
+    /// Has another hear of progress in a caller's stead; it hears at once how far the work is.
+    package func hear(_ ticket: Ticket, _ report: @escaping Report) {
+        let progress = state.withLock { state in
+            state.flights[ticket.name].flatMap { flight in
+                flight.waiters[ticket.id] == nil ? nil : flight.progress.add(report, as: ticket.id)
+            }
+        }
+        if let progress { report(progress) }
+    }
+
+    private func nextNumber() -> UInt64 {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    // MARK: Coming and going
+
+    /// - Returns: What was asked for by the one who had begun the work.
+    private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) -> Key? {
+        let (key, id) = (ticket.name, ticket.id)
+        var waiter = waiter
+        waiter.token = waiter.priority.observe { [weak self] in self?.weigh(ticket) }
+        let (flight, leader, progress) = state.withLock { [waiter] state -> (Flight?, Key?, DownloadProgress?) in
+            if let index = state.flights.index(forKey: key) {
+                state.flights.values[index].add(waiter, as: id)
+                state.merged += 1
+                let progress = report.flatMap { state.flights.values[index].progress.add($0, as: id) }
+                return (nil, state.flights.keys[index].value, progress)
+            }
+            let landing = Landing<Value> { [self] in land(key, id, $0) }
+            var flight = Flight(id, landing, CallPriority(waiter.priority))
+            flight.add(waiter, as: id)
+            if let report { _ = flight.progress.add(report, as: id) }
+            state.flights[key] = flight
+            return (flight, nil, nil)
+        }
+        if let progress { report?(progress) }
+        guard let flight else {
+            weigh(ticket)
+            return leader
+        }
+        let board = flight.progress
+        work(Effort(report: { board.post($0) }, priority: flight.priority), flight.landing)
+        return nil
+    }
+
+    /// Gives the result to all who wait for a flight. Everyone may have left meanwhile, and a newer one have taken off.
+    private func land(_ key: Name, _ number: UInt64, _ result: Result<Value, any Error>) {
+        let landed = state.withLock { state in
+            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
+        }
+        guard let landed else { return }
+        landed.progress.close()
+        // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
+        landed.waiters.forEach { waiter in
+            waiter.priority.forget(waiter.token)
+            waiter.resume(result)
+        }
+    }
+
+    /// Makes the work as urgent as the most urgent of its callers, one of whom has come, gone or changed.
+    private func weigh(_ ticket: Ticket) {
+        let changed = state.withLock { state -> CallPriority? in
+            state.flights[ticket.name]?.weigh(ticket.id)
+            guard let flight = state.flights[ticket.name] else { return nil }
+            return flight.settle() ? flight.priority : nil
+        }
+        changed?.notify()
+    }
+
+    /// Lets a caller go, with a `CancellationError`; does nothing when it has its result.
+    package func leave(_ ticket: Ticket) {
+        let key = ticket.name
+        let (waiter, landing, progress) = state.withLock { state -> (Waiter?, Landing<Value>?, ProgressBoard?) in
+            guard let waiter = state.flights[key]?.remove(ticket.id) else {
+                return (nil, nil, nil)
+            }
+            let progress = state.flights[key]?.progress
+            guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil, progress) }
+            return (waiter, state.flights.removeValue(forKey: key)?.landing, progress)
+        }
+        guard let waiter else { return }
+        progress?.remove(ticket.id)
+        waiter.priority.forget(waiter.token)
+        // First: whoever waits for this one's turn to end may begin within what is told, and must not share what is broken off.
+        if let landing { landing.cancel() } else { weigh(ticket) }
+        waiter.resume(.failure(CancellationError()))
+    }
+}

@@ -1,0 +1,295 @@
+internal import CCurl
+internal import ImageErrors
+internal import Platform
+internal import Synchronization
+
+/// HTTP by libcurl's multi interface: one thread moves all transfers.
+///
+/// The thread starts with the first transfer. Others speak to it by commands; nothing of libcurl is touched elsewhere
+/// but the wake-up, which is made for that.
+package final class CurlTransport: Sendable {
+    private enum Command: Sendable {
+        case run(@Sendable () -> Void)
+        case start(UInt64, TransferOrder)
+        case judge(UInt64, Result<Bool?, any Error>)
+        case cancel(UInt64)
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        /// The multi handle as a number, once the thread runs: for waking it up.
+        var handle: UInt = 0
+        var hasThread = false
+        /// Whether the thread waits for its connections, and sees new commands only when it is woken up.
+        var isPolling = false
+        var lastID: UInt64 = 0
+    }
+
+    package let settings: TransportSettings
+    package let spool: SpoolPlace
+    private let onFinish: @Sendable (DownloadReport) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - spool: Where bodies too large for memory are gathered.
+    ///   - onFinish: Hears of every download that has ended.
+    init(
+        _ settings: TransportSettings, spool: SpoolPlace, onFinish: @escaping @Sendable (DownloadReport) -> Void
+    ) {
+        self.settings = settings
+        self.spool = spool
+        self.onFinish = onFinish
+    }
+
+    /// Performs one download and tells about it; cancelling the task drops its connection.
+    func perform(_ exchange: Exchange) async throws -> Download {
+        var exchange = exchange
+        defer { tell(exchange.ending) }
+        return try await exchange.run()
+    }
+
+    /// Sends one request and waits for what comes of it.
+    ///
+    /// - Parameter order: Makes the order from its number and whom it is to tell.
+    func perform(
+        _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder
+    ) async -> HopOutcome {
+        if Task.isCancelled { return HopOutcome(kind: .failure(CancellationError())) }
+        let id = nextID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                send(.start(id, order(id) { continuation.resume(returning: $0) }))
+            }
+        } onCancel: {
+            send(.cancel(id))
+        }
+    }
+
+    private func nextID() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    // MARK: Without a task
+
+    /// Runs `work`, which must not wait, on the transport's thread.
+    func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
+
+    /// Sends the first request of a download; `finish` hears what came of it, on the transport's thread.
+    ///
+    /// - Returns: The number to ``cancel(_:)`` it with.
+    func begin(
+        _ exchange: Exchange, _ leg: Exchange.Leg, _ finish: @escaping @Sendable (HopOutcome) -> Void
+    ) -> UInt64 {
+        let id = nextID()
+        send(.start(id, exchange.order(leg, id, finish)))
+        return id
+    }
+
+    /// Drops a request's connection, unless it has ended.
+    func cancel(_ id: UInt64) { send(.cancel(id)) }
+
+    /// Goes on with a download whose first request brought no image.
+    func goOn(_ exchange: Exchange, after leg: Exchange.Leg, _ outcome: HopOutcome) async throws -> Download {
+        var exchange = exchange
+        defer { tell(exchange.ending) }
+        return try await exchange.goOn(after: leg, outcome)
+    }
+
+    /// Tells about a download that has ended.
+    func tell(_ report: DownloadReport) { onFinish(report) }
+
+    /// Tells a transfer what was said of its head.
+    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
+
+    private func send(_ command: Command) {
+        let startsThread = state.withLock { state in
+            state.commands.append(command)
+            // Whoever comes next need not wake it up once more. Under the lock, for the thread may give the handle up.
+            if state.isPolling, let handle = UnsafeMutableRawPointer(bitPattern: state.handle) {
+                hc_multi_wakeup(handle)
+            }
+            defer { (state.hasThread, state.isPolling) = (true, false) }
+            return !state.hasThread
+        }
+        if startsThread { startThread { [self] in run() } }
+    }
+
+    private func run() {
+        let loop = Loop(settings)
+        while true {
+            var pause: Int?
+            Afterwards.gather {
+                obey(loop)
+                pause = loop.turn()
+            }
+            guard let multi = loop.multi, let pause else {
+                // Nothing was begun, so there is nothing to wait for: the next command starts another thread.
+                let goesOn = state.withLock { state in
+                    state.hasThread = !state.commands.isEmpty
+                    return state.hasThread
+                }
+                guard goesOn else { return }
+                continue
+            }
+            let polls = state.withLock { state in
+                state.handle = UInt(bitPattern: multi)
+                state.isPolling = state.commands.isEmpty
+                return state.isPolling
+            }
+            // A command that comes now wakes the poll up.
+            if polls { hc_multi_poll(multi, Int32(pause)) }
+        }
+    }
+
+    /// Does what was asked, and what that asks in turn.
+    private func obey(_ loop: Loop) {
+        while true {
+            let commands = state.withLock { state in
+                state.isPolling = false
+                defer { state.commands = [] }
+                return state.commands
+            }
+            if commands.isEmpty { return }
+            for command in commands {
+                switch command {
+                case .run(let work): work()
+                case .start(let id, let order): loop.start(id, order)
+                case .judge(let id, let verdict): loop.judge(id, verdict)
+                case .cancel(let id): loop.cancel(id)
+                }
+            }
+        }
+    }
+}
+
+extension HopOutcome {
+    /// There was no memory to begin with.
+    fileprivate static func outOfMemory(_ order: TransferOrder) -> HopOutcome {
+        let reason = "libcurl has no memory for it."
+        return HopOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
+    }
+}
+
+/// The transfers under way, confined to the transport's thread.
+private final class Loop {
+    /// Nil as long as there is no transfer, or no memory for one.
+    private(set) var multi: UnsafeMutableRawPointer?
+    private var transfers: [UInt64: Transfer] = [:]
+    /// The same, by what libcurl knows them by.
+    private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
+    private let book = TransferBook()
+    private let settings: TransportSettings
+    private var nextCheck = 0
+    /// Since when there has been no transfer.
+    private var idleSince: Int?
+    /// Whether there may be connections that are kept.
+    private var hasConnections = false
+    /// Transfers cancelled before they were started: the two commands may come in either order.
+    private var cancelledEarly: Set<UInt64> = []
+
+    init(_ settings: TransportSettings) { self.settings = settings }
+
+    func start(_ id: UInt64, _ order: TransferOrder) {
+        if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
+        guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
+            return order.finish(.outOfMemory(order))
+        }
+        let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
+        transfers[id] = transfer
+        byHandle[easy] = transfer
+        hasConnections = true
+        hc_multi_add(multi, easy)
+        check(transfer, monotonicNanoseconds())
+    }
+
+    /// How many connections are kept for the next download from their hosts.
+    private var idleConnections: Int { DescriptorBudget(limit: DescriptorBudget.processLimit).idleConnections }
+
+    private func makeMulti() -> UnsafeMutableRawPointer? {
+        multi = settings.makeMulti()
+        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, idleConnections) }
+        return multi
+    }
+
+    /// Goes on with a transfer that waited for somebody's word, or ends it.
+    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
+        guard let transfer = transfers[id] else { return }
+        if transfer.judge(verdict) { release(transfer) }
+        nextCheck = 0
+    }
+
+    func cancel(_ id: UInt64) {
+        guard let transfer = transfers[id] else {
+            // Either it has ended, or its start is still to come.
+            cancelledEarly.insert(id)
+            if cancelledEarly.count > 4096 { cancelledEarly.removeAll() }
+            return
+        }
+        transfer.fail(CancellationError())
+        release(transfer)
+    }
+
+    /// Moves everything on; returns for how many milliseconds the thread may sleep, or nil when there is nothing to wait for.
+    func turn() -> Int? {
+        guard let multi else { return nil }
+        var running: Int32 = 0
+        book.beginTurn()
+        hc_multi_perform(multi, &running)
+        let moved = book.takeMoved()
+        for transfer in moved { transfer.settle() }
+        var code = CURLE_OK
+        while let easy = hc_multi_next_done(multi, &code) {
+            guard let transfer = byHandle[easy] else { continue }
+            // Its numbers are read before the handle is used again.
+            if transfer.complete(code) { release(transfer) }
+        }
+        for transfer in book.takeHeads() where transfers[transfer.id] != nil {
+            if transfer.judgeHead() { release(transfer) }
+            if transfer.isPassedBy { nextCheck = 0 }
+        }
+        let now = monotonicNanoseconds()
+        guard !transfers.isEmpty else { return idle(now) }
+        idleSince = nil
+        if now >= nextCheck { checkTimes(now) }
+        let held = moved.filter { $0.isHeldBack && transfers[$0.id] != nil }
+        for transfer in held where transfer.goOn() { release(transfer) }
+        if !held.isEmpty { return 0 }
+        return min(max((nextCheck - now) / 1_000_000 + 1, 1), 1000)
+    }
+
+    /// Closes the connections when nothing has been loaded for a while: their servers may have done so long ago, which
+    /// libcurl notices only with the next transfer.
+    private func idle(_ now: Int) -> Int? {
+        let since = idleSince ?? now
+        idleSince = since
+        if !hasConnections { return 60_000 }
+        let rest = since + settings.idleSpan - now
+        if rest > 0 { return min(rest / 1_000_000 + 1, 60_000) }
+        hasConnections = false
+        if let multi { hc_multi_cleanup(multi) }
+        return makeMulti() == nil ? nil : 60_000
+    }
+
+    private func checkTimes(_ now: Int) {
+        nextCheck = .max
+        for transfer in transfers.values.map(\.self) { check(transfer, now) }
+    }
+
+    private func check(_ transfer: Transfer, _ now: Int) {
+        if let due = transfer.check(now: now) { nextCheck = min(nextCheck, due) } else { release(transfer) }
+    }
+
+    /// Lets go of a transfer that has ended. libcurl does not wait here for a name that is still being looked up: its
+    /// thread ends by itself (see `CURLOPT_QUICK_EXIT` in ``Transfer``).
+    private func release(_ transfer: Transfer) {
+        transfers[transfer.id] = nil
+        byHandle[transfer.easy] = nil
+        if let multi { hc_multi_remove(multi, transfer.easy) }
+        // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
+        // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.
+        hc_easy_cleanup(transfer.easy)
+    }
+}

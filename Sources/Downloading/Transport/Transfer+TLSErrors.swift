@@ -1,0 +1,98 @@
+internal import CCurl
+import Glibc
+internal import ImageErrors
+internal import Platform
+
+/// What went wrong with a secure connection, in words that tell what to do.
+extension Transfer {
+    /// What a failure of TLS means; nil for another one.
+    func tlsError(_ code: CURLcode) -> ImageError? {
+        func failed(_ reason: String) -> ImageError { .tlsFailed(url: request.url, reason: reason) }
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION:
+            let owner = isProxysTLS ? "the proxy's" : "its"
+            return failed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
+        case CURLE_SSL_CERTPROBLEM:
+            let file = settings.certificate(for: order.hop)?.file ?? "clientCertificate"
+            return failed("the client certificate in \(file) cannot be used.")
+        case CURLE_SSL_CACERT_BADFILE:
+            return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
+        // A server of TLS 1.3 tells what it thinks of our certificate after the handshake (RFC 8446, 4.4.2.4).
+        case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            // In mid body it is not about who we are, and may pass.
+            if let alert, !hasAnswered { return failed(reason(of: alert)) }
+            guard code == CURLE_SSL_CONNECT_ERROR else { return silentRefusal(code) }
+            if isCutOff {
+                return .connectionFailed(url: request.url, reason: "the connection broke off in the handshake of TLS.")
+            }
+            return failed("\(String(cString: hc_easy_strerror(code)))\(failureTail).")
+        case CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
+            return failed("\(String(cString: hc_easy_strerror(code))).")
+        default: return nil
+        }
+    }
+
+    /// Whether it is the proxy that the connection in trouble leads to, and not the server behind it.
+    private var isProxysTLS: Bool {
+        guard let proxy, proxy.asciiLowercased.hasPrefix("https://") else { return false }
+        return !order.hop.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
+    }
+
+    /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.
+    private var certificateProblem: String {
+        let text = failure
+        guard let start = text.firstRange(of: ": ")?.upperBound, text.hasPrefix("SSL") else { return "" }
+        return ": " + String(text[start...]).excerpt
+    }
+
+    private var certificateAdvice: String {
+        let text = failure.lowercased()
+        let host = isProxysTLS ? "the proxy's host" : "the host"
+        // No authority makes an old certificate younger, or one for another host.
+        let isUnknown = !["expired", "not yet valid", "match", "revoked"].contains { text.contains($0) }
+        return isUnknown
+            ? "name the authority in caFile, or \(host) in trustedHosts" : "trustedHosts takes it with \(host)"
+    }
+
+    /// What the server said before it broke off, as OpenSSL has it: "certificate required", "handshake failure".
+    private var alert: String? {
+        guard let start = failure.firstRange(of: " alert ")?.upperBound else { return nil }
+        let words = failure[start...].prefix { $0 != "," && $0 != "(" }
+        return words.isEmpty ? nil : String(words).excerpt
+    }
+
+    private func reason(of alert: String) -> String {
+        let certificate = settings.certificate(for: order.hop)?.file
+        if alert.contains("required") {
+            return "the server wants a client certificate (name one in clientCertificate)."
+        }
+        let isAboutOurs = ["certificate", "unknown ca", "access denied", "decrypt"].contains { alert.contains($0) }
+        if let certificate, isAboutOurs {
+            return "the server does not accept the client certificate in \(certificate): \(alert)."
+        }
+        let advice = certificate == nil ? " (it may want a client certificate: name one in clientCertificate)" : ""
+        return "the server refuses the connection: \(alert)\(alert.contains("version") ? "" : advice)."
+    }
+
+    /// Whether it ended without a word: that may pass.
+    private var isCutOff: Bool {
+        let signs = ["SSL_ERROR_SYSCALL", "unexpected eof", "reset by peer", "Broken pipe", "timed out"]
+        return signs.contains { failure.contains($0) }
+            || [ECONNRESET, EPIPE].contains(Int32(truncatingIfNeeded: hc_info_long(easy, CURLINFO_OS_ERRNO)))
+    }
+
+    /// A connection that broke off right after its handshake: what the server said of our certificate may be lost, for the
+    /// request was on its way already.
+    private func silentRefusal(_ code: CURLcode) -> ImageError? {
+        // By the connection: what HTTP/2 makes of it is another matter.
+        guard order.hop.url.isSecure, !hasAnswered, failure.contains("SSL_"),
+            hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
+            hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
+        else { return nil }
+        let advice =
+            settings.certificate(for: order.hop).map { "it may not accept the client certificate in \($0.file)" }
+            ?? "it may want a client certificate: name one in clientCertificate"
+        return .connectionFailed(
+            url: request.url, reason: "the server broke off right after the handshake of TLS (\(advice)).")
+    }
+}

@@ -1,0 +1,389 @@
+internal import CCurl
+internal import HTTPSemantics
+internal import ImageErrors
+internal import Platform
+
+/// One request of libcurl and its answer, confined to the thread of its ``CurlTransport``.
+final class Transfer {
+    let id: UInt64
+    let easy: UnsafeMutableRawPointer
+    let order: TransferOrder
+    let settings: TransportSettings
+    let book: TransferBook
+    let proxy: String?
+
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    var proxyHeaderList: UnsafeMutablePointer<curl_slist>?
+    var resolveList: UnsafeMutablePointer<curl_slist>?
+    /// Where libcurl says more of a failure than its code does: CURL_ERROR_SIZE bytes.
+    let failureText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+    let spool: BodySpool
+    var response = DownloadResponse()
+    var location: String?
+    private var headerBytes = 0
+    var hasHead = false
+    /// Whether the head is whole, and no other comes after it.
+    private var hasLastHead = false
+    var disposition = Disposition.unknown
+    var total: Int?
+    var resumedBytes = 0
+    /// Bytes that have come since the last ``settle()``, and whether any of them were of the body.
+    private var arrived = 0
+    private var hasProgress = false
+    /// Pieces of the body that have come since then.
+    private var pieces = 0
+    /// Whether anything has come of an answer.
+    var hasAnswered: Bool { headerBytes > 0 }
+    /// Whether it has had its share of the thread: a server may send chunks of a byte without end.
+    private(set) var isHeldBack = false
+    var pace: TransferPace
+    /// What was last told of it.
+    private var isStalled = false
+    /// What libcurl said at the end of a transfer whose head is still being judged by somebody.
+    var isComplete = false
+    private let started = monotonicNanoseconds()
+    /// Why we broke the transfer off; libcurl only knows that we did.
+    var verdict: ImageError?
+    /// Why an address was not dialled. Another of the host's may have been.
+    private(set) var refusedAddress: ImageError?
+    /// Whether there could be no socket, for too many files are open.
+    var lacksDescriptors = false
+    /// Whether there is a connection to ask over.
+    private(set) var isConnected = false
+    /// When the request was sent.
+    private var sent: Int?
+    /// Whether the connection held bytes before anything was asked over it.
+    private var isStale = false
+    private var reached: AddressClass?
+
+    /// What is done with the body.
+    enum Disposition {
+        /// Its head has not been judged yet.
+        case unknown
+        /// Somebody has been asked, and the body is held back.
+        case asking
+        /// It is gathered.
+        case wanted
+        /// It is of no interest, for the answer leads elsewhere.
+        case passedBy(HopOutcome.Kind)
+    }
+
+    var request: DownloadRequest { order.request }
+
+    /// The most bytes of headers accepted, over all redirects.
+    static let headerLimit = 256 << 10
+    /// How many fields an answer has, as a rule.
+    private static let usualFields = 12
+    /// How many pieces of its body are taken before others have their turn. libcurl reads up to a hundred buffers of 128 KiB,
+    /// which hold 1,600 chunks of 8 KiB or two million of a byte.
+    private static let piecesAtOnce = 4096
+    /// The longest body of a redirect that is read to the end, so that the connection can be used again.
+    private static let passedByLimit = 64 << 10
+
+    init(
+        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferOrder, settings: TransportSettings, book: TransferBook
+    ) {
+        self.id = id
+        self.easy = easy
+        self.order = order
+        self.settings = settings
+        self.book = book
+        proxy = settings.proxies.proxy(for: order.hop.url)
+        spool = BodySpool(order.spool)
+        let request = order.request
+        pace = TransferPace(
+            timeout: request.limits.timeoutSeconds, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
+        order.pulse.start(at: started)
+        configure()
+    }
+
+    deinit {
+        hc_list_free(headerList)
+        hc_list_free(proxyHeaderList)
+        hc_list_free(resolveList)
+        failureText.deallocate()
+    }
+
+    // MARK: Addresses
+
+    /// Whether a connection to an address may be made, or used if it was made before.
+    func mayReach(_ address: IPAddress?) -> Bool {
+        // The address of a proxy is the configuration's business.
+        if proxy != nil { return true }
+        let url = order.hop.url
+        guard let address else {
+            refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
+            return false
+        }
+        let type = settings.classify(address)
+        let isName = IPAddress(url.host) == nil
+        // A dot at the end makes no other name.
+        let name = HostPattern.bare(url.host)
+        let known = isName ? book.names[name] : nil
+        let origin = [order.origin, known].compactMap(\.self).min()
+        if let reason = settings.policy.refusal(type, after: origin) {
+            refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
+            return false
+        }
+        if isName { book.names.note(name, type) }
+        reached = type
+        return true
+    }
+
+    /// Whether a connection may be used. In the clear, bytes that came unasked would be taken for the answer to our
+    /// request: libcurl 7.88 to 8.0 does not look.
+    func mayUse(_ ends: OpenSockets.Ends) -> Bool {
+        isConnected = true
+        sent = monotonicNanoseconds()
+        guard !order.hop.url.isSecure else { return true }
+        isStale = book.sockets.hasUnaskedInput(over: ends)
+        return !isStale
+    }
+
+    // MARK: Receiving
+
+    private func received(_ count: Int) {
+        if arrived == 0 { book.noteMoved(self) }
+        arrived += count
+        book.used(count)
+    }
+
+    /// Takes note of what has come since the last time, and tells of it: once for all that libcurl has read at once. A server
+    /// may send its body in chunks of a byte, and all transfers share a thread.
+    func settle() {
+        pieces = 0
+        guard arrived > 0 else { return }
+        let now = monotonicNanoseconds()
+        pace.received(arrived, at: now)
+        order.pulse.beat(arrived, at: now)
+        arrived = 0
+        if isStalled { tellStalled(pace.isStalled) }
+        guard hasProgress else { return }
+        hasProgress = false
+        order.report(DownloadProgress(received: spool.count, total: total))
+    }
+
+    private func tellStalled(_ isStalled: Bool) {
+        guard isStalled != self.isStalled else { return }
+        self.isStalled = isStalled
+        order.stall(isStalled)
+    }
+
+    func header(_ line: UnsafeRawBufferPointer) -> Bool {
+        received(line.count)
+        headerBytes += line.count
+        if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
+        if Self.isStatusLine(line) {
+            // libcurl asks again by itself when a server wants HTTP/1.1 after all (RFC 9113, 7), also in mid body.
+            guard case .unknown = disposition else {
+                let reason = "the server began another answer before the end of the body."
+                return refuse(.connectionFailed(url: request.url, reason: reason))
+            }
+            response = DownloadResponse()
+            response.fields.reserveCapacity(Self.usualFields)
+            location = nil
+            (hasHead, hasLastHead) = (false, false)
+            return true
+        }
+        // What comes behind the body says nothing of it any more (RFC 9110, 6.5.1), however empty that was.
+        guard case .unknown = disposition, !hasLastHead else { return true }
+        if line.first == 0x0D || line.first == 0x0A {
+            hasHead = true
+            hasLastHead = isFinal
+            // libcurl itself knows only after this what the head says of the body.
+            if case .unknown = disposition { book.note(self) }
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
+        let name = String(lowercasing: UnsafeRawBufferPointer(rebasing: line[..<colon]))
+        let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+        let text = String(decoding: value, as: UTF8.self)
+        note(text, as: name)
+        switch name {
+        case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
+            let reason = "the server does not say clearly how long the body is."
+            return refuse(.connectionFailed(url: request.url, reason: reason))
+        case "content-type": response.contentType = text
+        case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
+        case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
+        case "location" where location == nil: location = RedirectPolicy.escaped(value)
+        default: break
+        }
+        return true
+    }
+
+    /// Whether a line begins a head, and is no field of a trailer: `HTTP/1.1 200 OK`.
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.starts(with: "HTTP/".utf8) && !line.prefix { $0 != 0x20 }.contains(UInt8(ascii: ":"))
+    }
+
+    /// Adds a header field; in place, for there may be thousands of one name.
+    private func note(_ text: String, as name: String) {
+        if let index = response.fields.index(forKey: name) {
+            response.fields.values[index] += ", "
+            response.fields.values[index] += text
+        } else {
+            response.fields[name] = text
+        }
+    }
+
+    /// The bytes between the white space at either end, which is ASCII in a header.
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return UnsafeRawBufferPointer(rebasing: bytes[..<0]) }
+        return UnsafeRawBufferPointer(rebasing: bytes[first...last])
+    }
+
+    /// - Returns: How many bytes were taken, or the number that holds them back.
+    func body(_ data: UnsafeRawBufferPointer) -> Int {
+        pieces += 1
+        if pieces > Self.piecesAtOnce, isSettled {
+            isHeldBack = true
+            return Int(CURL_WRITEFUNC_PAUSE)
+        }
+        received(data.count)
+        if case .unknown = disposition { judge(hasBody: true) }
+        switch disposition {
+        case .asking: return Int(CURL_WRITEFUNC_PAUSE)
+        case .passedBy: return (total ?? .max) <= Self.passedByLimit ? data.count : 0
+        case .unknown: return 0
+        case .wanted: return gather(data) ? data.count : 0
+        }
+    }
+
+    private func gather(_ data: UnsafeRawBufferPointer) -> Bool {
+        guard spool.count + data.count <= request.limits.maxBytes else { return refuse(tooLarge) }
+        do {
+            try spool.append(data, expected: total)
+        } catch {
+            verdict = ImageError.storage(error, folder: "the cache folder")
+            return false
+        }
+        hasProgress = true
+        return true
+    }
+
+    /// Goes on with a body that was held back while others had their turn.
+    ///
+    /// - Returns: Whether that has ended the transfer.
+    func goOn() -> Bool {
+        isHeldBack = false
+        let code = hc_resume(easy)
+        if code == CURLE_OK { return false }
+        fail(verdict ?? error(code))
+        return true
+    }
+
+    private func refuse(_ error: ImageError) -> Bool {
+        verdict = error
+        return false
+    }
+
+    var tooLarge: ImageError { request.limits.tooLarge(request.url) }
+
+    // MARK: Time
+
+    /// When the transfer must be looked at again; nil if its time is up, and it has ended.
+    func check(now: Int) -> Int? {
+        switch pace.verdict(at: now) {
+        case .goesOn(let due):
+            tellStalled(pace.isStalled)
+            return due
+        case .timedOut(let option, let seconds):
+            fail(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
+        case .isLetGo: if case .passedBy(let kind) = disposition { end(kind) }
+        }
+        return nil
+    }
+
+    // MARK: Ending
+
+    /// Ends the transfer with what libcurl says of it.
+    ///
+    /// - Returns: Whether it has ended: not while somebody is still asked about its head.
+    func complete(_ code: CURLcode) -> Bool {
+        if case .asking = disposition, code == CURLE_OK {
+            isComplete = true
+            return false
+        }
+        conclude(code)
+        return true
+    }
+
+    private func conclude(_ code: CURLcode) {
+        settle()
+        if case .passedBy(let kind) = disposition { return end(kind) }
+        if let verdict { return fail(verdict) }
+        if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
+        if hasLostConnection(code) { return end(.stale) }
+        guard code == CURLE_OK else {
+            // A proxy that wants credentials before it connects us is an error to libcurl.
+            if let challenge { return end(challenge) }
+            return fail(error(code))
+        }
+        guard hasHead else {
+            let reason = "the connection closed before the end of the headers."
+            return fail(ImageError.connectionFailed(url: request.url, reason: reason))
+        }
+        if case .unknown = disposition {
+            judge(hasBody: false)
+            if case .passedBy(let kind) = disposition { return end(kind) }
+            if order.ask != nil, !response.isConfirmation {
+                return end(.unjudged(Download(response: response, body: DownloadedBody(.memory([])))))
+            }
+            if let verdict { return fail(verdict) }
+        }
+        do {
+            let bytes = spool.count
+            let body = try spool.finish()
+            end(.answer(Download(response: response, body: body)), bytes: bytes)
+        } catch {
+            fail(ImageError.storage(error, folder: "the cache folder"))
+        }
+    }
+
+    /// Whether the request came to nothing because the connection, which others have used, ended meanwhile: its server takes
+    /// no more requests over it (GOAWAY, RFC 9113, 6.8), or has closed it (RFC 9112, 9.3.1). Over HTTP/1.1 libcurl sends it
+    /// again by itself.
+    private func hasLostConnection(_ code: CURLcode) -> Bool {
+        [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
+            && order.hop.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
+    }
+
+    /// Ends the transfer with an error. libcurl's handle must still be as it was.
+    func fail(_ error: any Error) {
+        let bytes = spool.count
+        spool.breakOff(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
+        // Whoever hears of the end may ask for the rest at once.
+        order.part?.file.letGo()
+        end(.failure(error), bytes: bytes)
+    }
+
+    private func end(_ kind: HopOutcome.Kind, bytes: Int = 0) {
+        tellStalled(false)
+        func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
+        var timing = HopTiming()
+        let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))
+        timing.isReused = (hasHead || isConnected) && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
+        if !timing.isReused {
+            timing.dns = dns
+            timing.connect = max(connect - dns, 0)
+            timing.tls = max(seconds(CURLINFO_APPCONNECT_TIME_T) - connect, 0)
+        }
+        // libcurl ends it in the middle of a head that tells of too long a body.
+        let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
+        if hasHead || status >= 200 {
+            timing.status = status
+            timing.sent = sent
+            timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
+            timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
+        }
+        timing.bytes = bytes
+        timing.resumedBytes = resumedBytes
+        timing.headerBytes = headerBytes
+        timing.reached = reached
+        timing.isProxied = proxy != nil
+        order.pulse.stop()
+        order.finish(HopOutcome(kind: kind, timing: timing))
+    }
+}

@@ -1,0 +1,202 @@
+internal import Platform
+
+/// What is kept of an answer beside its body, so that any process can tell later how fresh it is, and for whom: a plain
+/// value with a compact text form.
+package struct HTTPMetadata: Sendable, Equatable {
+    /// When it came, by the cache's time.
+    package var receivedAt: Int
+    /// How old it was then, in seconds.
+    var initialAge: Int
+    /// When its server made it, in seconds since 1970.
+    package var date: Int
+    package var status = 200
+    package var cacheControl: String?
+    package var expires: String?
+    /// The names that `Vary` gives, in small letters and in order; `*` alone when no other request is alike.
+    var vary: [String] = []
+    /// Whether it came from another source than the one asked for first.
+    package var isAlternative = false
+    /// What else limits its use.
+    package private(set) var route: HTTPRoute?
+    /// Secret enough that equal credentials of two entries do not look alike.
+    private var salt = ""
+    /// The digest of what the request sent of the fields that ``vary`` names.
+    private var variant: String?
+    /// The digest of the request's credentials.
+    private var credentials: String?
+    /// What was asked for, if it was no GET.
+    private var demand: String?
+
+    /// What is kept of an answer.
+    ///
+    /// - Parameters:
+    ///   - fields: Its header fields, names in small letters.
+    ///   - moment: When it came, by the cache's time.
+    ///   - wall: The same moment in seconds since 1970.
+    ///   - route: What else limits its use.
+    package init(
+        _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
+        delay: Int = 0, isAlternative: Bool = false, route: HTTPRoute? = nil
+    ) {
+        self.route = route
+        receivedAt = moment
+        self.status = status
+        self.isAlternative = isAlternative
+        let date = fields["date"].flatMap(HTTPDate.seconds)
+        self.date = date ?? wall
+        initialAge = HTTPFreshness.initialAge(age: fields["age"], date: date, at: wall, delay: delay)
+        cacheControl = Self.plain(fields["cache-control"], limit: 2048, otherwise: "no-cache")
+        expires = Self.plain(fields["expires"], limit: 64, otherwise: "0")
+        vary = Self.names(fields["vary"])
+        seal(for: scope)
+    }
+
+    /// The same entry after its server has said that it is still good: fields that came replace the old ones (RFC 9111,
+    /// 3.2 and 4.3.4).
+    package func merging(
+        _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, delay: Int = 0,
+        route: HTTPRoute? = nil
+    ) -> HTTPMetadata {
+        let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall, delay: delay)
+        var merged = self
+        merged.route = route
+        merged.receivedAt = moment
+        merged.initialAge = new.initialAge
+        merged.date = new.date
+        if fields["cache-control"] != nil { merged.cacheControl = new.cacheControl }
+        if fields["expires"] != nil { merged.expires = new.expires }
+        if fields["vary"] != nil { merged.vary = new.vary }
+        merged.seal(for: scope)
+        return merged
+    }
+
+    /// How fresh it is.
+    ///
+    /// - Parameter lastModified: The server's date of last change, which is kept elsewhere.
+    package func freshness(lastModified: String?) -> HTTPFreshness {
+        HTTPFreshness(
+            cacheControl: cacheControl, expires: expires, date: date, lastModified: lastModified, status: status,
+            route: route?.control, initialAge: initialAge)
+    }
+
+    /// How many seconds old it is at a moment of the cache's time.
+    package func age(at moment: Int) -> Int {
+        HTTPFreshness.clamped(initialAge + HTTPFreshness.span(from: receivedAt, to: moment))
+    }
+
+    /// Whether a request in `scope` may be given this answer: it has the same method, body and credentials, and is alike in
+    /// all that `Vary` names (C-10).
+    package func suits(_ scope: HTTPScope) -> Bool {
+        guard credentials == scope.credentials.map(digest), demand == scope.demand else { return false }
+        let names = allVary
+        return names.isEmpty || !names.contains("*") && variant == digest(scope.values(of: names))
+    }
+
+    /// Whether a request in `scope` may be given this answer by its credentials alone: it was fetched with none, or with
+    /// the same.
+    package func belongs(to scope: HTTPScope) -> Bool {
+        credentials == nil || credentials == scope.credentials.map(digest)
+    }
+
+    /// Whether the text form of an answer says that it was fetched with credentials; found without reading all of it.
+    package static func isPersonal(_ text: String) -> Bool {
+        var isStart = true
+        for byte in text.utf8 {
+            if isStart, byte == UInt8(ascii: "u") { return true }
+            isStart = byte == UInt8(ascii: "\n")
+        }
+        return false
+    }
+
+    /// The text form of an answer that was fetched with credentials which nobody has.
+    package static let nobodys = "r0\na0\nd0\ncno-cache\nu-"
+
+    private mutating func seal(for scope: HTTPScope) {
+        let secret = scope.credentials
+        let names = allVary
+        if salt.isEmpty, secret != nil || !names.isEmpty { salt = String(UInt64.random(in: .min ... .max), radix: 36) }
+        credentials = secret.map(digest)
+        demand = scope.demand
+        variant = names.isEmpty || names.contains("*") ? nil : digest(scope.values(of: names))
+    }
+
+    /// What the answer was chosen by, and those that led to it.
+    private var allVary: [String] {
+        guard let route, !route.vary.isEmpty else { return vary }
+        return route.vary.union(vary).sorted()
+    }
+
+    private func digest(_ text: String) -> String { String(Digest(of: salt + "\n" + text).hex.prefix(32)) }
+
+    /// A field as it can be kept: what no honest server would say is replaced.
+    private static func plain(_ text: String?, limit: Int, otherwise: String) -> String? {
+        guard let text else { return nil }
+        return text.utf8.count <= limit && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : otherwise
+    }
+
+    private static func names(_ text: String?) -> [String] {
+        guard let text else { return [] }
+        let names = Set(text.lowercased().split { ", \t".contains($0) }.map(String.init))
+        let isHonest = text.utf8.count <= 1024 && names.allSatisfy { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+        return !isHonest || names.contains("*") ? ["*"] : names.sorted()
+    }
+}
+
+/// The text form: a line for each part, its letter and its value.
+extension HTTPMetadata {
+    /// The text that the index keeps.
+    package var text: String {
+        var lines = ["r\(receivedAt)", "a\(initialAge)", "d\(date)"]
+        if status != 200 { lines.append("s\(status)") }
+        if let cacheControl { lines.append("c\(cacheControl)") }
+        if let expires { lines.append("e\(expires)") }
+        if !vary.isEmpty { lines.append("v\(vary.joined(separator: ","))") }
+        if isAlternative { lines.append("o") }
+        if let route {
+            lines.append("l\(route.text)")
+            if !route.vary.isEmpty { lines.append("w\(route.vary.sorted().joined(separator: ","))") }
+        }
+        if !salt.isEmpty { lines.append("n\(salt)") }
+        if let variant { lines.append("h\(variant)") }
+        if let credentials { lines.append("u\(credentials)") }
+        if let demand { lines.append("p\(demand)") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Reads the text form; nil if it is none that a version of ours would write.
+    package init?(_ text: String) {
+        var moment: Int?
+        var initialAge: Int?
+        var date: Int?
+        var status = 200
+        var limits: String?
+        var passed: Set<String> = []
+        self.init([:], to: HTTPScope(), at: 0, wall: 0)
+        for line in text.split(separator: "\n") {
+            let value = String(line.dropFirst())
+            switch line.first {
+            case "r": moment = Int(value)
+            case "a": initialAge = Int(value)
+            case "d": date = Int(value)
+            case "s": status = Int(value) ?? 0
+            case "c": cacheControl = value
+            case "e": expires = value
+            case "v": vary = value.split(separator: ",").map(String.init)
+            case "o": isAlternative = true
+            case "l": limits = value
+            case "w": passed = Set(value.split(separator: ",").map(String.init))
+            case "n": salt = value
+            case "h": variant = value
+            case "u": credentials = value
+            case "p": demand = value
+            default: break
+            }
+        }
+        guard let moment, let initialAge, let date, HTTPDate.years.contains(moment) else { return nil }
+        route = limits.map { HTTPRoute($0, vary: passed) }
+        receivedAt = moment
+        self.initialAge = HTTPFreshness.clamped(initialAge)
+        self.date = date
+        self.status = status
+    }
+}

@@ -1,0 +1,22 @@
+internal import Platform
+
+/// Media types as servers give them (RFC 9110, 8.3.1).
+package enum MediaType {
+    /// Type and subtype in small letters, without parameters.
+    package static func essence(_ text: String) -> String {
+        // By bytes while it is ASCII, as nearly all are: this is looked at for each image that is stored.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return String((text.split(separator: ";").first ?? "").filter { !$0.isWhitespace }).lowercased()
+        }
+        let type = text.utf8.drop { $0 == UInt8(ascii: ";") }.prefix { $0 != UInt8(ascii: ";") }
+        let letters = type.filter { $0 != 0x20 && !(0x09...0x0D).contains($0) }
+        return String(decoding: letters, as: UTF8.self).asciiLowercased
+    }
+
+    /// Whether a type is one of those that patterns such as `image/*` name.
+    package static func matches(_ text: String, _ patterns: Set<String>) -> Bool {
+        let type = essence(text)
+        let group = type.split(separator: "/").first.map { $0 + "/*" } ?? ""
+        return !patterns.isDisjoint(with: [type, group, "*/*"])
+    }
+}

@@ -1,0 +1,89 @@
+internal import ImageRecipes
+internal import Platform
+
+/// Why a codec worker gave no answer.
+enum CodecFailure: Error, Sendable, Equatable {
+    /// There is no such program.
+    case missing(path: String?)
+    /// It could not be started; `reason` is a sentence.
+    case notStarted(path: String, reason: String)
+    /// It speaks another version.
+    case otherVersion(path: String, version: Int)
+    /// It ended: by an exit code, or by minus a signal.
+    case died(status: Int32)
+    /// It took longer than so many seconds.
+    case hung(seconds: Double)
+    /// It answered something that is no answer.
+    case garbled(reason: String)
+    /// Nobody waits any more.
+    case abandoned
+
+    /// Whether the worker is to blame, and not the work or the machine: then others that were done along are tried
+    /// alone.
+    var isOfTheWork: Bool {
+        switch self {
+        case .died, .hung, .garbled: true
+        case .missing, .notStarted, .otherVersion, .abandoned: false
+        }
+    }
+
+    /// The error for who asked.
+    ///
+    /// - Parameter source: What was to be processed.
+    func imageError(_ source: String) -> any Error {
+        switch self {
+        case .missing(let path):
+            let place = path.map { "is not at \($0.excerpt)" } ?? "was not found beside halcyon"
+            return ImageError.processingFailed(
+                reason:
+                    "Pictures cannot be processed here: the codec worker halcyon-codec \(place). Install it there, or say where it is with --codec or HALCYON_CODEC."
+            )
+        case .notStarted(let path, let reason):
+            return ImageError.processingFailed(
+                reason: "Pictures cannot be processed: the codec worker \(path.excerpt) cannot be started: \(reason)")
+        case .otherVersion(let path, let version):
+            return ImageError.processingFailed(
+                reason:
+                    "Pictures cannot be processed: the codec worker \(path.excerpt) is of another version (\(version), not \(RenderMessage.version)): install the one that came with this halcyon."
+            )
+        case .died(let status):
+            let end = status < 0 ? "was ended by signal \(-status)" : "ended with code \(status)"
+            return ImageError.processingFailed(
+                reason:
+                    "\(source.excerpt) cannot be processed: the codec worker \(end) while it worked on this image. Others are not affected."
+            )
+        case .hung(let seconds):
+            return ImageError.limitExceeded(
+                limit: "decodeSeconds", reason: "the codec worker took longer than \(seconds.shortest) s",
+                source: source)
+        case .garbled(let reason):
+            return ImageError.processingFailed(
+                reason:
+                    "\(source.excerpt) cannot be processed: the codec worker answered what is no answer (\(reason)).")
+        case .abandoned: return CancellationError()
+        }
+    }
+}
+
+extension RenderFailure {
+    /// The error for who asked.
+    ///
+    /// - Parameter source: What was to be processed.
+    func imageError(_ source: String) -> ImageError {
+        switch kind {
+        case .badData: .badData(reason: reason, source: source)
+        case .limit(let name): .limitExceeded(limit: name, reason: Self.clause(reason), source: source)
+        case .unsupported, .processingFailed:
+            .processingFailed(reason: "\(source.excerpt) cannot be processed: \(reason)")
+        case .outOfMemory:
+            .processingFailed(reason: "\(source.excerpt) cannot be processed: there was not enough memory. \(reason)")
+        case .fileFailed:
+            .storageFailed(reason: reason, hint: "Check that the cache folder can be written and has space left.")
+        }
+    }
+
+    /// A sentence as a part of another one.
+    private static func clause(_ text: String) -> String {
+        text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,91 @@
+internal import Glibc
+internal import Platform
+
+/// Digests of which the bytes must have one, as in Subresource Integrity (W3C): an image that was swapped at its source
+/// is refused (D-32).
+public struct Integrity: Hashable, Sendable {
+    private let kind: RunningDigest.Kind
+    private let digests: Set<[UInt8]>
+
+    /// Reads `sha256-…`, `sha384-…` and `sha512-…`, each with a digest in base64, with spaces between them. Only those of
+    /// the strongest kind count.
+    ///
+    /// - Returns: nil for anything else.
+    public init?(_ text: String) {
+        var found: [RunningDigest.Kind: Set<[UInt8]>] = [:]
+        for word in text.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
+            // What follows a question mark is for later versions.
+            let parts = word.prefix { $0 != "?" }.split(separator: "-", maxSplits: 1)
+            guard parts.count == 2, let kind = RunningDigest.Kind(rawValue: String(parts[0])),
+                let digest = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) }), digest.count == kind.count
+            else { return nil }
+            found[kind, default: []].insert(digest)
+        }
+        guard let strongest = found.max(by: { $0.key.count < $1.key.count }) else { return nil }
+        (kind, digests) = strongest
+    }
+
+    /// Whether bytes with this SHA-256 have one of the digests; nil if another digest of them is needed to tell.
+    func allows(_ digest: Digest) -> Bool? {
+        kind == .sha256 && digest.bytes.count == kind.count ? digests.contains(digest.bytes) : nil
+    }
+
+    /// Whether the bytes have one of the digests.
+    func allows(_ bytes: [UInt8]) -> Bool {
+        let digest = RunningDigest(kind)
+        bytes.withUnsafeBytes { digest.update($0) }
+        return digests.contains(digest.finish().bytes)
+    }
+
+    /// Whether a file has one of the digests; not if it cannot be read.
+    func allows(file path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let digest = RunningDigest(kind)
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return false }
+            if count == 0 { return digests.contains(digest.finish().bytes) }
+            buffer.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+    }
+
+    /// Whether the content has one of the digests.
+    func allows(_ content: DiskStorage.Content) -> Bool {
+        switch content {
+        case .bytes(let bytes): return allows(bytes)
+        case .file(let path): return allows(file: path)
+        case .body(let body):
+            switch body.place {
+            case .memory(let bytes): return allows(bytes)
+            case .file(let path):
+                let known = body.checksum(of: FileStamp(path: path)).flatMap { allows($0) }
+                return known ?? allows(file: path)
+            case .unnamed(let path): return allows(file: path)
+            }
+        }
+    }
+
+    /// The error for bytes that have none of the digests.
+    static func mismatch(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
+        .badData(reason: "Its bytes are not those that integrity names.", source: source, sample: sample)
+    }
+}
+
+extension ImageManager {
+    /// Whether a cached image is one that the options allow: the bytes that they name, if they name any, and none that is
+    /// known to be damaged, if they want it decoded.
+    ///
+    /// - Parameter mayWait: Whether its file may be read to tell. Otherwise it is not allowed when that is needed.
+    static func allows(_ hit: ImageCache.Hit, _ options: ImageOptions, mayWait: Bool) -> Bool {
+        if options.lookup.verifyDecode == true, hit.record.decodeVerdict == .damaged { return false }
+        guard let integrity = options.lookup.integrity else { return true }
+        if let checksum = hit.record.checksum, let verdict = integrity.allows(checksum) { return verdict }
+        if let bytes = hit.bytes { return integrity.allows(bytes) }
+        guard mayWait, let path = hit.record.path else { return false }
+        return integrity.allows(file: path)
+    }
+}

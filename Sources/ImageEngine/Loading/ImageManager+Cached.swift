@@ -1,0 +1,136 @@
+internal import Platform
+
+/// Images that a cache has.
+extension ImageManager {
+    /// What a look into a cache tells at once.
+    public enum Glance: Sendable {
+        /// The image is there, and the options allow that answer.
+        case found(ImageResult)
+        /// Neither tier has it.
+        case missing
+        /// That takes longer to tell, or the options want more than what is there.
+        case unknown
+    }
+
+    /// The image, if a cache has it and the options allow that answer; see ``glance(at:in:options:needsBytes:burst:)``.
+    public func cachedImage(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+    ) throws(ImageError) -> ImageResult? {
+        switch try glance(at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst) {
+        case .found(let image): image
+        case .missing, .unknown: nil
+        }
+    }
+
+    /// Whether a cache has the image. Takes no more than an index lookup.
+    ///
+    /// - Parameter needsBytes: Answers only if memory holds the bytes.
+    public func glance(
+        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+    ) throws(ImageError) -> Glance {
+        if options.lookup.forceRefresh { return .unknown }
+        let isMade = !options.processing.recipe.isEmpty
+        let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
+        let mode = cache.revalidation(options)
+        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
+        // Memory would take note of it here, and it would be answered from there when its server has been asked.
+        if mode == .http, !isMade, resource.isOnNetwork, cache.memory.peek(key) == nil { return .unknown }
+        // Bytes that must be read take the other way from the start, so that the hit is counted once.
+        if needsBytes, !cache.holdsBytes(key) { return .unknown }
+        guard let seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false) else {
+            return .unknown
+        }
+        guard let hit = seen else { return isMade ? .unknown : .missing }
+        // What memory held was of a file that another process has replaced.
+        if needsBytes, hit.bytes == nil { return .unknown }
+        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return .unknown }
+        if !isMade, cache.verifiesDecode(options), hit.record.decodeVerdict != .sound { return .unknown }
+        if isMade {
+            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
+        } else if !Self.allows(hit, options, mayWait: false) {
+            return .unknown
+        }
+        // Only in memory, but wanted as a file from now on: that takes writing.
+        if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
+        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) {
+            return .unknown
+        }
+        count(hit.cacheType)
+        return .found(result(hit, in: cache, options))
+    }
+
+    func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
+        let record = options.storage.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
+        return ImageResult(
+            record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
+    }
+
+    /// What a look into the cache came to.
+    enum Lookup: Sendable {
+        case found(ImageResult)
+        case missing
+        /// It was fetched with credentials that the request does not have.
+        case foreign
+    }
+
+    /// Looks in the cache, and writes the file that the answer needs.
+    ///
+    /// - Parameter outgoing: The request as it would be sent.
+    func cached(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
+    ) async throws -> Lookup {
+        guard !options.lookup.forceRefresh else { return .missing }
+        let key = CacheKey(resource.cacheKey)
+        // Most of what comes here is to be loaded, and that can be told at once.
+        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return .missing }
+        return try await pool.runIfWanted { [self] in
+            guard var hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true) else {
+                return .missing
+            }
+            if hit.record.path == nil, !options.storage.cacheMemoryOnly, !options.storage.fromMemoryCacheOrRefresh,
+                let newer = try cache.hit(for: key, storedAfter: hit.record, options: options.storage)
+            {
+                hit = newer
+            }
+            guard mayAnswer(hit.record, to: outgoing.url, outgoing.options) else { return .foreign }
+            guard Self.allows(hit, options, mayWait: true) else { return .missing }
+            count(hit.cacheType)
+            return .found(try answer(hit, in: cache, options))
+        }
+    }
+
+    /// The answer with what was found; writes the file that it needs.
+    func answer(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) throws -> ImageResult {
+        var result = result(hit, in: cache, options)
+        if hit.record.path == nil, !options.storage.cacheMemoryOnly, let bytes = hit.bytes {
+            let record = hit.record
+            let kept = try cache.store(
+                .bytes(bytes), for: record.key, header: record.header, origin: record.origin, options: options.storage,
+                keepsBytes: true, lease: options.storage.lease ?? ImageCache.lease)
+            (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
+        } else if options.storage.queryDataWhenInMemory {
+            // A reader to come finds them in memory; that they cannot be read now is its business.
+            result.admission = (try? cache.loadBytes(of: hit.record, options: options.storage))?.kept.admission
+        }
+        return result
+    }
+
+    /// The result with the bytes of its image, read now if need be.
+    public func loadingBytes(of result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
+        -> ImageResult
+    {
+        if result.bytes != nil { return result }
+        return try await pool.runIfWanted {
+            var loaded = result
+            if let content = result.content {
+                loaded.bytes = try ImageCache.bytes(of: content)
+                return loaded
+            }
+            // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
+            let record = result.entry?.record ?? result.record
+            let (bytes, kept) = try cache.loadBytes(of: record, options: options.storage)
+            (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
+            return loaded
+        }
+    }
+}

@@ -1,0 +1,49 @@
+extension ImageManager {
+    /// The image from the cache that ``ImageOptions/originalCache`` names, stored in `cache` without any download.
+    ///
+    /// - Returns: nil if there is no such cache, or it does not have the image after all: then it is loaded.
+    @inline(never)
+    func originalImage(
+        _ resource: Resource, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
+    ) async throws -> ImageResult? {
+        guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
+            let original = self.cache(name)
+        else { return nil }
+        let key = CacheKey(resource.cacheKey)
+        var looking = ImageOptions()
+        looking.storage.fromMemoryCacheOrRefresh = options.storage.fromMemoryCacheOrRefresh
+        looking.storage.keepsInMemory = false
+        // Whatever is wrong with the other cache, the image may still be had from its source.
+        let found = try await blocking {
+            [looking, integral = options] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
+            guard let hit = try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
+                !hit.record.isLocalFile, self.mayAnswer(hit.record, to: resource.url, integral),
+                Self.allows(hit, integral, mayWait: true)
+            else { return nil }
+            if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
+                return (hit, .file(path))
+            }
+            return (try? hit.bytes ?? original.bytes(of: hit.record, options: looking.storage)).map {
+                (hit, .bytes($0))
+            }
+        }
+        guard let (hit, content) = found else { return nil }
+        let record = hit.record
+        var keeping = options.keepingOnlyCacheOptions
+        keeping.network.limits.maxBytes = .max
+        let store = Storing(
+            content: content, key: key, cache: cache, source: resource.url,
+            origin: record.origin,
+            options: keeping, needs: needs)
+        do {
+            let kept = try await keep(store)
+            var result = ImageResult(
+                record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
+            result.content = kept.content
+            return result
+        } catch  where !record.isIntact(burst: 0) {
+            // The file went while it was copied.
+            return nil
+        }
+    }
+}

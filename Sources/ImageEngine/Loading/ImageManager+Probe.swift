@@ -1,0 +1,168 @@
+internal import Glibc
+internal import Platform
+
+extension ImageManager {
+    /// What was found out by ``probe(_:in:options:caller:)``.
+    public struct Probed: Sendable, Equatable {
+        /// What the picture says of itself.
+        public let probe: ImageProbe
+        /// How many bytes it has; nil when its server does not say.
+        public let byteCount: Int?
+        /// Where it was looked at; none for its source.
+        public let cacheType: CacheType
+    }
+
+    /// How many bytes are asked for at first, and then when those were too few; after that, all.
+    static let probeSizes = [64 << 10, 1 << 20]
+    /// What says as much of the whole as of a range.
+    private static let absences: Set<Int> = [404, 410]
+
+    /// What a picture is, from its first kilobytes: from the cache if it is there, else from its source; nothing is
+    /// cached.
+    ///
+    /// A server that knows no ranges sends all of it, as far as ``ImageOptions/maxBytes`` goes.
+    public func probe(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
+    ) async throws -> Probed {
+        let options = completed(options, for: cache)
+        let key = CacheKey(resource.cacheKey)
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
+        let now = configuration.clock.monotonic()
+        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
+        return try await deadline.hold(resource.url, now: now) { [self] in
+            if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+                return known
+            }
+            let urls = [resource.url] + options.network.alternativeSources
+            return try await loadAny(of: urls, options) { [self] url, meter in
+                let options = options.scoped(from: resource.url, to: url)
+                do {
+                    return try await probe(try source(of: url), url, key, in: cache, options, meter.counting(caller))
+                } catch let error as ImageError {
+                    noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func probe(
+        _ source: ImageSource, _ given: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
+        _ caller: ImageCaller
+    ) async throws -> Probed {
+        switch source {
+        case .network(let url):
+            if options.staysInCache { throw ImageError.notCached(key: key.key) }
+            return try await probe(url, key, in: cache, options, caller)
+        case .data(let bytes):
+            if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
+            return try Self.probed(bytes, source: given, cacheType: .none)
+        case .file(let path):
+            return try await pool.run {
+                if let integrity = options.lookup.integrity, !integrity.allows(file: path) {
+                    throw Integrity.mismatch(given)
+                }
+                return try Self.probed(file: path, options, cacheType: .none)
+            }
+        }
+    }
+
+    private func probeCached(
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) async throws -> Probed? {
+        guard resource.isOnNetwork else { return nil }
+        return try await pool.run { [self] in
+            var looking = options
+            looking.storage.lease = 0
+            guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
+                mayAnswer(hit.record, to: resource.url, options)
+            else { return nil }
+            if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
+            var reading = options
+            reading.network.limits.maxBytes = .max
+            return try hit.record.path.map { try Self.probed(file: $0, reading, cacheType: hit.cacheType) }
+        }
+    }
+
+    private func probe(
+        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
+    ) async throws -> Probed {
+        let outgoing = try await modified(url, options)
+        // A failure is remembered as that of the whole.
+        try admit(
+            try DownloadRequest(url: outgoing.url, options: outgoing.options.network), key, in: cache, outgoing.options)
+        let place = downloader.transport.spool
+        // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
+        let isWhole =
+            outgoing.options.network.dataModifier != nil || outgoing.options.network.request.method != .get
+            || options.lookup.integrity != nil
+        var takesRanges = !isWhole
+        for size in Self.probeSizes.map(Optional.some) + [nil] where takesRanges || size == nil {
+            var asking = outgoing.options
+            if let size {
+                asking.network.request.headers = asking.network.request.headers.filter {
+                    $0.key.lowercased() != "range"
+                }
+                asking.network.request.headers["Range"] = "bytes=0-\(size - 1)"
+                asking.network.limits.validStatusCodes = (asking.network.limits.validStatusCodes ?? Set(200..<400))
+                    .union([206])
+            }
+            let request = try DownloadRequest(url: outgoing.url, options: asking.network)
+            let download: Download
+            do {
+                download = try await downloader.download(request, priority: caller.priority, report: caller.report)
+            } catch let error as ImageError {
+                // Some servers refuse a range like that, and send the whole.
+                guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),
+                    !Self.absences.contains(status)
+                else { throw error }
+                takesRanges = false
+                continue
+            }
+            let isPart = download.response.status == 206
+            let probed = try await pool.run { () throws -> Probed? in
+                let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
+                let bytes = try ImageCache.bytes(of: .body(body))
+                if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
+                if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
+                let total = Self.total(download.response.fields["content-range"])
+                if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }
+                return bytes.withUnsafeBytes { start in
+                    guard let probe = try? ImageProbe(start: start, of: total ?? .max) else { return nil }
+                    return Probed(probe: probe, byteCount: total, cacheType: .none)
+                }
+            }
+            if let probed { return probed }
+        }
+        throw ImageError.badData(reason: ImageHeader.Failure.unrecognised.sentence(), source: url)
+    }
+
+    /// The length of the whole in a `Content-Range` (RFC 9110, 14.4).
+    private static func total(_ range: String?) -> Int? {
+        range.flatMap { $0.split(separator: "/").last }.flatMap { Int($0) }
+    }
+
+    private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> Probed {
+        // An array lends its bytes only to closures that may throw anything.
+        let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
+            var source = MemoryBytes(buffer: bytes)
+            return Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: &source) }
+        }
+        switch read {
+        case .success(let probe): return Probed(probe: probe, byteCount: bytes.count, cacheType: cacheType)
+        case .failure(let error): throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
+        }
+    }
+
+    private static func probed(
+        file path: String, _ options: ImageOptions, cacheType: CacheType
+    ) throws(ImageError) -> Probed {
+        let size = try LocalFile(path: path, options: options).size()
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        do throws(ImageHeader.Failure) {
+            var source = FileBytes(descriptor: descriptor, count: size)
+            return Probed(probe: try ImageProbe(whole: &source), byteCount: size, cacheType: cacheType)
+        } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+    }
+}

@@ -1,0 +1,75 @@
+internal import Glibc
+internal import Platform
+
+/// A file of the user's that an image is read from.
+struct LocalFile: Sendable {
+    let path: String
+    let options: ImageOptions
+
+    private var url: String { FileURL.text(path) }
+
+    /// The size, in bytes.
+    ///
+    /// - Throws: ``ImageError`` when it is no regular file that can be read, or larger than ``ImageOptions/maxBytes``.
+    func size() throws(ImageError) -> Int {
+        try opened { (_, stamp) throws(ImageError) in stamp.size }
+    }
+
+    /// What is to be stored of it: its bytes, or the file itself if they are many.
+    func content() throws(ImageError) -> DiskStorage.Content {
+        try opened { (descriptor, stamp) throws(ImageError) in
+            guard stamp.size <= BodySpool.memoryLimit else { return .file(path) }
+            do {
+                return .bytes(try Files.read(descriptor, count: stamp.size, path))
+            } catch {
+                throw ImageError.storage(error, folder: "the cache folder")
+            }
+        }
+    }
+
+    /// What the picture says of itself.
+    func header() throws(ImageError) -> ImageHeader {
+        try opened { (descriptor, stamp) throws(ImageError) in
+            do throws(ImageHeader.Failure) {
+                return try ImageHeader(descriptor: descriptor, count: stamp.size)
+            } catch {
+                throw .badData(
+                    reason: error.sentence(), source: url,
+                    sample: ContentSample(DiskStorage.Content.start(of: path)))
+            }
+        }
+    }
+
+    /// The image, read where it lies: never copied, and known to memory as long as the file is unchanged.
+    func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
+        let header = try header()
+        let size = try size()
+        if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
+        // A link is followed for reading, but then nothing tells when the file behind it changes: it is not kept.
+        let stamp = FileStamp(path: path)
+        let record = ImageRecord(
+            key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
+            storedAt: now, lifetime: nil, expiresAt: nil, stamp: stamp, checksum: nil)
+        if stamp != nil { cache.remember(record, bytes: nil, options.storage) }
+        var bytes: [UInt8]?
+        if needs.contains(.bytes), size <= BodySpool.memoryLimit || stamp == nil {
+            bytes = try ImageCache.bytes(of: .file(path))
+        }
+        return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
+    }
+
+    private func opened<Value>(
+        _ body: (Int32, FileStamp) throws(ImageError) -> Value
+    ) throws(ImageError) -> Value {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .invalidURL(url, reason: "The file cannot be read: \(String(cString: strerror(errno))).")
+        }
+        defer { close(descriptor) }
+        guard let stamp = FileStamp(descriptor: descriptor) else {
+            throw .invalidURL(url, reason: "It is no regular file.")
+        }
+        guard stamp.size <= options.network.limits.maxBytes else { throw ImageManager.tooLarge(url, options) }
+        return try body(descriptor, stamp)
+    }
+}

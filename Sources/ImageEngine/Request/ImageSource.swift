@@ -1,0 +1,86 @@
+internal import Glibc
+internal import Platform
+
+/// Where an image comes from, by the scheme of its URL.
+enum ImageSource: Sendable {
+    /// Over the network.
+    case network(String)
+    /// A file of the user's, by path.
+    case file(String)
+    /// The bytes themselves.
+    case data([UInt8])
+
+    /// Reads a URL as far as its scheme decides; the rest of http URLs is judged when they are loaded.
+    init(url: String) throws(ImageError) {
+        guard !url.isEmpty else { throw .invalidURL(url, reason: "It is empty.") }
+        guard !url.utf8.contains(0) else { throw .invalidURL(url, reason: "It contains a NUL.") }
+        guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw .invalidURL(url, reason: "It has no scheme; http, https, file and data are understood.")
+        }
+        let scheme = String(url[..<colon]).quicklyLowercased
+        let rest = url[url.utf8.index(after: colon)...]
+        switch scheme {
+        case "http", "https":
+            // By bytes: every image is asked for so.
+            let first = rest.utf8.dropFirst(2).first
+            guard rest.utf8.starts(with: "//".utf8), let first, !"/?#".utf8.contains(first) else {
+                throw .invalidURL(url, reason: "It names no host.")
+            }
+            self = .network(url)
+        case "file": self = .file(try Self.path(rest, url: url))
+        case "data": self = .data(try Self.data(rest, url: url))
+        default:
+            throw .invalidURL(
+                url, reason: "The scheme \"\(String(scheme).excerpt)\" is not allowed; http, https, file and data are.")
+        }
+    }
+
+    /// The scheme of a URL, in small letters; empty when it has none.
+    static func scheme(of url: String) -> String {
+        url.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(url[..<$0]).quicklyLowercased } ?? ""
+    }
+
+    /// The path of a file URL (RFC 8089). Without a leading slash it is relative to the working directory.
+    private static func path(_ rest: Substring, url: String) throws(ImageError) -> String {
+        var path = rest
+        if path.hasPrefix("//") {
+            path = path.dropFirst(2)
+            guard let slash = path.firstIndex(of: "/") else { throw .invalidURL(url, reason: "It names no file.") }
+            let host = path[..<slash]
+            guard host.isEmpty || host.lowercased() == "localhost" else {
+                throw .invalidURL(url, reason: "The file is on another host, \"\(host)\".")
+            }
+            path = path[slash...]
+        }
+        if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }) { path = path[..<end] }
+        let decoded = percentDecoded(path)
+        guard !decoded.isEmpty else { throw .invalidURL(url, reason: "It names no file.") }
+        guard !decoded.contains(0) else { throw .invalidURL(url, reason: "The path contains a NUL.") }
+        let text = String(decoding: decoded, as: UTF8.self)
+        return text.hasPrefix("/") ? text : workingDirectory() + "/" + text
+    }
+
+    /// The bytes of a data URL (RFC 2397).
+    private static func data(_ rest: Substring, url: String) throws(ImageError) -> [UInt8] {
+        guard let comma = rest.utf8.firstIndex(of: UInt8(ascii: ",")) else {
+            throw .invalidURL(url, reason: "A data URL needs a comma before its data.")
+        }
+        let bytes = percentDecoded(rest[rest.index(after: comma)...])
+        guard rest[..<comma].lowercased().hasSuffix(";base64") else { return bytes }
+        guard let decoded = bytes.withUnsafeBytes({ Base64.decode($0) }) else {
+            throw .invalidURL(url, reason: "Its data is not base64.")
+        }
+        return decoded
+    }
+}
+
+/// The absolute form of `path`, which may be relative to the working directory.
+package func absolutePath(_ path: String) -> String {
+    path.hasPrefix("/") ? path : workingDirectory() + "/" + path
+}
+
+func workingDirectory() -> String {
+    guard let path = getcwd(nil, 0) else { return "" }
+    defer { free(path) }
+    return String(cString: path)
+}

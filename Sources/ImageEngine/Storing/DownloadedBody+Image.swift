@@ -1,0 +1,27 @@
+internal import Glibc
+internal import Platform
+internal import Platform
+
+extension ScanMap: ByteObserver {}
+extension DownloadedBody: StorableBody {}
+
+extension StorableBody {
+    /// The header of the picture in the body.
+    ///
+    /// - Throws: ``ImageHeader/Failure``, or ``SystemError`` when the file cannot be read.
+    func header() throws -> ImageHeader {
+        let path: String
+        switch place {
+        case .memory(let bytes):
+            return try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
+        case .file(let file), .unnamed(let file): path = file
+        }
+        // Only the path of a file without a name is a link, of the system's.
+        let follows = if case .file = place { O_NOFOLLOW } else { Int32(0) }
+        let descriptor = open(path, O_RDONLY | follows | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
+        defer { close(descriptor) }
+        return try ImageHeader(
+            descriptor: descriptor, count: count, map: (self as? DownloadedBody)?.observer as? ScanMap)
+    }
+}

@@ -1,0 +1,26 @@
+internal import Platform
+
+extension ImageFormat {
+    /// Other names by which servers call the format.
+    private var otherNames: [String] {
+        switch self {
+        case .png: ["image/x-png", "image/apng", "image/vnd.mozilla.apng"]
+        case .jpeg: ["image/jpg", "image/pjpeg"]
+        case .bmp: ["image/x-bmp", "image/x-ms-bmp", "image/x-win-bitmap"]
+        case .ico: ["image/ico", "image/vnd.microsoft.icon"]
+        case .svg: ["text/xml", "application/xml", "image/svg"]
+        case .heic: ["image/heif", "image/heic-sequence", "image/heif-sequence"]
+        case .avif: ["image/avif-sequence", "image/heif"]
+        case .jxl: ["image/x-jxl"]
+        case .gif, .webp, .tiff: []
+        }
+    }
+
+    /// Whether a server may call the format so; what says nothing contradicts nothing.
+    func mayBeCalled(_ contentType: String) -> Bool {
+        if contentType == mimeType { return true }
+        let type = MediaType.essence(contentType)
+        return ["", "application/octet-stream", "binary/octet-stream", "application/force-download", mimeType]
+            .contains(type) || otherNames.contains(type)
+    }
+}

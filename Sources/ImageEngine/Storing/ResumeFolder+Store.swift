@@ -1,0 +1,2 @@
+extension PartialFile: ResumableBody {}
+extension ResumeFolder: ResumeStore {}

@@ -1,0 +1,80 @@
+internal import ImageRecipes
+
+/// Cached beginnings of a chain, worked on instead of the original (E2 6, B-002).
+extension ImageManager {
+    /// A beginning of the chain of the options that stands in for the original, because that would have to be loaded.
+    ///
+    /// It is what would be answered itself to a request for just that much of the chain: the freshness and the credentials
+    /// of its original are its own. What is to be checked with its server, or against digests, is made of the original.
+    ///
+    /// - Returns: nil if the original is at hand, or there is no such beginning.
+    func intermediate(
+        insteadOf resource: Resource, in cache: ImageCache, _ options: ImageOptions, forPixels: Bool = false
+    ) async throws -> Original? {
+        guard resource.isOnNetwork, options.lookup.integrity == nil, !options.lookup.forceRefresh else { return nil }
+        // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
+        if options.processing.recipe.hasNoStep { return nil }
+        let home = originals(for: cache, options)
+        guard try home.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false) == CacheType.none else {
+            return nil
+        }
+        return try await intermediate(of: resource, in: cache, options, forPixels) { [self] record in
+            !record.isPersonal || !options.asksToModify && mayAnswer(record, to: resource.url, options)
+        }
+    }
+
+    /// A beginning of the chain of the options that is less work than the original: made of its very bytes, and of fewer
+    /// pixels.
+    func intermediate(
+        of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        forPixels: Bool = false
+    ) async throws -> Original? {
+        let header = original.result.record.header
+        guard original.rest == nil, !options.lookup.forceRefresh, header.format != .svg else { return nil }
+        let found = try await intermediate(of: resource, in: cache, options, forPixels) { record in
+            VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
+        }
+        guard var base = found else { return nil }
+        // The beginning may be somebody's own, and this original everybody's.
+        base.origin = original.origin
+        return base
+    }
+
+    /// The longest beginning that a cache has and that may be used.
+    private func intermediate(
+        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ forPixels: Bool,
+        _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
+    ) async throws -> Original? {
+        let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: forPixels)
+        if prefixes.isEmpty { return nil }
+        var looking = options.keepingOnlyCacheOptions
+        looking.lookup.integrity = nil
+        return try await pool.runIfWanted { [self, looking] in
+            for prefix in prefixes {
+                let key = prefix.recipe.cacheKey(resource.cacheKey)
+                guard let known = try cache.knownRecord(for: key), isWanted(known),
+                    let format = VariantSource.exactlyMade(known), let mark = VariantSource.mark(of: known),
+                    prefix.serves(known.header),
+                    let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
+                    isWanted(hit.record),
+                    VariantSource.mark(of: hit.record) == mark,
+                    // What cannot be read is no help, and no harm: there is the original.
+                    var found = try? original(result(hit, in: cache, looking), in: cache, looking, mark: mark)
+                else { continue }
+                (found.rest, found.format) = (prefix.rest, format)
+                found.workMark = mark + " " + prefix.recipe.identifier
+                return found
+            }
+            return nil
+        }
+    }
+}
+
+extension ImageHeader {
+    /// The pixels of all frames together.
+    var pixelCount: Int {
+        let (one, isHuge) = width.multipliedReportingOverflow(by: height)
+        let (all, isEndless) = one.multipliedReportingOverflow(by: frameCount)
+        return isHuge || isEndless ? .max : all
+    }
+}

@@ -1,0 +1,154 @@
+internal import ImageRecipes
+internal import Platform
+
+/// Images of which all is decoded before they are answered and kept: `verifyDecode`.
+///
+/// The worker decodes every frame and writes nothing. What came of it is noted with the entry, so that each picture is
+/// decoded once: one that is sound is answered from then on, and one that is damaged is no hit for those who want it decoded,
+/// and still one for the others.
+extension ImageManager {
+    /// What makes two callers want the same picture decoded.
+    struct VerificationWish: Hashable, Sendable {
+        let mark: String
+        let format: ImageFormat
+        let limits: RenderLimits
+    }
+
+    /// What the worker said of a picture.
+    struct Verification: Sendable {
+        /// Why it cannot be decoded; nil when it can.
+        let failure: RenderFailure?
+    }
+
+    /// The image, all of which has been decoded: what the cache has is decoded now, unless it has been before.
+    ///
+    /// What turns out to be damaged is loaded anew, once.
+    @inline(never)
+    func verifiedImage(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
+    ) async throws -> ImageResult {
+        for isLastTry in [false, true] {
+            let result = try await anyImage(resource, in: cache, options, needs, caller)
+            if result.record.decodeVerdict == .sound { return result }
+            do {
+                return try await verified(result, in: cache, options, resource.url, caller.priority)
+            } catch ImageError.badData where !isLastTry && result.cacheType != .none {
+                // It is known for what it is now, and no hit any more.
+                continue
+            } catch ImageError.storageFailed where !isLastTry && !result.record.isIntact(burst: 0) {
+                // It went while it was on its way to the worker.
+                continue
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// The result, once its image has been decoded; what came of that is kept with the entry.
+    private func verified(
+        _ result: ImageResult, in cache: ImageCache, _ options: ImageOptions, _ source: String, _ priority: CallPriority
+    ) async throws -> ImageResult {
+        let isLocal = result.record.isLocalFile
+        let original = try await pool.run { [self] in
+            try self.original(
+                result, in: cache, options,
+                mark: isLocal ? result.record.path.flatMap { VariantSource.mark(file: $0) } : nil)
+        }
+        let failure = try await failure(
+            of: original.path, original.scratch, result.record.header, mark: original.mark, options, source, priority)
+        // A file of the user's may change at any time.
+        if !isLocal, failure == nil || failure?.kind == .badData {
+            let verdict = failure == nil ? DecodeVerdict.sound : .damaged
+            let noted = try await pool.run { () -> ImageResult in
+                let kept = result.entry?.record ?? result.record
+                let origin = kept.origin.noting(verdict)
+                // What cannot be written down is found out again.
+                let record = (try? cache.note(origin, of: kept, options.storage)) ?? kept.replacing(origin)
+                var noted = result
+                noted.record = kept === result.record ? record : result.record.replacing(origin)
+                return noted
+            }
+            if failure == nil { return noted }
+        }
+        if let failure { throw failure.verificationError(source) }
+        return result
+    }
+
+    /// What is to be stored, once it has been decoded.
+    @inline(never)
+    func verified(_ store: Storing) async throws -> Storing {
+        // As it is when it was copied from another cache.
+        if ImageNotes.note(ImageNotes.verdict, in: store.origin.http) == DecodeVerdict.sound.rawValue[...] {
+            return store
+        }
+        let (header, draft) = try await pool.run { [spool] in
+            let header = try store.header(warns: false)
+            do {
+                return (header, try spool.write(store.content, for: "original", syncs: false))
+            } catch { throw ImageError.storage(error, folder: spool.path) }
+        }
+        let scratch = ScratchFile(draft.path)
+        let failure = try await failure(
+            of: draft.path, scratch, header, mark: VariantSource.mark(draft.checksum), store.options, store.source,
+            CallPriority(0.5))
+        if let failure { throw failure.verificationError(store.source, store.sample) }
+        var store = store
+        store.origin = store.origin.noting(.sound)
+        if case .file = store.content {
+            // What is kept is what was decoded, whoever writes to the file meanwhile.
+            (store.content, store.scratch) = (.file(draft.path), scratch)
+        }
+        return store
+    }
+
+    /// Has the worker decode a file, once for all who want that at the same time.
+    ///
+    /// - Parameter scratch: Lives as long as the worker needs the file.
+    /// - Returns: Why it cannot be decoded; nil when it can.
+    private func failure(
+        of path: String, _ scratch: ScratchFile?, _ header: ImageHeader, mark: String, _ options: ImageOptions,
+        _ source: String, _ priority: CallPriority
+    ) async throws -> RenderFailure? {
+        try options.processing.limits.check(header, source: source)
+        let wish = VerificationWish(mark: mark, format: header.format, limits: options.processing.limits)
+        do {
+            return try await verifications.value(for: wish, priority: priority) { [codec] _ in
+                defer { withExtendedLifetime(scratch) {} }
+                let request = RenderRequest(
+                    source: path, format: wish.format.rawValue,
+                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: wish.limits)
+                switch try await codec.render(request, cost: Self.cost(of: header)).outcomes.first {
+                case .finished: return Verification(failure: nil)
+                case .failed(let failure): return Verification(failure: failure)
+                case nil: throw CodecFailure.garbled(reason: "no outcome")
+                }
+            }.failure
+        } catch let failure as CodecFailure {
+            throw failure.verificationError(source)
+        }
+    }
+}
+
+extension RenderFailure {
+    /// The error for who wants the image decoded.
+    fileprivate func verificationError(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
+        switch kind {
+        case .badData:
+            .badData(
+                reason: "\(reason) That was found by decoding all of it, as verifyDecode asks.", source: source,
+                sample: sample)
+        // What cannot be decoded here is not known to be sound.
+        case .unsupported:
+            .processingFailed(reason: "\(source.excerpt) cannot be decoded, as verifyDecode asks: \(reason)")
+        default: imageError(source)
+        }
+    }
+}
+
+extension CodecFailure {
+    /// The error for who wants an image decoded.
+    fileprivate func verificationError(_ source: String) -> any Error {
+        guard case ImageError.processingFailed(let reason) = imageError(source) else { return imageError(source) }
+        return ImageError.processingFailed(
+            reason: "\(source.excerpt) was not decoded, as verifyDecode asks. \(reason)")
+    }
+}

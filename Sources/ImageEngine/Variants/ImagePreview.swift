@@ -1,0 +1,65 @@
+public import ImageRecipes
+internal import Platform
+
+/// What is kept of an image's placeholder, as a line among what is kept of the server's answer (D-27).
+extension ImageRecord {
+    /// The ThumbHash and the dominant colour, once they have been made.
+    public var preview: RenderPlaceholder? { origin.http.flatMap(ImagePreview.read) }
+}
+
+/// The text form of a placeholder: its letter, the colour, and the hash in base64.
+enum ImagePreview {
+    static func line(_ preview: RenderPlaceholder) -> String {
+        let bytes = preview.thumbHash
+        let text = String(unsafeUninitializedCapacity: Base64.encodedCount(bytes.count)) { buffer in
+            bytes.withUnsafeBytes { Base64.encode($0, into: UnsafeMutableRawBufferPointer(buffer)) }
+            return Base64.encodedCount(bytes.count)
+        }
+        return ImageNotes.preview + preview.dominantColor.text + " " + text
+    }
+
+    static func read(_ text: String) -> RenderPlaceholder? {
+        guard let parts = ImageNotes.note(ImageNotes.preview, in: text)?.split(separator: " "), parts.count == 2,
+            let color = RecipeColor(String(parts[0])),
+            let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
+        else { return nil }
+        return RenderPlaceholder(thumbHash: hash, dominantColor: color)
+    }
+
+    /// The origin with the placeholder.
+    static func origin(_ origin: ImageOrigin, _ preview: RenderPlaceholder) -> ImageOrigin {
+        origin.noting(ImageNotes.preview, line(preview))
+    }
+}
+
+extension ImageManager {
+    /// The result with a placeholder of its image, made now if its entry has none, and kept with the entry.
+    ///
+    /// A placeholder that cannot be made is left out: the image counts more.
+    public func addingPreview(to result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
+        -> ImageResult
+    {
+        if result.record.preview != nil { return result }
+        do {
+            let source = try await pool.run { [self] in try original(result, in: cache, options, mark: "-") }
+            let header = result.record.header
+            try options.processing.limits.check(header, source: result.record.key.key)
+            let request = RenderRequest(
+                source: source.path, format: header.format.rawValue, outputs: [], limits: options.processing.limits,
+                wantsPlaceholder: true)
+            guard let preview = try await codec.render(request, cost: Self.cost(of: header)).placeholder else {
+                return result
+            }
+            return try await pool.run {
+                var noted = result
+                noted.record = try cache.note(
+                    ImagePreview.origin(result.record.origin, preview), of: result.record, options.storage)
+                return noted
+            }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return result
+        }
+    }
+}

@@ -1,0 +1,165 @@
+public import ImageRecipes
+internal import Platform
+
+/// How a result of processing is written (A-099…A-101): the format by the result unless it is said.
+public struct CacheSerializer: Hashable, Sendable {
+    /// The format; chosen by the result when nil.
+    public var format: EncodedFormat?
+    /// How it is written.
+    public var encoding: Encoding
+
+    /// A serializer.
+    public init(format: EncodedFormat? = nil, encoding: Encoding = Encoding()) {
+        self.format = format
+        self.encoding = encoding
+    }
+
+    /// Its part of the name of what it writes.
+    var identifier: String {
+        var fields: [String] = []
+        if let format { fields.append("format=\(format.rawValue)") }
+        if let quality = encoding.quality { fields.append("quality=\(quality)") }
+        if encoding.lossless { fields.append("lossless") }
+        if encoding.progressive { fields.append("progressive") }
+        if let color = encoding.background { fields.append("background=\(color.text)") }
+        if let count = encoding.maxBytes { fields.append("maxBytes=\(count)") }
+        if encoding.stripMetadata { fields.append("stripMetadata") }
+        if encoding.profile != .keep { fields.append("profile=\(encoding.profile.rawValue)") }
+        return fields.isEmpty ? "" : "serialize.1(\(fields.joined(separator: ",")))"
+    }
+}
+
+/// Everything that decides which bytes are made of an original.
+public struct ImageRecipe: Hashable, Sendable {
+    /// What is done, in order.
+    public var processors: [ImageProcessor] = []
+    /// Which frames of an animation are taken.
+    public var frames = RenderOutput.Frames.all
+    /// How the result is written.
+    public var serializer: CacheSerializer?
+    /// Whether an original of more than ``largePixels`` is made smaller first (A-172).
+    public var scalesDown = false
+
+    /// How many pixels a large image is scaled down to: SDWebImage's 60 MB of four bytes each.
+    public static let largePixels = 15_728_640
+
+    /// The recipe that leaves the original as it is.
+    public init() {}
+
+    /// Whether the original itself is wanted.
+    public var isEmpty: Bool {
+        processors.isEmpty && frames == .all && !scalesDown && (serializer == nil || serializer == CacheSerializer())
+    }
+
+    /// The name of what it makes: equal exactly when the bytes are.
+    public var identifier: String {
+        var parts: [String] = []
+        if scalesDown { parts.append("scaleDown.1(pixels=\(Self.largePixels))") }
+        if !processors.isEmpty { parts.append(processors.identifier) }
+        switch frames {
+        case .all: break
+        case .first: parts.append("frame.1(number=0)")
+        case .number(let number): parts.append("frame.1(number=\(number))")
+        }
+        if let text = serializer?.identifier, !text.isEmpty { parts.append(text) }
+        return parts.joined(separator: "|>")
+    }
+
+    /// The name of the entry that holds what it makes of the image for `key`.
+    public func cacheKey(_ key: String) -> CacheKey {
+        if isEmpty { return CacheKey(key) }
+        var made = CacheKey(key, identifier: identifier)
+        made.expectedExtension = foretoldExtension(of: key)
+        return made
+    }
+
+    /// The format that is asked for.
+    private var format: EncodedFormat? { serializer?.format ?? change?.format }
+
+    private var change: FormatChange? {
+        for case .format(let change) in processors.reversed() { return change }
+        return nil
+    }
+
+    /// The extension that the result is likely to have: that of the format that is asked for, else by the format that the
+    /// key foretells, and PNG for steps that make corners transparent.
+    private func foretoldExtension(of key: String) -> String {
+        if let format { return ImageFormat(rawValue: format.rawValue)?.fileExtension ?? format.rawValue }
+        let makesAlpha = processors.contains { processor in
+            switch processor {
+            case .roundCorner(let round): round.background?.alpha != 255
+            case .rotate(.degrees(let degrees)): degrees.truncatingRemainder(dividingBy: 90) != 0
+            default: false
+            }
+        }
+        let original = ImageFormat(fileExtension: CacheKey(key).foretoldExtension)
+        switch original {
+        case .gif where frames == .all: return "gif"
+        case .jpeg, .webp, .avif, .heic, .jxl: return makesAlpha ? "png" : "jpg"
+        case nil: return makesAlpha ? "png" : ""
+        default: return "png"
+        }
+    }
+
+    /// Whether neither a processor nor a way of writing is asked for: then the original itself may be the answer.
+    var hasNoStep: Bool { processors.isEmpty && (serializer == nil || serializer == CacheSerializer()) }
+
+    /// What a picture with that header is left as it is by: nothing but a choice of frames, and there is one.
+    func isNothing(for header: ImageHeader) -> Bool {
+        guard hasNoStep else { return false }
+        if scalesDown, isLarge(header) { return false }
+        switch frames {
+        case .all: return true
+        case .first, .number(0): return header.frameCount == 1
+        case .number: return false
+        }
+    }
+
+    private func isLarge(_ header: ImageHeader) -> Bool {
+        header.format != .svg
+            && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
+    }
+
+    /// What the worker is to do.
+    ///
+    /// - Parameters:
+    ///   - header: Of the original.
+    ///   - path: The file to be made.
+    func output(of header: ImageHeader, to path: String) -> RenderOutput {
+        var steps = processors.filter { if case .format = $0 { false } else { true } }
+        if scalesDown, isLarge(header) {
+            let factor = (Double(Self.largePixels) / Double(header.width * header.height)).squareRoot()
+            // A square, for the picture may lie on its side; rounded down, for it is a limit.
+            let side = (Double(max(header.width, header.height)) * factor).rounded(.down)
+            if let size = try? PixelSize(width: max(1, side), height: max(1, side)) {
+                steps.insert(.downsample(size), at: 0)
+            }
+        }
+        var encoding = serializer?.encoding ?? Encoding()
+        if encoding.quality == nil, serializer?.format == nil { encoding.quality = change?.quality }
+        let rule = format.map { RenderOutput.Rule.format($0, encoding) } ?? .automatic(encoding)
+        return RenderOutput(steps: steps, frames: frames, rule: rule, path: path)
+    }
+}
+
+extension RenderLimits {
+    /// Refuses what is too large by its header, before anybody decodes it (D-14).
+    func check(_ header: ImageHeader, source: String) throws(ImageError) {
+        // A drawing has the size that it is given.
+        guard header.format != .svg else { return }
+        func exceeded(_ limit: String, _ reason: String) -> ImageError {
+            .limitExceeded(limit: limit, reason: reason, source: source)
+        }
+        let (pixels, isHuge) = header.width.multipliedReportingOverflow(by: header.height)
+        guard !isHuge, pixels <= maxPixels else {
+            throw exceeded("maxPixels", "it has \(header.width) × \(header.height) pixels, over \(maxPixels)")
+        }
+        guard header.frameCount <= maxFrames else {
+            throw exceeded("maxFrames", "it has \(header.frameCount) frames, over \(maxFrames)")
+        }
+        let (all, isEndless) = pixels.multipliedReportingOverflow(by: header.frameCount)
+        guard header.frameCount == 1 || !isEndless && all <= maxAnimationPixels else {
+            throw exceeded("maxAnimationPixels", "its frames have \(all) pixels together, over \(maxAnimationPixels)")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import ImageRecipes
+internal import Platform
+
+/// When the frames of an animation are shown (A-046).
+public struct FrameTiming: Equatable, Sendable {
+    /// How long each frame is shown, in milliseconds: at least 12, for what a file says below that means 100.
+    public let delays: [Int]
+    /// How often the animation is played; 0 for ever.
+    public let loopCount: Int
+
+    /// Of longer animations the delays are not kept: an entry remembers them beside its image.
+    static let mostFrames = 2_000
+
+    package init(delays: [Int], loopCount: Int) {
+        self.delays = delays
+        self.loopCount = loopCount
+    }
+
+    /// Gathers the delays while a header is read.
+    package struct Reader {
+        private var delays: [Int] = []
+        /// How often the animation is played; 0 for ever.
+        package var loopCount: Int
+
+        package init(loopCount: Int) { self.loopCount = loopCount }
+
+        /// Notes the delay of the next frame, in milliseconds as the file has it.
+        package mutating func note(_ delay: Int) {
+            // One more than is kept tells that there are too many.
+            if delays.count <= mostFrames { delays.append(FrameDelay.shown(delay)) }
+        }
+
+        /// The timing of an animation of so many frames; nil for a still, and for one that has more or other frames than
+        /// delays.
+        package func timing(of frames: Int) -> FrameTiming? {
+            guard frames > 1, frames <= mostFrames, delays.count == frames else { return nil }
+            return FrameTiming(delays: delays, loopCount: loopCount)
+        }
+    }
+}
+
+/// The text form: the loop count, then the delays, equal ones in a row with their number: `0 100x3,40`.
+extension FrameTiming {
+    /// The text that an entry of a cache keeps.
+    package var text: String {
+        var runs: [(delay: Int, count: Int)] = []
+        for delay in delays {
+            if runs.last?.delay == delay { runs[runs.count - 1].count += 1 } else { runs.append((delay, 1)) }
+        }
+        let texts = runs.map { $0.count == 1 ? "\($0.delay)" : "\($0.delay)x\($0.count)" }
+        return "\(loopCount) \(texts.joined(separator: ","))"
+    }
+
+    /// Reads the text form; nil if it is none that a version of ours would write.
+    package init?(text: Substring) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let loopCount = Int(parts[0]), loopCount >= 0 else { return nil }
+        var delays: [Int] = []
+        for run in parts[1].split(separator: ",") {
+            let numbers = run.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+            guard (1...2).contains(numbers.count), let delay = numbers[0], delay >= 0,
+                let count = numbers.count == 2 ? numbers[1] : 1, (1...Self.mostFrames).contains(count),
+                delays.count + count <= Self.mostFrames
+            else { return nil }
+            delays += Array(repeating: delay, count: count)
+        }
+        self.init(delays: delays, loopCount: loopCount)
+    }
+}
