@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Gathers the responses of one batch, in request order, and sends them as one array when the last is there.
+/// Collects the responses of one batch, in request order, and sends them as one array when the last one arrives.
 final class Batch: Sendable {
     private struct State {
         var slots: [[UInt8]?]
@@ -16,7 +16,7 @@ final class Batch: Sendable {
         self.send = send
     }
 
-    /// Delivers the response of the member at `index`; nil for a notification, which has none.
+    /// Stores the response of the member at `index`: nil for a notification, which has no response.
     func deliver(_ response: [UInt8]?, at index: Int) {
         let finished: [[UInt8]?]? = state.withLock { state in
             state.slots[index] = response

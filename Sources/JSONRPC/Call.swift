@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// One request in flight: the only place that knows whether it has been answered.
+/// One request in flight. It alone records whether the request has been answered.
 ///
-/// Exactly one of ``respond(_:)``, ``fail(_:)`` and a cancellation takes effect; whatever comes later is ignored. Any
-/// thread may call.
+/// Exactly one of ``respond(_:)``, ``fail(_:)`` and a cancellation takes effect; later calls are ignored. Callable from
+/// any thread.
 public final class Call: Sendable {
     private struct State {
         var isOpen = true
@@ -13,15 +13,15 @@ public final class Call: Sendable {
         var afterwards: [@Sendable () -> Void] = []
     }
 
-    /// How a call ends.
+    /// The ways in which a call ends.
     public enum Ending: Sendable {
-        /// Its work is done, or has failed.
+        /// The work is done or has failed.
         case answered
-        /// It is cancelled, or another one takes its place; an answer may still follow.
+        /// The call is cancelled or superseded by another one; an answer may still follow.
         case cancelled
     }
 
-    /// The id to answer; nil for a notification, which is never answered.
+    /// The id of the request; nil for a notification, which is never answered.
     public let id: RequestID?
     let serial: UInt64
     private let state = Mutex(State())
@@ -29,8 +29,8 @@ public final class Call: Sendable {
     private let post: @Sendable ([UInt8]) -> Void
 
     /// - Parameters:
-    ///   - deliver: Takes the finished response, or nil when there is none to send.
-    ///   - post: Takes a notification that belongs to the call.
+    ///   - deliver: Receives the finished response, or nil when there is none to send.
+    ///   - post: Receives a notification that belongs to the call.
     init(
         id: RequestID?, serial: UInt64, deliver: @escaping @Sendable (Call, [UInt8]?) -> Void,
         post: @escaping @Sendable ([UInt8]) -> Void
@@ -41,7 +41,7 @@ public final class Call: Sendable {
         self.post = post
     }
 
-    /// Whether nobody has answered yet; a long piece of work may ask, to stop early.
+    /// `true` until the call is answered or cancelled. Long work can check it to stop early.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Answers with the result that `write` writes as one JSON value.
@@ -55,7 +55,7 @@ public final class Call: Sendable {
         close(with: id.map { Response.error(id: $0, error) })
     }
 
-    /// Sends a notification, unless the call has been answered: no progress follows a response.
+    /// Sends a notification unless the call has been answered: no progress follows a response.
     public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
         let message = Response.notification(method, params)
         state.withLock { state in
@@ -63,7 +63,7 @@ public final class Call: Sendable {
         }
     }
 
-    /// Sets what stops the work when the call is cancelled; runs it at once if that has happened.
+    /// Sets the closure that stops the work when the call is cancelled; runs it at once if the call has ended.
     public func onCancel(_ cancel: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
             if state.isOpen { state.cancel = cancel }
@@ -72,17 +72,17 @@ public final class Call: Sendable {
         if !isOpen { cancel() }
     }
 
-    /// Sets what is said last, just before the call is answered or cancelled, whoever does it; nothing if that has happened.
+    /// Sets a closure that runs just before the call is answered or cancelled. It has no effect if the call has ended.
     ///
-    /// - Parameter word: May ``notify(_:_:)``. Two who end the call at the same moment may both call it: it must say what
-    ///   it has to say once, and return only when that has been said.
+    /// - Parameter word: May call ``notify(_:_:)``. It can run twice when two threads end the call at the same moment:
+    ///   it must send its message only once, and return only when that message has been sent.
     public func beforeEnd(_ word: @escaping @Sendable (Ending) -> Void) {
         state.withLock { state in
             if state.isOpen { state.lastWord = word }
         }
     }
 
-    /// Has a cancellation name the URL that the call is about.
+    /// Sets the URL that the error of a cancellation contains.
     public func concerns(_ url: String) { state.withLock { $0.url = url } }
 
     private func response(to error: RPCError) -> [UInt8]? {
@@ -94,7 +94,7 @@ public final class Call: Sendable {
         return Response.error(id: id, error)
     }
 
-    /// Runs `work` once the call has been answered, whoever answers it; at once if that has happened.
+    /// Runs `work` once the call has ended; at once if it has ended already.
     public func afterwards(_ work: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
             if state.isOpen { state.afterwards.append(work) }
@@ -103,9 +103,9 @@ public final class Call: Sendable {
         if !isOpen { work() }
     }
 
-    /// Answers with `error`, or not at all when nil, and stops the work.
+    /// Answers with `error`, or not at all when it is nil, and stops the work.
     ///
-    /// - Returns: false if the call had been answered already.
+    /// - Returns: `false` if the call had ended already.
     @discardableResult
     func cancel(_ error: RPCError?) -> Bool {
         let response = error.flatMap { self.response(to: $0) }
@@ -114,7 +114,7 @@ public final class Call: Sendable {
 
     /// Answers with `error` and lets the work go on.
     ///
-    /// - Returns: What stops the work; nil if the call had been answered already, or nothing has been begun.
+    /// - Returns: The closure that stops the work; nil if the call had ended already or has no such closure.
     public func supersede(_ error: RPCError) -> (@Sendable () -> Void)? {
         let response = self.response(to: error)
         var stop: (@Sendable () -> Void)?
@@ -124,7 +124,7 @@ public final class Call: Sendable {
 
     /// Answers with `error` and stops the work.
     ///
-    /// - Returns: false if the call had been answered already.
+    /// - Returns: `false` if the call had ended already.
     @discardableResult
     public func end(_ error: RPCError) -> Bool { cancel(error) }
 
@@ -144,7 +144,7 @@ public final class Call: Sendable {
             switch state.withLock({ state in step(&state, hasSpoken: hasSpoken, response) }) {
             case .late: return false
             case .speak(let word):
-                // Not under the lock: it notifies.
+                // Runs outside the lock: the closure may call `notify`, which takes the lock.
                 word(ending)
                 hasSpoken = true
             case .closed(let cancel, let afterwards):
@@ -166,7 +166,7 @@ public final class Call: Sendable {
     }
 }
 
-/// The envelopes of JSON-RPC.
+/// The message envelopes of JSON-RPC.
 enum Response {
     static func begin(_ writer: inout JSONWriter) {
         writer.key("jsonrpc")
@@ -174,7 +174,7 @@ enum Response {
     }
 
     static func result(id: RequestID, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        // What is told of an image is about a kilobyte.
+        // The result for an image is about one kilobyte.
         var writer = JSONWriter(capacity: 960)
         writer.object { response in
             begin(&response)

@@ -1,4 +1,4 @@
-/// The requests in flight, by serial number and by id: a plain value.
+/// The requests in flight, by serial number and by id, as a plain value.
 struct CallTable {
     private var calls: [UInt64: Call] = [:]
     private var serials: [RequestID: UInt64] = [:]
@@ -8,7 +8,7 @@ struct CallTable {
 
     var all: [Call] { Array(calls.values) }
 
-    /// Whether a request with this id is in flight. `null` names nobody.
+    /// `true` when a request with this id is in flight. `null` identifies no request.
     func contains(_ id: RequestID) -> Bool { id != .null && serials[id] != nil }
 
     func call(_ id: RequestID) -> Call? {

@@ -1,15 +1,15 @@
-/// Why a request to the client has no result.
+/// The reasons why a request to the client has no result.
 public enum ClientRequestError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The client did not answer in time.
     case timedOut
-    /// The connection is ending: no answer can come any more.
+    /// The connection is ending: no answer can arrive any more.
     case ended
     /// The client answered with an error.
     case refused(code: Int, message: String)
-    /// The client's answer is no answer of JSON-RPC; the reason has no full stop.
+    /// The client's answer is not valid JSON-RPC; the reason has no full stop.
     case malformed(String)
 
-    /// One sentence.
+    /// One sentence for the user.
     public var description: String {
         switch self {
         case .timedOut: "The client did not answer in time."
@@ -20,16 +20,16 @@ public enum ClientRequestError: Error, Sendable, Equatable, CustomStringConverti
     }
 }
 
-/// Something that can be asked by requests: the client of a connection.
+/// A receiver of requests: the client of a connection.
 public protocol RequestSender: AnyObject, Sendable {
-    /// Asks for `method` and waits for the answer.
+    /// Sends a request for `method` and waits for the answer.
     ///
     /// - Parameters:
-    ///   - timeout: Seconds to wait for an answer.
+    ///   - timeout: The number of seconds to wait for an answer.
     ///   - params: Writes the parameters as one JSON value.
-    ///   - decode: Reads the result, which is only lent, on the thread that reads: it must not wait for anything. What
-    ///     it throws is thrown here.
-    /// - Throws: ``ClientRequestError``, `CancellationError`, or what `decode` throws.
+    ///   - decode: Reads the result on the reading thread; the view is valid only during the call. It must not block.
+    ///     Its errors are rethrown here.
+    /// - Throws: ``ClientRequestError``, `CancellationError`, or an error of `decode`.
     func request<Value: Sendable>(
         _ method: StaticString, timeout: Double, params: (inout JSONWriter) -> Void,
         decode: @escaping @Sendable (JSONView) throws -> Value
@@ -37,12 +37,12 @@ public protocol RequestSender: AnyObject, Sendable {
 }
 
 extension Connection: RequestSender {
-    /// Asks the client for `method` and waits for its answer.
+    /// Sends the client a request for `method` and waits for its answer.
     ///
-    /// At most 64 requests are with the client at a time, and none is sent to one that does not read; the others wait
-    /// for their turn, in order. The time begins when a request is sent. While it waits for its turn, each answer to
-    /// another one gives it as long again. A client whose answer is no longer wanted is told so by `$/cancelRequest`;
-    /// whatever it answers then is ignored.
+    /// At most 64 requests are with the client at a time, and none is sent while the client does not read; the others
+    /// wait in order. The timeout starts when a request is sent. A request that has not been sent yet gets the full
+    /// timeout again whenever the client answers another one. When an answer is no longer wanted, the client receives
+    /// `$/cancelRequest`, and any later answer is ignored.
     ///
     /// - Throws: ``ClientRequestError/ended`` at once when the input has ended or the connection is ending.
     public func request<Value: Sendable>(
@@ -52,9 +52,9 @@ extension Connection: RequestSender {
         try await inquiries.request(method, timeout: timeout, params: params, decode: decode)
     }
 
-    /// Asks the client nothing any more; what was asked fails with ``ClientRequestError/ended``.
+    /// Stops sending requests to the client; open requests fail with ``ClientRequestError/ended``.
     public func endRequestsToClient() { inquiries.end() }
 
-    /// How many requests to the client have no answer yet.
+    /// The number of requests to the client that have no answer yet.
     public var requestsToClient: Int { inquiries.count }
 }

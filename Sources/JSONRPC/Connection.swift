@@ -2,24 +2,25 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// JSON-RPC 2.0 over two descriptors: reads, hands requests to a handler, and sees to it that each gets one response.
+/// JSON-RPC 2.0 over two descriptors: reads, hands requests to a handler, and ensures that each gets one response.
 ///
-/// The thread that calls ``run()`` reads; requests that can be answered at once are answered on it, and all answers to
-/// what one `read` brought leave in one `write`. Reading never waits for writing: past
-/// ``ConnectionLimits/unsentBytes`` requests are only held, past ``ConnectionLimits/heldBytes`` reading stops, and
-/// cancellations are obeyed all the while.
+/// The thread that calls ``run()`` reads. It also answers the requests that can be answered at once, and all answers to
+/// the messages of one `read` leave in one `write`. Reading never waits for writing: above
+/// ``ConnectionLimits/unsentBytes`` requests are queued, above ``ConnectionLimits/heldBytes`` reading stops, and
+/// cancellations are still handled.
 public final class Connection: Sendable {
     struct Shared {
         var calls = CallTable()
-        /// Calls that are answered, so that their ids are free again, while their answers are still on their way to
-        /// the writer.
+        /// The number of calls that are answered, so that their ids are free again, but whose answers have not reached
+        /// the writer yet.
         var answering = 0
         var held = HeldQueue()
-        /// The answers to requests cancelled while held: they are written whatever is unsent, so until the client
-        /// reads they count as held.
+        /// The size of the answers to requests cancelled while queued. They are written regardless of the unsent limit,
+        /// so they count as queued bytes until the client reads.
         var cancelledBytes = 0
         var isStopping = false
-        /// Whether the thread that reads waits for answers to get away, or is about to. Otherwise it is not told of them.
+        /// `true` while the reading thread waits for answers to be delivered, or is about to. Otherwise it is not
+        /// notified of them.
         var isAwaited = false
     }
 
@@ -28,7 +29,8 @@ public final class Connection: Sendable {
     let wake: WakeEvent
     let inquiries: Inquiries
     let shared = Mutex(Shared())
-    /// Whether notifications of the connection may be sent. Held while one is, so that none is cut off by the end.
+    /// `true` while notifications of the connection may be sent. The lock is held during a send, so that the end of the
+    /// connection cuts none off.
     private let mayNotify = Mutex(true)
     let tap: ConnectionTap?
     private let input: Int32
@@ -36,17 +38,17 @@ public final class Connection: Sendable {
     private let handler: any RequestHandler
     private let watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)]
 
-    /// A connection that takes over `output`.
+    /// A connection that takes ownership of `output`.
     ///
     /// - Parameters:
     ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
-    ///   - framing: How messages are told apart; detected from the first bytes when nil.
-    ///   - tap: Hears of every byte that is read or written.
+    ///   - framing: The separation of messages; detected from the first bytes when nil.
+    ///   - tap: Receives a copy of every byte that is read or written.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
-    ///   - pause: What requests to the client measure their time by: it waits so many seconds.
+    ///   - pause: The clock for the timeouts of requests to the client: waits the given number of seconds.
     ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
     ///   - onGone: Called once, from a thread of the connection, when the client can no longer be written to; running
-    ///     work has been cancelled.
+    ///     work has been cancelled by then.
     public init(
         input: Int32, output: Int32, framing: MessageFraming? = nil, limits: ConnectionLimits = ConnectionLimits(),
         handler: any RequestHandler, tap: ConnectionTap? = nil,
@@ -67,7 +69,7 @@ public final class Connection: Sendable {
             descriptor: output, lowWater: limits.unsentBytes / 2, tap: tap,
             onDrain: {
                 wake.signal()
-                // Whoever drains may hold locks.
+                // In a task of its own, because the thread that drains may hold locks.
                 Task { reference.connection?.inquiries.sendWaiting() }
                 onDrain()
             },
@@ -79,11 +81,11 @@ public final class Connection: Sendable {
         reference.set(self)
     }
 
-    /// Reads until the input ends, the client asks to exit, or the stream cannot be followed any more; then waits for
-    /// what was received to be answered.
+    /// Reads until the input ends, the client asks to exit, or the stream becomes unreadable; then waits until all
+    /// received requests are answered.
     ///
     /// - Returns: The exit code: 0 after the end of input, 1 when the client could no longer be written to, 2 when the
-    ///   stream was lost, or what `exit` asked for.
+    ///   stream became unreadable, or the code that `exit` requested.
     public func run() -> Int32 {
         writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
         if let framing { writer.use(framing) }
@@ -91,21 +93,21 @@ public final class Connection: Sendable {
             connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
         let code = intake.run(from: input)
         mayNotify.withLock { $0 = false }
-        // After the end of input the client may take its time; after an exit it has none.
+        // After the end of input the client may read slowly; after an exit request the time is limited.
         writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
         writer.finish()
         return code == 0 && writer.isGone ? 1 : code
     }
 
-    /// Answers everything open with −32802, writes what the client takes within `grace` nanoseconds, and takes
-    /// nothing new.
+    /// Answers every open request with −32802, writes as much as the client reads within `grace` nanoseconds, and
+    /// accepts no new requests.
     public func stop(grace: Int = 300_000_000) {
         mayNotify.withLock { $0 = false }
         let (calls, held) = shared.withLock { shared in
             shared.isStopping = true
             return (shared.calls.all, shared.held.removeAll())
         }
-        // First the calls: what waits for an answer of the client on their behalf must not go on without it.
+        // Calls first: work that waits for an answer of the client must be cancelled before that wait fails.
         for call in calls { call.cancel(.serverCancelled) }
         inquiries.end()
         for request in held { refuse(request) }
@@ -115,7 +117,7 @@ public final class Connection: Sendable {
         writer.drain(within: grace)
     }
 
-    /// Answers a request that never began, or each of a batch.
+    /// Answers a request that never started, or each request of a batch, with −32802.
     func refuse(_ held: HeldQueue.Request) {
         if let id = held.id { return writer.send(Response.error(id: id, .serverCancelled)) }
         guard let document = try? JSONDocument(parsing: held.text), document.root.kind == .array else { return }
@@ -132,10 +134,10 @@ public final class Connection: Sendable {
 
     /// Sends a notification that belongs to no request, from any thread and without waiting.
     ///
-    /// It is dropped when the connection is ending, or when the client does not read and has more than
-    /// ``ConnectionLimits/unsentBytes`` to take already.
+    /// It is dropped when the connection is ending, or when more than ``ConnectionLimits/unsentBytes`` already wait for
+    /// the client to read.
     ///
-    /// - Returns: Whether it was sent.
+    /// - Returns: `true` if it was sent.
     @discardableResult
     public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) -> Bool {
         mayNotify.withLock { mayNotify in
@@ -145,15 +147,15 @@ public final class Connection: Sendable {
         }
     }
 
-    /// Bytes of answers that the client has not taken yet.
+    /// The number of answer bytes that the client has not read yet.
     public var unsentBytes: Int { writer.unsentBytes }
 
-    /// How many requests are being worked on.
+    /// The number of requests that are being worked on.
     public var requestsInFlight: Int { shared.withLock { $0.calls.count + $0.answering } }
 
-    /// Cancels every request in flight but those in `except`, each answered −32800.
+    /// Cancels every request in flight except `except`, each answered with −32800.
     ///
-    /// - Returns: How many were cancelled.
+    /// - Returns: The number of cancelled requests.
     public func cancelAll(except: RequestID? = nil) -> Int {
         let calls = shared.withLock { $0.calls.all }
         return calls.count { ($0.id == nil || $0.id != except) && $0.cancel(.requestCancelled) }
@@ -163,7 +165,7 @@ public final class Connection: Sendable {
 
     var isStopping: Bool { shared.withLock { $0.isStopping } }
 
-    /// Whether a new request may begin now.
+    /// `true` when a new request may start now.
     var mayBegin: Bool {
         shared.withLock { $0.calls.count < limits.requestsInFlight } && writer.unsentBytes <= limits.unsentBytes
     }
@@ -195,7 +197,7 @@ public final class Connection: Sendable {
         return call
     }
 
-    /// Cancels the request with `id`, begun or held; answers it when `answers`.
+    /// Cancels the request with `id`, running or queued; answers it when `answers` is `true`.
     func cancel(_ id: RequestID, answers: Bool) {
         let error = answers ? RPCError.requestCancelled : nil
         if let call = shared.withLock({ $0.calls.call(id) }) {
@@ -222,7 +224,7 @@ public final class Connection: Sendable {
     }
 }
 
-/// Where a response goes: to the client at once, or into its place in a batch.
+/// The destination of a response: the client, or a position in a batch.
 enum Sink: Sendable {
     case direct(MessageWriter)
     case batch(Batch, index: Int)
@@ -235,7 +237,7 @@ enum Sink: Sendable {
     }
 }
 
-/// Breaks the circle between a connection and the callbacks it is made with.
+/// Breaks the reference cycle between a connection and its callbacks.
 private final class WeakConnection: Sendable {
     private struct Reference { weak var connection: Connection? }
     private let reference = Mutex(Reference())

@@ -1,23 +1,24 @@
-/// Requests that have not begun, in the order they came: a plain value.
+/// The requests that have not started, in order of arrival, as a plain value.
 ///
-/// They wait for the client to read its answers, or for others to finish.
+/// They wait until the client reads its answers, or until other requests finish.
 ///
-/// - Complexity: O(1) for everything but ``removeAll()``: a client may send a hundred thousand before it reads.
+/// - Complexity: O(1) for everything but ``removeAll()``: a client may send a hundred thousand requests before it
+///   reads.
 struct HeldQueue: Sendable {
     struct Request: Sendable {
         let text: [UInt8]
-        /// The id by which it can be cancelled; nil for notifications and batches.
+        /// The id that a cancellation can name; nil for notifications and batches.
         let id: RequestID?
     }
 
-    /// About what a request takes besides its text, in bytes.
+    /// The approximate memory of a request besides its text, in bytes.
     private static let overhead = 128
 
     private var requests: [UInt64: Request] = [:]
     private var serials: [RequestID: UInt64] = [:]
     private var first: UInt64 = 0
     private var next: UInt64 = 0
-    /// What the requests take, in bytes.
+    /// The memory of the queued requests, in bytes.
     private(set) var bytes = 0
 
     var count: Int { requests.count }
@@ -25,7 +26,7 @@ struct HeldQueue: Sendable {
 
     mutating func append(_ request: Request) {
         requests[next] = request
-        // `null` names nobody; of two requests with one id the first is meant.
+        // `null` identifies no request; of two requests with the same id, the id refers to the first.
         if let id = request.id, id != .null, serials[id] == nil { serials[id] = next }
         next += 1
         bytes += request.text.count + Self.overhead
@@ -39,13 +40,13 @@ struct HeldQueue: Sendable {
         return nil
     }
 
-    /// Takes the request with `id` out; false when there is none.
+    /// Removes the request with `id`; `false` when there is none.
     mutating func remove(_ id: RequestID) -> Bool {
         guard let serial = serials[id] else { return false }
         return take(serial) != nil
     }
 
-    /// Takes every request out, in order.
+    /// Removes every request and returns them in order.
     mutating func removeAll() -> [Request] {
         var all: [Request] = []
         while let request = popFirst() { all.append(request) }
@@ -57,7 +58,7 @@ struct HeldQueue: Sendable {
         if let id = request.id, serials[id] == serial { serials[id] = nil }
         bytes -= request.text.count + Self.overhead
         if requests.isEmpty {
-            // Gives the memory back.
+            // Frees the memory of the dictionaries.
             requests = [:]
             serials = [:]
         }

@@ -1,14 +1,14 @@
-/// Finds the top-level `id` of a message that the parser refused, so that the right caller fails.
+/// Finds the top-level `id` of a message that the parser refused, so that the error reaches the right caller.
 ///
-/// Half of the real clients cannot handle an error with `id: null`. The scanner knows just enough JSON to step over
-/// strings and nesting; it never recurses and never fails, it only may find nothing.
+/// Half of the existing clients cannot handle an error with `id: null`. The scanner knows just enough JSON to skip
+/// strings and nested values; it never recurses and never fails, but may find nothing.
 ///
 /// - Complexity: O(*n*).
 struct IDSalvage {
     private let text: UnsafeRawBufferPointer
     private var place = 0
 
-    /// The id found in `text`, or nil when there is none, or several, or the text is no object.
+    /// The id found in `text`; nil when there is none, when there are several, or when the text is not an object.
     static func id(in text: UnsafeRawBufferPointer) -> RequestID? {
         var scanner = IDSalvage(text: text)
         return scanner.scan()
@@ -52,7 +52,8 @@ struct IDSalvage {
         return found
     }
 
-    /// The scalar here as an id that echoes the source text; nil for anything that no id may be.
+    /// The scalar at the current position as an id that echoes the source text; nil for any value that is not allowed
+    /// as an id.
     private mutating func value() -> RequestID? {
         guard place < text.count else { return nil }
         let start = place
@@ -72,7 +73,8 @@ struct IDSalvage {
         return Self.isNumber(token) ? .literal(token) : nil
     }
 
-    /// Whether a quoted `token` has only the escapes that JSON has (RFC 8259, section 7), and no raw control character.
+    /// `true` when a quoted `token` has only the escapes that JSON allows (RFC 8259, section 7) and no raw control
+    /// character.
     private static func isValidString(_ token: Slice<UnsafeRawBufferPointer>) -> Bool {
         var rest = token.dropFirst().dropLast()
         while let byte = rest.popFirst() {
@@ -91,7 +93,7 @@ struct IDSalvage {
         return true
     }
 
-    /// Whether `token` follows JSON's grammar of numbers (RFC 8259, section 6), whatever its size.
+    /// `true` when `token` follows JSON's grammar of numbers (RFC 8259, section 6), regardless of its size.
     private static func isNumber(_ token: String) -> Bool {
         var rest = Substring(token)
         func digits() -> Bool {
@@ -113,7 +115,7 @@ struct IDSalvage {
         return rest.isEmpty
     }
 
-    /// Steps over the string that begins here and returns it with its quotes.
+    /// Skips the string that begins at the current position and returns it with its quotes.
     private mutating func string() -> Slice<UnsafeRawBufferPointer> {
         let start = place
         place += 1

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Asks the client, and gives its answers to those who wait for them. Callable from any thread.
+/// Sends requests to the client and passes its answers to the waiting callers. Callable from any thread.
 final class Inquiries: Sendable {
     private struct Waiter: Sendable {
         let message: [UInt8]
         let timeout: Double
-        /// Takes the client's response, which is only lent.
+        /// Receives the client's response; the view is valid only during the call.
         let take: @Sendable (JSONView) -> Void
         let fail: @Sendable (any Error) -> Void
     }
@@ -24,15 +24,15 @@ final class Inquiries: Sendable {
     private let pause: @Sendable (Double) async throws -> Void
 
     /// - Parameters:
-    ///   - unsentLimit: Past this many unsent bytes the client is asked nothing new.
-    ///   - pause: Waits so many seconds, or until the task is cancelled.
+    ///   - unsentLimit: The number of unsent bytes above which no new request is sent to the client.
+    ///   - pause: Waits the given number of seconds, or until the task is cancelled.
     init(writer: MessageWriter, unsentLimit: Int, pause: @escaping @Sendable (Double) async throws -> Void) {
         self.writer = writer
         self.unsentLimit = unsentLimit
         self.pause = pause
     }
 
-    /// How many requests have no answer yet.
+    /// The number of requests that have no answer yet.
     var count: Int { state.withLock { $0.table.count } }
 
     func request<Value: Sendable>(
@@ -54,7 +54,7 @@ final class Inquiries: Sendable {
                 }
                 sendWaiting()
                 startTimer(serial, timeout)
-                // The task may have been cancelled before it got here; its handler has found nothing then.
+                // The task may have been cancelled before this point; its cancellation handler found nothing then.
                 if Task.isCancelled { abandon(serial) }
             }
         } onCancel: {
@@ -62,11 +62,11 @@ final class Inquiries: Sendable {
         }
     }
 
-    /// Sends what may be sent now; called when the client has read, too.
+    /// Sends the requests that may be sent now. Also called when the client has read.
     func sendWaiting() {
         state.withLock { state in
             while writer.unsentBytes <= unsentLimit, let (serial, waiter) = state.table.sendNext() {
-                // Under the lock, so that no cancellation overtakes what it cancels.
+                // Under the lock, so that no cancellation is sent before the request that it cancels.
                 writer.send(waiter.message)
                 state.timers.removeValue(forKey: serial)?.cancel()
                 state.timers[serial] = timer(serial, waiter.timeout)
@@ -74,7 +74,7 @@ final class Inquiries: Sendable {
         }
     }
 
-    /// Takes a message of the client without a method; false when it answers nothing that was asked.
+    /// Handles a message of the client that has no method; `false` when it answers no request that was sent.
     func take(_ message: JSONView) -> Bool {
         guard let serial = message.member("id")?.string.flatMap(Self.serial) else { return false }
         let waiter = state.withLock { state in
@@ -88,7 +88,7 @@ final class Inquiries: Sendable {
         return true
     }
 
-    /// Fails everything that has no answer, and whatever is asked from now on.
+    /// Fails every request that has no answer, and every later one.
     func end() {
         let waiters = state.withLock { state in
             for timer in state.timers.values { timer.cancel() }
@@ -98,7 +98,7 @@ final class Inquiries: Sendable {
         for waiter in waiters { waiter.fail(ClientRequestError.ended) }
     }
 
-    // MARK: Giving up
+    // MARK: Cancellation and timeouts
 
     private func abandon(_ serial: UInt64) {
         let waiter = state.withLock { state -> Waiter? in
@@ -112,7 +112,7 @@ final class Inquiries: Sendable {
         sendWaiting()
     }
 
-    /// Measures the time of a request that waits for its turn; that of one that was sent is measured already.
+    /// Starts the timer of a request that is not sent yet; a request that was sent has a timer already.
     private func startTimer(_ serial: UInt64, _ timeout: Double) {
         state.withLock { state in
             guard state.timers[serial] == nil, state.table.standing(serial) != nil else { return }
@@ -129,7 +129,7 @@ final class Inquiries: Sendable {
         }
     }
 
-    /// Fails a request whose time is over; false when its time begins anew.
+    /// Fails a request whose timeout has expired; `false` when its timeout starts again.
     private func expire(_ serial: UInt64, since earlier: InquiryTable<Waiter>.Standing) -> Bool {
         let expiry = state.withLock { state in
             let expiry = state.table.expire(serial, since: earlier)
@@ -141,14 +141,14 @@ final class Inquiries: Sendable {
         switch expiry {
         case .again: return false
         case .over: break
-        // Its place is left empty until the client answers something or is asked anew: one that answers nothing holds
-        // those who wait for their turn no longer than the others.
+        // Its slot stays empty until the client answers a request or receives a new one: a client that never answers
+        // does not delay the waiting requests longer than the sent ones.
         case .expired(let waiter, _): waiter.fail(ClientRequestError.timedOut)
         }
         return true
     }
 
-    /// Tells the client that its answer is no longer wanted, unless it does not read anyway.
+    /// Tells the client that its answer is no longer wanted, unless the client does not read.
     private func sendCancellation(_ serial: UInt64) {
         guard writer.unsentBytes <= unsentLimit else { return }
         writer.send(
@@ -173,7 +173,7 @@ final class Inquiries: Sendable {
         return writer.bytes
     }
 
-    /// The number in an id of ours; nil when it is none.
+    /// The serial number in an id that this side assigned; nil for any other id.
     private static func serial(_ id: String) -> UInt64? {
         guard id.utf8.starts(with: prefix.utf8), let serial = UInt64(id.dropFirst(prefix.count)) else { return nil }
         return (prefix + String(serial)).utf8.elementsEqual(id.utf8) ? serial : nil

@@ -1,24 +1,24 @@
-/// The requests to the client that have no answer yet, in the order they were asked: a plain value.
+/// The requests to the client that have no answer yet, in the order of arrival, as a plain value.
 ///
-/// Only ``capacity`` of them are with the client at a time; the others wait for their turn. Each comes to exactly one
-/// end: an answer, its time, somebody who no longer wants it, or the end of the connection.
+/// Only ``capacity`` of them are with the client at a time; the others wait. Each ends exactly once: by an answer, by
+/// its timeout, by a cancellation, or by the end of the connection.
 ///
 /// - Complexity: O(1) for everything but ``end()``.
 struct InquiryTable<Waiter: Sendable>: Sendable {
-    /// Where a request stood when somebody looked; see ``expire(_:since:)``.
+    /// The progress of a request at one moment; see ``expire(_:since:)``.
     struct Standing: Equatable, Sendable {
         let isSent: Bool
-        /// How many answers had come by then.
+        /// The number of answers received until then, while the request itself is not sent; 0 once it is.
         let answers: Int
     }
 
-    /// What the end of a wait means for a request.
+    /// The effect of an expired timer on a request.
     enum Expiry: Sendable {
-        /// It has ended already.
+        /// The request has ended already.
         case over
-        /// Its time begins anew: it had not been sent, or others were answered before it.
+        /// The timeout starts again: the request had not been sent, or others were answered before it.
         case again
-        /// Its time is over.
+        /// The timeout has expired.
         case expired(Waiter, wasSent: Bool)
     }
 
@@ -30,19 +30,19 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
     private let capacity: Int
     private var entries: [UInt64: Entry] = [:]
     private var queue: [UInt64] = []
-    /// Places at the front of the queue that are done with.
+    /// The number of entries at the front of the queue that are processed already.
     private var done = 0
     private var answers = 0
-    /// How many are with the client.
+    /// The number of requests that are with the client.
     private(set) var sentCount = 0
     private(set) var hasEnded = false
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// How many have no answer yet.
+    /// The number of requests that have no answer yet.
     var count: Int { entries.count }
 
-    /// Takes a request in; false when the connection has ended.
+    /// Adds a request; `false` when the connection has ended.
     mutating func ask(_ serial: UInt64, _ waiter: Waiter) -> Bool {
         guard !hasEnded else { return false }
         entries[serial] = Entry(waiter: waiter)
@@ -50,7 +50,7 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// The next request to be sent now; nil when none waits, or enough are with the client.
+    /// The next request to send; nil when none waits, or when ``capacity`` requests are with the client.
     mutating func sendNext() -> (serial: UInt64, waiter: Waiter)? {
         guard sentCount < capacity else { return nil }
         while done < queue.count {
@@ -68,24 +68,24 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Takes out a request that the client has answered; nil when there is none that it was asked.
+    /// Removes a request that the client has answered; nil when no such request was sent.
     mutating func answer(_ serial: UInt64) -> Waiter? {
         guard entries[serial]?.isSent == true else { return nil }
         answers += 1
         return remove(serial)?.waiter
     }
 
-    /// Takes out a request that nobody waits for any more.
+    /// Removes a request whose answer is no longer wanted.
     mutating func abandon(_ serial: UInt64) -> (waiter: Waiter, wasSent: Bool)? { remove(serial) }
 
-    /// Where a request stands; nil when it has ended.
+    /// The progress of a request; nil when it has ended.
     func standing(_ serial: UInt64) -> Standing? {
         entries[serial].map { Standing(isSent: $0.isSent, answers: $0.isSent ? 0 : answers) }
     }
 
-    /// Takes out a request whose time was measured since `earlier` and is over.
+    /// Removes a request whose timeout was measured since `earlier` and has expired.
     ///
-    /// The time of one that waits for its turn begins anew as long as the client answers the others.
+    /// The timeout of a request that is not sent yet starts again as long as the client answers other requests.
     mutating func expire(_ serial: UInt64, since earlier: Standing) -> Expiry {
         guard let now = standing(serial) else { return .over }
         guard now == earlier else { return .again }
@@ -93,7 +93,7 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
         return .expired(waiter, wasSent: wasSent)
     }
 
-    /// Takes everything out, in the order it was asked; nothing is taken in any more.
+    /// Removes every request and returns the waiters in order; later requests are refused.
     mutating func end() -> [Waiter] {
         hasEnded = true
         let all = entries.sorted { $0.key < $1.key }.map(\.value.waiter)

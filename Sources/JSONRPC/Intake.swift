@@ -1,17 +1,18 @@
 internal import Glibc
 internal import Platform
 
-/// The reading side of a connection: confined to the thread that reads.
+/// The reading side of a connection; used only by the reading thread.
 struct Intake {
     let connection: Connection
     let handler: any RequestHandler
     var reader: MessageReader
-    /// Taken from one message to the next for its capacity.
+    /// A writer that is reused for every message, for its capacity.
     private var scratch = JSONWriter()
     private var burst: UInt64 = 0
     private var exitCode: Int32?
     private var isWide = false
-    /// So many bytes at once are half of what a pipe holds at first: the client may be waiting to write more.
+    /// The number of bytes in one read, half of a pipe's initial capacity, above which the pipe is enlarged: the client
+    /// may be waiting to write more.
     private static let much = 1 << 15
 
     init(connection: Connection, handler: any RequestHandler, reader: MessageReader) {
@@ -20,12 +21,12 @@ struct Intake {
         self.reader = reader
     }
 
-    /// Whether the client, and not the end of its input, ended the session.
+    /// `true` when the client sent `exit`; `false` when the session ended with the input.
     var wasAskedToExit: Bool { exitCode != nil }
 
     // MARK: The loop
 
-    /// Reads and dispatches until the stream ends; returns the exit code once everything has been answered.
+    /// Reads and dispatches until the stream ends; returns the exit code once everything is answered.
     mutating func run(from input: Int32) -> Int32 {
         var code: Int32 = 0
         var hasEnded = false
@@ -41,7 +42,7 @@ struct Intake {
         }
         if exitCode == nil {
             if let event = reader.finish() { take(event, code: &code, atEnd: true) }
-            // What was asked of the client it can answer no more.
+            // The client can no longer answer the requests it received.
             connection.inquiries.end()
             handler.inputEnded()
             finishAll()
@@ -53,7 +54,7 @@ struct Intake {
         return code
     }
 
-    /// Reads what there is; false at the end of input.
+    /// Reads the available bytes; `false` at the end of input.
     private mutating func readMore(from input: Int32) -> Bool {
         let tap = connection.tap
         let count = reader.fill { space in
@@ -71,9 +72,9 @@ struct Intake {
         return count > 0
     }
 
-    /// Waits until there may be input to read. While requests are held it also wakes when they may begin.
+    /// Waits until there may be input to read. While requests are queued it also returns when they may start.
     ///
-    /// - Returns: false when the held requests should be looked at first.
+    /// - Returns: `false` when the queued requests must be checked first.
     private func waitForInput(_ input: Int32) -> Bool {
         let limits = connection.limits
         let isDrained = connection.writer.unsentBytes <= limits.unsentBytes / 2
@@ -94,7 +95,7 @@ struct Intake {
         return places[1].revents != 0
     }
 
-    /// Begins held requests, in order, as long as that is allowed.
+    /// Starts queued requests, in order, as long as that is allowed.
     private mutating func beginHeld() {
         while exitCode == nil, connection.mayBegin {
             guard let next = connection.shared.withLock({ $0.held.popFirst() }) else { return }
@@ -102,9 +103,9 @@ struct Intake {
         }
     }
 
-    /// Waits, after the end of input, until everything received has been answered.
+    /// Waits, after the end of input, until every received request is answered.
     private mutating func finishAll() {
-        // Before anything is looked at: who ends later tells.
+        // Set before the check, so that every call that ends after it wakes this thread.
         connection.shared.withLock { $0.isAwaited = true }
         while true {
             connection.wake.clear()
@@ -118,7 +119,7 @@ struct Intake {
         }
     }
 
-    /// The process is being ended by another thread; nothing more is read.
+    /// Blocks this thread for good: another thread is ending the process, and nothing more is read.
     private func parkForever() -> Never {
         while true { pause() }
     }
@@ -129,7 +130,7 @@ struct Intake {
         if let framing = reader.framing { connection.writer.use(framing) }
         switch event {
         case .message(let range):
-            // The reader is not touched while its bytes are borrowed.
+            // A copy, because the reader must not be changed while its bytes are borrowed.
             let held = reader
             held.bytes(in: range) { takeOrHold($0) }
         case .oversized:
@@ -152,13 +153,13 @@ struct Intake {
         }
     }
 
-    /// Keeps a request for later; a cancellation is obeyed at once.
+    /// Queues a request for later; a cancellation is executed at once.
     private func hold(_ text: UnsafeRawBufferPointer) {
         var id: RequestID?
         if let document = try? JSONDocument(parsing: text) {
             let root = document.root
             if root.member("id") == nil, cancels(root) { return }
-            // Answers are what requests in flight may be waiting for.
+            // Answers are handled at once, because requests in flight may be waiting for them.
             if answers(root) { return }
             for index in 0..<(root.kind == .array ? root.count : 0) {
                 if let member = root.element(index) { _ = answers(member) }
@@ -264,15 +265,16 @@ struct Intake {
         }
     }
 
-    /// Takes a response to a request of ours, or of nobody's, which is never answered, whatever its id; false if the
-    /// message is something else.
+    /// Handles a response, also one that answers no open request; a response is never answered itself, whatever its id.
+    /// `false` if the message is something else.
     private func answers(_ root: JSONView) -> Bool {
         guard root.member("method") == nil else { return false }
         let isExpected = connection.inquiries.take(root)
         return isExpected || root.isResponse
     }
 
-    /// Obeys a cancellation in either dialect; false if the message is something else.
+    /// Executes a cancellation of either protocol, `$/cancelRequest` or `notifications/cancelled`; `false` if the
+    /// message is something else.
     private func cancels(_ root: borrowing JSONView) -> Bool {
         guard let method = root.member("method")?.string else { return false }
         switch method {
@@ -296,7 +298,7 @@ struct Intake {
 }
 
 extension JSONView {
-    /// Whether the message answers a request, and so is never answered itself.
+    /// `true` when the message is a response, which is never answered itself.
     var isResponse: Bool { member("method") == nil && (member("result") != nil || member("error") != nil) }
 }
 

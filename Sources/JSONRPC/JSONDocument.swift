@@ -1,23 +1,23 @@
 internal import CJansson
 internal import Glibc
 
-/// A JSON text parsed by jansson; the only owner of the tree behind it.
+/// A JSON text parsed by jansson; the only owner of the tree.
 ///
-/// The tree is read through ``JSONView`` values, which the compiler keeps from outliving the document, and is freed
-/// when the document goes. Duplicate keys, lone surrogates, NUL in keys, integers beyond 64 bits and nesting beyond
-/// ``maximumDepth`` are refused by the parser; `\u0000` inside a string value is kept.
+/// The tree is read through ``JSONView`` values, which the compiler prevents from outliving the document, and is freed
+/// with the document. The parser refuses duplicate keys, lone surrogates, NUL in keys, integers beyond 64 bits and
+/// nesting beyond ``maximumDepth``; `\u0000` inside a string value is accepted.
 public struct JSONDocument: ~Copyable {
-    /// The deepest nesting accepted: jansson's own compiled limit.
+    /// The deepest nesting accepted: jansson's own compile-time limit.
     public static let maximumDepth = 2048
 
     private let tree: UnsafeMutablePointer<json_t>
 
     /// Parses one JSON value of any kind.
     ///
-    /// - Throws: ``JSONSyntaxError`` with the place and the reason; nothing is kept.
-    /// - Complexity: O(*n*), byte by byte: about 10 ns a byte; of long plain strings a tenth of that.
+    /// - Throws: ``JSONSyntaxError`` with the position and the reason.
+    /// - Complexity: O(*n*), byte by byte: about 10 ns per byte; a tenth of that for long plain strings.
     public init(parsing text: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
-        // jansson takes a NUL for the end of the text, and would let pass whatever follows it.
+        // jansson treats a NUL as the end of the text and would accept anything after it.
         if let base = text.baseAddress, let nul = memchr(base, 0, text.count) {
             throw JSONSyntaxError("A NUL byte is in the text", at: UnsafeRawPointer(nul) - base)
         }
@@ -40,7 +40,7 @@ public struct JSONDocument: ~Copyable {
         return json_loadb(start, text.count, Int(flags), &error)
     }
 
-    /// The tree of a text without its long strings, and with them put back; nil if anything is wrong with it.
+    /// The tree of a text with its long strings put back; nil if the text has any error.
     private static func parse(_ strings: LongStrings) -> UnsafeMutablePointer<json_t>? {
         var error = json_error_t()
         guard let tree = strings.rest.withUnsafeBytes({ parse($0, &error) }) else { return nil }
@@ -75,11 +75,11 @@ public struct JSONDocument: ~Copyable {
     }
 }
 
-/// Why a text is not the JSON we accept.
+/// The reason why a text is not accepted as JSON.
 public struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
     /// The parser's reason, without a full stop.
     public let reason: String
-    /// The offset of the offence, in bytes from the start of the text.
+    /// The offset of the error, in bytes from the start of the text.
     public let offset: Int
 
     init(_ reason: String, at offset: Int) {
@@ -87,6 +87,6 @@ public struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
         self.offset = offset
     }
 
-    /// One sentence with the reason and the place.
+    /// One sentence with the reason and the position.
     public var description: String { "The message is not valid JSON: \(reason) (at byte \(offset))." }
 }

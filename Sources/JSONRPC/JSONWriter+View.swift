@@ -1,7 +1,7 @@
 extension JSONWriter {
-    /// Writes a value that was parsed, with everything in it.
+    /// Writes a parsed value with everything in it.
     ///
-    /// - Complexity: O(*n*); as deep in calls as the value is nested, which ``JSONDocument/maximumDepth`` bounds.
+    /// - Complexity: O(*n*); the recursion is as deep as the nesting, which ``JSONDocument/maximumDepth`` bounds.
     public mutating func write(_ view: borrowing JSONView) {
         switch view.kind {
         case .object:

@@ -1,9 +1,10 @@
 /// Writes JSON text into a byte buffer.
 ///
-/// It puts the commas, escapes the strings and writes numbers so that they read back exactly. It trusts its caller to
-/// close what it opened; a value outside ``object(_:)`` or ``array(_:)`` stands at the top.
+/// It writes the commas, escapes the strings and writes numbers so that they read back exactly. The caller must close
+/// what it opened; a value outside ``object(_:)`` or ``array(_:)`` is a top-level value.
 ///
-/// Why not jansson: building a tree and dumping it costs fifteen times as much, and it prints 0.1 with 17 digits.
+/// jansson is not used here: building a tree and dumping it costs fifteen times as much, and it prints 0.1 with 17
+/// digits.
 public struct JSONWriter: Sendable {
     /// The text so far, as UTF-8.
     public private(set) var bytes: [UInt8] = []
@@ -12,9 +13,9 @@ public struct JSONWriter: Sendable {
     private var depth = 0
     private let indented: Bool
 
-    /// A writer of compact text, or of text with one value a line and two spaces per level.
+    /// A writer of compact text, or of text with one value per line and two spaces per level.
     ///
-    /// - Parameter capacity: How many bytes it is likely to be.
+    /// - Parameter capacity: The expected length of the text, in bytes.
     public init(indented: Bool = false, capacity: Int = 0) {
         self.indented = indented
         if capacity > 0 { bytes.reserveCapacity(capacity) }
@@ -36,7 +37,7 @@ public struct JSONWriter: Sendable {
         close(UInt8(ascii: "]"))
     }
 
-    /// Writes the name of a member that needs no escape; its value must follow.
+    /// Writes the name of a member that needs no escape; the value must follow.
     public mutating func key(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -45,7 +46,7 @@ public struct JSONWriter: Sendable {
         endKey()
     }
 
-    /// Writes the name of a member; its value must follow.
+    /// Writes the name of a member; the value must follow.
     public mutating func key(_ name: String) {
         separate()
         quote(name)
@@ -153,7 +154,7 @@ public struct JSONWriter: Sendable {
         depth = 0
     }
 
-    // MARK: Inside
+    // MARK: Implementation
 
     private mutating func open(_ bracket: UInt8) {
         separate()

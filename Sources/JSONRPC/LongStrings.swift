@@ -1,26 +1,27 @@
 internal import CJansson
 internal import Glibc
 
-/// A JSON text without its long strings, which are put back into the tree that was parsed from the rest.
+/// A JSON text without its long strings, and the strings to put back into the parsed tree.
 ///
-/// The parser goes byte by byte and takes 10 ns for each: of a picture in base64 that is more than all else that is done
-/// with it. Taken out are values in plain ASCII without escapes, which mean what they say; whatever is wrong with the
-/// text is still in what is left.
+/// The parser takes 10 ns for each byte: for an image in base64 that is more time than all other work on the message.
+/// Only plain ASCII values without escapes are cut out, because they need no decoding; any syntax error of the text is
+/// still in the remaining text.
 struct LongStrings {
-    /// The shortest that is taken out.
+    /// The length of the shortest string that is cut out, in bytes.
     static let smallest = 4096
 
-    /// What stands for a string: a NUL, a number that nobody can know, and the string's place.
+    /// The beginning of the placeholder for a string: a NUL, a random number that no client can guess, and a hyphen.
+    /// The index of the string follows.
     private static let mark: [UInt8] = {
         let secret = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
         return [0] + Array(secret.utf8) + [UInt8(ascii: "-")]
     }()
 
-    /// The text that is left.
+    /// The remaining text.
     private(set) var rest: [UInt8] = []
     private var strings: [UnsafeRawBufferPointer] = []
 
-    /// Takes the long strings out of `text`, which must outlive this; nil if that is not worth it.
+    /// Cuts the long strings out of `text`, which must outlive this value; nil if that does not pay off.
     init?(of text: UnsafeRawBufferPointer) {
         guard text.count >= 2 * Self.smallest else { return nil }
         var (place, copied, saved) = (0, 0, 0)
@@ -41,9 +42,9 @@ struct LongStrings {
         rest.append(contentsOf: text[copied...])
     }
 
-    /// Puts the strings where they belong.
+    /// Replaces the placeholders in `tree` by the strings.
     ///
-    /// - Returns: Whether each has found its place.
+    /// - Returns: `true` if every string found its placeholder.
     func put(into tree: UnsafeMutablePointer<json_t>) -> Bool {
         var missing = strings.count
         var nodes = [tree]
@@ -70,7 +71,7 @@ struct LongStrings {
         return missing == 0
     }
 
-    /// What `node` stands for; nil if it is a string of its own.
+    /// The string that `node` stands for; nil if it is not a placeholder.
     private func string(for node: UnsafeMutablePointer<json_t>) -> UnsafeRawBufferPointer? {
         let value = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
         guard value.count > Self.mark.count, value.starts(with: Self.mark),
@@ -89,7 +90,7 @@ struct LongStrings {
         return UnsafeRawPointer(quote) - base
     }
 
-    /// The place of the quote that ends the string whose first byte is at `start`.
+    /// The index of the quote that ends the string whose first byte is at `start`.
     private static func end(ofStringFrom start: Int, in text: UnsafeRawBufferPointer) -> Int? {
         var place = start
         while let quote = firstQuote(in: text, from: place) {
@@ -101,7 +102,7 @@ struct LongStrings {
         return nil
     }
 
-    /// Whether the string that ends at `end` is the name of a member.
+    /// `true` when the string that ends at `end` is the name of a member.
     private static func isName(_ text: UnsafeRawBufferPointer, _ end: Int) -> Bool {
         text[(end + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: ":")
     }

@@ -1,46 +1,46 @@
 internal import Glibc
 
-/// How messages are told apart in a stream of bytes.
+/// The separation of messages in a stream of bytes.
 public enum MessageFraming: String, Sendable, CaseIterable {
-    /// One message a line.
+    /// One message per line.
     case lines
-    /// The base protocol of language servers: a `Content-Length` header, a blank line, the body.
+    /// The base protocol of language servers: a `Content-Length` header, a blank line and the body.
     case contentLength = "content-length"
 }
 
-/// Cuts a stream of bytes into messages: a plain value that never does I/O.
+/// Cuts a stream of bytes into messages: a plain value without I/O.
 ///
-/// The framing is detected from the first bytes unless given. Bytes are put in by ``fill(_:)``; messages come out of
-/// ``next()`` as ranges of ``bytes(in:_:)``, without a copy.
+/// The framing is detected from the first bytes unless given. ``fill(_:)`` adds bytes; ``next()`` returns messages as
+/// ranges for ``bytes(in:_:)``, without a copy.
 ///
-/// - Complexity: Every byte is looked at once, however it was cut when it arrived.
+/// - Complexity: Every byte is examined once, however the input is split into reads.
 public struct MessageReader: Sendable {
-    /// What the stream holds next.
+    /// The next element of the stream.
     public enum Event: Equatable, Sendable {
-        /// A message, or what should be one.
+        /// A message; its content is not checked.
         case message(Range<Int>)
-        /// A message longer than the limit; it was skipped, or is being skipped, and the stream is in step.
+        /// A message longer than the limit. It is skipped, and the following messages are still read.
         case oversized
-        /// The stream can no longer be cut; nothing more will come.
+        /// The messages can no longer be separated; no further event follows.
         case lost(String)
     }
 
-    /// The framing in force; nil until the first bytes have come.
+    /// The framing in use; nil until the first bytes arrive.
     public private(set) var framing: MessageFraming?
     /// The longest message accepted, in bytes.
     public let limit: Int
 
     private static let initialCapacity = 1 << 16
     private static let headerLimit = 1 << 13
-    /// The longest name of a header field by which the framing is detected.
+    /// The longest name of a header field in the detection of the framing.
     private static let nameLimit = 63
 
     private var buffer = [UInt8](repeating: 0, count: initialCapacity)
     private var start = 0
     private var end = 0
-    /// Bytes from `start` that are known to hold no end of line.
+    /// The number of bytes from `start` that contain no end of line.
     private var scanned = 0
-    /// Bytes of an oversized body still to be skipped.
+    /// The number of bytes of an oversized body that are still to be skipped.
     private var toSkip = 0
     private var isSkippingLine = false
     private var bodyLength: Int?
@@ -53,9 +53,9 @@ public struct MessageReader: Sendable {
         self.limit = limit
     }
 
-    /// Lets `source` write new bytes into free space; it returns how many it wrote.
+    /// Lets `source` write new bytes into free space; it returns the number of bytes written.
     ///
-    /// Ranges returned by ``next()`` before are no longer valid.
+    /// Ranges that ``next()`` returned before are no longer valid.
     public mutating func fill<Failure: Error>(
         _ source: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -72,7 +72,7 @@ public struct MessageReader: Sendable {
         return written
     }
 
-    /// Appends bytes; for callers that have them already.
+    /// Appends bytes that the caller has in memory.
     public mutating func append(_ bytes: some Collection<UInt8>) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -90,7 +90,7 @@ public struct MessageReader: Sendable {
         buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// The next event, or nil when more bytes are needed.
+    /// The next event; nil when more bytes are needed.
     public mutating func next() -> Event? {
         guard !isLost else { return nil }
         if framing == nil { detect(atEnd: false) }
@@ -101,8 +101,8 @@ public struct MessageReader: Sendable {
         }
     }
 
-    /// The last event, once the stream has ended and ``next()`` returns nil: a last line without its newline, or a
-    /// body that was cut off.
+    /// The last event, once the stream has ended and ``next()`` returns nil: a last line without its newline, or a body
+    /// that was cut off.
     public mutating func finish() -> Event? {
         guard !isLost else { return nil }
         if framing == nil { detect(atEnd: true) }
@@ -198,7 +198,7 @@ public struct MessageReader: Sendable {
         case failure(String)
     }
 
-    /// Reads header lines up to the blank one; nothing is consumed until it has come.
+    /// Reads header lines up to the blank one; nothing is consumed until that has arrived.
     private mutating func nextHeader() -> Header {
         while start < end, [0x0D, 0x0A].contains(buffer[start]) { start += 1 }
         var line = start
@@ -207,7 +207,8 @@ public struct MessageReader: Sendable {
             var text = buffer[line..<newline]
             if text.last == 0x0D { text.removeLast() }
             line = newline + 1
-            // Judged by what was read, not by what has come, so that it does not matter how the bytes arrive.
+            // The limit counts the bytes read, not the bytes received, so that the result does not depend on how the
+            // input is split into reads.
             guard line - start <= Self.headerLimit else { break }
             if text.isEmpty {
                 start = line
@@ -251,8 +252,8 @@ public struct MessageReader: Sendable {
 
     // MARK: Detection
 
-    /// Decides the framing from the first bytes that are not blank: a header line begins with a name and a colon,
-    /// everything else is lines.
+    /// Detects the framing from the first bytes that are not blank: a header line begins with a name and a colon,
+    /// anything else is lines.
     private mutating func detect(atEnd: Bool) {
         if mayHaveBOM {
             let bom: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -288,7 +289,7 @@ public struct MessageReader: Sendable {
         }
         let wanted = bodyLength.map { min($0 - (end - start), limit) } ?? 1
         if buffer.count - end >= max(wanted, buffer.count / 4) { return }
-        // Past the limit a message is skipped, so there is no need for room beyond it.
+        // A message above the limit is skipped, so no more space than the limit is needed.
         let enough = max(end - start + wanted, limit + Self.initialCapacity)
         let needed = min(end - start + max(wanted, buffer.count / 4), enough)
         if buffer.count < needed {

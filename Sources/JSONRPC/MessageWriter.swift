@@ -2,24 +2,24 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The one writer of a connection: whole frames only, in the order given, one `write` for all that are ready.
+/// The only writer of a connection. It writes whole frames, in order, with one `write` for all frames that are ready.
 ///
-/// Frames are appended by any thread. Whoever finds the writer idle writes at once and without waiting; what does not
-/// fit is left to the writer's own thread, which also notices a client that hung up. Nobody but that thread ever
-/// waits for the client to read, and ``unsentBytes`` tells how far behind it is.
+/// Any thread appends frames. A thread that finds the writer idle writes at once without waiting; the writer's own
+/// thread writes the remainder and also detects a client that closed its end. Only that thread waits for the client to
+/// read, and ``unsentBytes`` is the size of the backlog.
 ///
-/// The caller's thread and ours take turns under one flag, so that frames never interleave.
+/// The caller's thread and the writer's own thread exclude each other with one flag, so that frames never interleave.
 final class MessageWriter: Sendable {
     private struct State {
         var framing = MessageFraming.lines
-        /// Being written: the bytes from `offset` on are unsent. Empty while somebody has them in hand.
+        /// The bytes being written: those from `offset` on are unsent. Empty while a thread has taken them to write.
         var current: [UInt8] = []
         var offset = 0
         var inHand = 0
-        /// Gathered since; written when `current` is done.
+        /// The bytes appended since; written after `current`.
         var pending: [UInt8] = []
         var isWriting = false
-        /// Whether the last write found no room for all.
+        /// `true` when the last write could not write everything.
         var isFull = false
         var isCorked = false
         var isGone = false
@@ -28,7 +28,8 @@ final class MessageWriter: Sendable {
         var unsent: Int { current.count - offset + inHand + pending.count }
     }
 
-    /// So often a client must have made room before it is given more: it reads, and still there is more than fits.
+    /// The number of times that a pipe must have become writable again before it is enlarged: the client reads, but
+    /// more output arrives than fits.
     private static let manyReliefs = 8
 
     private let output: OutputDescriptor
@@ -38,11 +39,11 @@ final class MessageWriter: Sendable {
     private let onDrain: @Sendable () -> Void
     private let lowWater: Int
 
-    /// A writer to `descriptor`, which it takes over.
+    /// A writer to `descriptor`, which it takes ownership of.
     ///
     /// - Parameters:
-    ///   - tap: Hears of what is written.
-    ///   - lowWater: `onDrain` is called each time the unsent bytes fall to this many.
+    ///   - tap: Receives a copy of the bytes that are written.
+    ///   - lowWater: The number of unsent bytes at which `onDrain` is called, each time they fall to it.
     ///   - onGone: Called once, from the writer's own thread, when the client can no longer be written to.
     init(
         descriptor: Int32, lowWater: Int, tap: ConnectionTap? = nil, onDrain: @escaping @Sendable () -> Void,
@@ -54,23 +55,23 @@ final class MessageWriter: Sendable {
         self.onGone = onGone
     }
 
-    /// Bytes that the client has not taken yet.
+    /// The number of bytes that the client has not read yet.
     var unsentBytes: Int { state.withLock { $0.unsent } }
 
-    /// Whether the client can no longer be written to.
+    /// `true` when the client can no longer be written to.
     var isGone: Bool { state.withLock { $0.isGone } }
 
-    /// Sets how frames are told apart; lines until then.
+    /// Sets the framing of messages. Default: lines.
     func use(_ framing: MessageFraming) {
         state.withLock { $0.framing = framing }
     }
 
-    /// While corked, frames only gather; ``uncork()`` writes them together.
+    /// Only collects frames until ``uncork()`` writes them together.
     func cork() {
         state.withLock { $0.isCorked = true }
     }
 
-    /// Ends ``cork()`` and writes what has gathered.
+    /// Ends ``cork()`` and writes the collected frames.
     func uncork() {
         let isReady = state.withLock { state in
             state.isCorked = false
@@ -79,8 +80,8 @@ final class MessageWriter: Sendable {
         if isReady { flush() }
     }
 
-    /// Appends one message and writes it unless corked or somebody is writing already. What a thread sends while it
-    /// gathers (``Afterwards``) is written together at the end.
+    /// Appends one message and writes it, unless the writer is corked or another thread is writing. Messages that a
+    /// thread sends while it defers work (``Afterwards``) are written together at the end.
     func send(_ message: [UInt8]) {
         let (mayWrite, mayWait) = state.withLock { state in
             guard !state.isGone else { return (false, true) }
@@ -111,7 +112,7 @@ final class MessageWriter: Sendable {
         }
     }
 
-    /// Ends the writer's thread; what is sent from now on is written only as far as it fits at once.
+    /// Ends the writer's thread; later messages are written only as far as they fit at once.
     func finish() {
         state.withLock { $0.isFinished = true }
         wake.signal()
@@ -119,8 +120,8 @@ final class MessageWriter: Sendable {
 
     deinit { close(output.descriptor) }
 
-    /// Starts the thread that writes what does not fit and watches for a client that hangs up, and for `watched`
-    /// descriptors to become readable.
+    /// Starts the thread that writes the remainder of messages and waits for the client to close its end and for
+    /// `watched` descriptors to become readable.
     func start(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
         startThread { [self] in run(watching: watched) }
     }
@@ -141,7 +142,8 @@ final class MessageWriter: Sendable {
                 markGone()
                 announceIfGone(&places[1])
             } else if places[1].revents != 0 {
-                // There may be room because nobody has got to filling it yet: that is not the client's doing.
+                // The descriptor can also be writable because no thread has filled it yet; only a full one counts as an
+                // event of the client.
                 if state.withLock({ $0.isFull }) {
                     reliefs += 1
                     if reliefs == Self.manyReliefs { output.widen() }
@@ -155,7 +157,7 @@ final class MessageWriter: Sendable {
         }
     }
 
-    /// Gives up on the client. Whoever finds out may hold locks, so only the writer's own thread tells the others.
+    /// Marks the client as gone. The calling thread may hold locks, so only the writer's own thread calls `onGone`.
     private func markGone() {
         state.withLock { state in
             state.isGone = true
@@ -201,7 +203,7 @@ final class MessageWriter: Sendable {
         }
     }
 
-    /// Writes what fits and hands back the rest; the flag is ours and is given up here.
+    /// Writes as much as fits and stores the rest. The caller has set `isWriting`; this method clears it.
     private func write(_ bytes: inout [UInt8], from start: Int) -> OutputDescriptor.Outcome {
         var offset = start
         var outcome = OutputDescriptor.Outcome.wrote(0)
@@ -212,7 +214,8 @@ final class MessageWriter: Sendable {
             }
         }
         if offset == bytes.count {
-            // Kept for its capacity: a busy connection writes without allocating. Nobody else may have a copy then.
+            // The buffer is reused for its capacity, so that a busy connection writes without allocating. No other copy
+            // of it may exist then.
             if bytes.capacity <= 1 << 18 { bytes.removeAll(keepingCapacity: true) } else { bytes = [] }
             offset = 0
         }

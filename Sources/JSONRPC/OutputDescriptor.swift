@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Platform
 
-/// The descriptor that messages are written to, written without ever waiting where the system allows it.
+/// The descriptor that messages are written to, without blocking where the system allows that.
 ///
-/// The inherited file description is shared with the client, so `O_NONBLOCK` may not be set on it. A pipe is opened
-/// anew through `/proc/self/fd`, which gives a description of our own; a socket takes `MSG_DONTWAIT` per call; files
-/// and terminals are written as they are.
+/// The inherited file description is shared with the client, so `O_NONBLOCK` must not be set on it. A pipe is opened
+/// again through `/proc/self/fd`, which gives a separate description; a socket gets `MSG_DONTWAIT` per call; files and
+/// terminals are written with plain `write`.
 struct OutputDescriptor: Sendable {
     enum Outcome: Equatable {
         case wrote(Int)
@@ -21,9 +21,9 @@ struct OutputDescriptor: Sendable {
     private let kind: Kind
     private let tap: ConnectionTap?
 
-    /// Takes over `descriptor`.
+    /// Takes ownership of `descriptor`.
     ///
-    /// - Parameter tap: Hears of what is written.
+    /// - Parameter tap: Receives a copy of the bytes that are written.
     init(_ descriptor: Int32, tap: ConnectionTap? = nil) {
         self.tap = tap
         var status = stat()
@@ -46,7 +46,7 @@ struct OutputDescriptor: Sendable {
         kind = .other
     }
 
-    /// Lets more fit, if it is a pipe.
+    /// Enlarges the buffer of a pipe; does nothing for other descriptors.
     func widen() {
         if kind == .pipe { WidePipe.widen(descriptor) }
     }

@@ -1,4 +1,4 @@
-/// The JSON-RPC error of one request: a stable code, a sentence, and what a program needs to react.
+/// The JSON-RPC error of one request: a stable code, a sentence, and the details that a program needs to react.
 public struct RPCError: Error, Sendable, Equatable {
     /// A member of the error's `data`.
     public enum Detail: Sendable, Equatable {
@@ -11,12 +11,12 @@ public struct RPCError: Error, Sendable, Equatable {
 
     /// A member of an object within the error's `data`.
     public struct Member: Sendable, Equatable {
-        /// Its name.
+        /// The name of the member.
         public let name: String
-        /// Its value.
+        /// The value of the member.
         public let value: Detail
 
-        /// A member with the given parts.
+        /// A member with the given name and value.
         public init(_ name: String, _ value: Detail) {
             self.name = name
             self.value = value
@@ -29,7 +29,7 @@ public struct RPCError: Error, Sendable, Equatable {
     public var name: String
     /// One sentence that a user can act on.
     public var message: String
-    /// Whether the same request may succeed later without a change, `data.retryable`.
+    /// `true` when the same request may succeed later without a change, `data.retryable`.
     public var isRetryable: Bool
     /// Further members of `data`, in order.
     public var details: [(name: String, value: Detail)]
@@ -46,14 +46,14 @@ public struct RPCError: Error, Sendable, Equatable {
         self.details = details
     }
 
-    /// Whether both have the same code, name, message and details.
+    /// Compares code, name, message, `isRetryable` and details.
     public static func == (one: RPCError, other: RPCError) -> Bool {
         one.code == other.code && one.name == other.name && one.message == other.message
             && one.isRetryable == other.isRetryable && one.details.count == other.details.count
             && zip(one.details, other.details).allSatisfy { $0 == $1 }
     }
 
-    /// Writes the error as JSON-RPC has it.
+    /// Writes the error object of JSON-RPC.
     public func write(to writer: inout JSONWriter) {
         writer.object { error in
             error.field("code", code)
@@ -100,14 +100,14 @@ extension RPCError {
         RPCError(code: -32700, name: "parseError", message: message)
     }
 
-    /// −32600: the JSON is not a request, or may not be sent now.
+    /// −32600: the JSON is not a request, or the request is not allowed now.
     public static func invalidRequest(_ message: String, limit: String? = nil) -> RPCError {
         RPCError(
             code: -32600, name: "invalidRequest", message: message,
             details: limit.map { [("limit", .string($0))] } ?? [])
     }
 
-    /// −32601: there is no such method; the nearest name is suggested.
+    /// −32601: the method does not exist; the message suggests the nearest name.
     public static func methodNotFound(_ method: String, suggestion: String?) -> RPCError {
         let hint = suggestion.map { " Did you mean \"\($0)\"?" } ?? " Ask rpc.discover for the methods there are."
         return RPCError(
@@ -128,7 +128,7 @@ extension RPCError {
         return RPCError(code: -32602, name: "invalidParams", message: message, details: details)
     }
 
-    /// −32603: a failure that is ours.
+    /// −32603: an internal failure of the server.
     public static func internalError(_ message: String) -> RPCError {
         RPCError(code: -32603, name: "internalError", message: message)
     }

@@ -1,19 +1,19 @@
-/// What a server does with the requests of one connection.
+/// Handles the requests of one connection.
 public protocol RequestHandler: Sendable {
-    /// Begins to answer one request or notification, on the thread that reads.
+    /// Starts to answer one request or notification, on the reading thread.
     ///
-    /// Called in the order of arrival, one at a time. It must not wait for anything: what takes time is deferred.
+    /// Called in the order of arrival, one at a time. It must not block: long work is deferred.
     ///
     /// - Parameters:
     ///   - method: The method's name.
     ///   - params: The object or array of parameters; nil when omitted, `null`, `{}` or `[]`.
-    ///   - message: The request's id, and what else its handler may need to know.
-    ///   - result: Takes the result, as one JSON value, when the answer is ``Disposition/answered``.
+    ///   - message: The request's id and the context of the message.
+    ///   - result: Receives the result, as one JSON value, when the answer is ``Disposition/answered``.
     func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
     ) -> Disposition
 
-    /// Hears that the client will ask for nothing more, on the thread that reads; what it has asked for is still answered.
+    /// Called on the reading thread when the input has ended; requests received before are still answered.
     func inputEnded()
 }
 
@@ -22,38 +22,39 @@ extension RequestHandler {
     public func inputEnded() {}
 }
 
-/// What surrounds a request.
+/// The context of a request.
 public struct MessageContext: Sendable {
     /// The id to answer; nil for a notification.
     public let id: RequestID?
-    /// Grows whenever new input was read. Whatever was observed about the outside world under the same number was
+    /// A number that grows with every read of input. Any state of the outside world observed under the same number was
     /// observed after the client had sent this message, and need not be observed again.
     public let burst: UInt64
 }
 
-/// How a request was taken.
+/// The reaction of a handler to a request.
 public enum Disposition: Sendable {
     /// The result has been written.
     case answered
     /// The request fails.
     case failed(RPCError)
-    /// The work is begun by the closure, at once, and ends by answering its ``Call``.
+    /// The closure starts the work at once; the work ends by answering its ``Call``.
     case deferred(@Sendable (Call) -> Void)
-    /// The client asked the process to end with this code.
+    /// The client asked the process to exit with this code.
     case exit(Int32)
 }
 
 /// The limits of one connection.
 public struct ConnectionLimits: Sendable {
-    /// The longest message, in bytes.
+    /// The length of the longest accepted message, in bytes.
     public var messageBytes = 64 << 20
-    /// The most members of one batch.
+    /// The largest number of members of one batch.
     public var batchCount = 1000
-    /// The most requests being worked on; more wait, unread in the end.
+    /// The largest number of requests being worked on. Further requests are queued, and above ``heldBytes`` they stay
+    /// unread.
     public var requestsInFlight = 16384
-    /// Past this many unsent bytes no new request is begun.
+    /// The number of unsent bytes above which no new request starts.
     public var unsentBytes = 8 << 20
-    /// Past this many bytes of requests not begun, reading stops.
+    /// The number of bytes of queued requests above which reading stops.
     public var heldBytes = 8 << 20
 
     /// The default limits.

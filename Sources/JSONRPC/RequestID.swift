@@ -6,12 +6,12 @@ public enum RequestID: Hashable, Sendable {
     case string(String)
     /// A number without fraction, within 64 bits.
     case integer(Int)
-    /// Any other token, kept as the JSON text to echo: a fraction, or an id salvaged from a refused message.
+    /// Any other token, stored as the JSON text to echo: a fraction, or an id recovered from a refused message.
     case literal(String)
-    /// An explicit `null`. It names nobody: it cannot be cancelled and many may be in flight.
+    /// An explicit `null`. It identifies no request: it cannot be cancelled, and several may be in flight.
     case null
 
-    /// Whether both would be echoed as the same bytes.
+    /// `true` when both are echoed as the same bytes.
     public static func == (one: RequestID, other: RequestID) -> Bool {
         switch (one, other) {
         case (.string(let one), .string(let other)), (.literal(let one), .literal(let other)):
@@ -22,7 +22,7 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
-    /// Hashes what is echoed.
+    /// Hashes the echoed bytes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .string(let text), .literal(let text): ExactText(text).hash(into: &hasher)
@@ -31,7 +31,7 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
-    /// Reads an id, or nil when the value is of a kind that no id may have.
+    /// Reads an id; nil when the value is of a kind that is not allowed as an id.
     init?(_ view: JSONView) {
         switch view.kind {
         case .string: self = .string(view.string ?? "")
@@ -42,7 +42,7 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
-    /// Writes the id as it came.
+    /// Writes the id unchanged.
     public func write(to writer: inout JSONWriter) {
         switch self {
         case .string(let text): writer.write(text)
