@@ -1,12 +1,12 @@
-/// Numbers of bytes for people.
+/// Formats numbers of bytes for people.
 public enum ByteText {
     private static let units = ["B", "kB", "MB", "GB", "TB", "PB"]
 
-    /// A number of bytes with three significant figures at most, in powers of 1,000: `1.23 MB`.
+    /// A number of bytes with at most three significant digits, in powers of 1,000: `1.23 MB`.
     public static func text(_ count: Int) -> String {
         var value = Double(count)
         var unit = 0
-        // What would be shown as 1000 is one of the next unit.
+        // A value that would be shown as 1000 is shown in the next unit.
         while value.magnitude >= 999.5, unit < units.count - 1 {
             value /= 1000
             unit += 1

@@ -1,10 +1,10 @@
 internal import Glibc
 public import JSONRPC
 
-/// A conversation with a server over a pair of descriptors, for a program that has nothing else to do: it asks, and
-/// waits for what comes.
+/// A connection to a server over a pair of descriptors, for a program that sends requests and blocks until the answers
+/// arrive.
 ///
-/// Not for several threads.
+/// Not thread-safe.
 public final class Dialogue {
     /// A request to the server.
     public struct Request: Sendable {
@@ -28,7 +28,7 @@ public final class Dialogue {
             members = writer.bytes
         }
 
-        /// A request with parameters that are JSON already: an object or a list.
+        /// A request with parameters that are already JSON: an object or a list.
         public init(_ method: String, params: [UInt8]) {
             self.method = method
             wantsProgress = false
@@ -36,17 +36,17 @@ public final class Dialogue {
         }
     }
 
-    /// What the server answers.
+    /// An answer of the server.
     public struct Reply: Sendable {
-        /// Whether it is an error.
+        /// `true` when the answer is an error.
         public let isError: Bool
         /// The result or the error as JSON.
         public let text: [UInt8]
-        /// The text of the image's path, the error's message and hint, read from it; nil where there is none.
+        /// The path of the image in the result; nil when there is none.
         public let path: String?
-        /// What went wrong, as a sentence.
+        /// The error's message; nil when there is none.
         public let message: String?
-        /// What can be done about it.
+        /// The error's hint, a suggestion for the user; nil when there is none.
         public let hint: String?
 
         init(_ view: borrowing JSONView, isError: Bool) {
@@ -60,23 +60,23 @@ public final class Dialogue {
         }
     }
 
-    /// What comes from the server.
+    /// A message from the server.
     public enum Message: Sendable {
-        /// A request, by its number, is so far.
+        /// The progress of a request, by its number.
         case progress(Int, Progress)
-        /// A request is answered.
+        /// The answer to a request, by its number.
         case reply(Int, Reply)
-        /// A notification that belongs to no request of ours, as JSON.
+        /// A notification that belongs to no request of this connection, as JSON.
         case other([UInt8])
-        /// Nothing came within the time.
+        /// No message arrived within the time.
         case silence
     }
 
-    /// How far a request is.
+    /// The progress of a request.
     public struct Progress: Sendable, Equatable {
-        /// Bytes that have come, or images that are done.
+        /// The number of bytes received, or of images done.
         public var done: Int
-        /// How many there will be; nil if nobody knows.
+        /// The expected number; nil when it is unknown.
         public var total: Int?
 
         /// Progress of `done` out of `total`.
@@ -91,7 +91,7 @@ public final class Dialogue {
     private var reader = MessageReader(framing: .lines, limit: .max / 2)
     private var lastID = 0
 
-    /// A conversation that reads from `input` and writes to `output`; the descriptors stay the caller's.
+    /// A connection that reads from `input` and writes to `output`; the caller keeps ownership of the descriptors.
     public init(input: Int32, output: Int32) {
         self.input = input
         self.output = output
@@ -99,7 +99,7 @@ public final class Dialogue {
 
     /// Sends a request.
     ///
-    /// - Returns: Its number, which its messages bear.
+    /// - Returns: The number of the request, which its messages carry.
     public func send(_ request: Request) -> Int {
         lastID += 1
         var writer = JSONWriter()
@@ -114,14 +114,14 @@ public final class Dialogue {
                 if request.wantsProgress { params.field("workDoneToken", lastID) }
             }
         }
-        // A line is a message: between the values of JSON that people write there may be more of them.
+        // One line is one message, but JSON written by people may contain newlines between its values.
         write(writer.bytes.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 } + [UInt8(ascii: "\n")])
         return lastID
     }
 
     /// Waits for the next message; nil when the server is gone.
     ///
-    /// - Parameter milliseconds: How long to wait; for ever when nil.
+    /// - Parameter milliseconds: The time to wait; unlimited when nil.
     public func next(within milliseconds: Int? = nil) -> Message? {
         while true {
             while let event = reader.next() {
@@ -141,7 +141,7 @@ public final class Dialogue {
         }
     }
 
-    /// Asks, and waits for the answer; nil when the server is gone.
+    /// Sends a request and waits for the answer; nil when the server is gone.
     public func ask(_ request: Request) -> Reply? {
         let number = send(request)
         while let message = next() {
@@ -175,7 +175,7 @@ public final class Dialogue {
             while !rest.isEmpty {
                 let count = Glibc.write(output, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                // A server that is gone is noticed by reading.
+                // A server that is gone is detected by reading.
                 if count <= 0 { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }

@@ -1,11 +1,12 @@
 internal import JSONRPC
 
-/// The manual page of a program, made from the definitions of its commands (`man 7 man`).
+/// The manual page of a program, generated from the definitions of its commands (`man 7 man`).
 public struct ManualPage {
-    /// The page, for `man -l` or a folder `man1`.
+    /// The text of the page, for `man -l` or a folder `man1`.
     public let text: String
 
-    /// A page from what swift-argument-parser tells of a command (`--experimental-dump-help`); nil if that is not it.
+    /// A page from the description of a command by swift-argument-parser (`--experimental-dump-help`); nil if the bytes
+    /// are not such a description.
     public init?(dump: [UInt8]) {
         guard let document = try? JSONDocument(parsing: dump), let command = document.root.member("command") else {
             return nil
@@ -104,8 +105,8 @@ private struct Page {
         return words.hasSuffix(".") ? String(words.dropLast()) : words
     }
 
-    /// Text as roff takes it: backslashes, and dots at the start of a line, are commands there; a bare hyphen may become
-    /// another character, which nobody can copy to a shell.
+    /// Escapes text for roff: backslashes, and dots at the start of a line, are commands there. A bare hyphen may be
+    /// printed as another character, which would not work when copied to a shell.
     private static func plain(_ words: String) -> String {
         let escaped = words.map { character in
             switch character {

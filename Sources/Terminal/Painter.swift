@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Platform
 
-/// Draws a few lines at the bottom of a terminal, over those drawn before.
+/// Draws a few lines at the bottom of a terminal and replaces the lines drawn before.
 public struct Painter: ~Copyable {
-    /// Nanoseconds from one drawing to the next.
+    /// The minimum time between two drawings, in nanoseconds.
     private static let interval = 50_000_000
 
     private let descriptor: Int32
@@ -13,7 +13,7 @@ public struct Painter: ~Copyable {
 
     /// A painter on a terminal.
     ///
-    /// - Returns: nil if the descriptor is none, or one that cannot move its cursor (`TERM=dumb`).
+    /// - Returns: nil if the descriptor is not a terminal, or if the terminal cannot move its cursor (`TERM=dumb`).
     public init?(on descriptor: Int32) {
         guard isatty(descriptor) == 1 else { return nil }
         if let kind = getenv("TERM"), String(cString: kind) == "dumb" { return nil }
@@ -22,13 +22,13 @@ public struct Painter: ~Copyable {
 
     deinit { Self.write(Self.erasing(drawn), to: descriptor) }
 
-    /// Milliseconds until what was not drawn may be; nil when everything is.
+    /// The number of milliseconds until a skipped drawing may be made; nil when everything is drawn.
     public var delay: Int? {
         isBehind ? max(last + Self.interval - monotonicNanoseconds(), 0) / 1_000_000 + 1 : nil
     }
 
-    /// Draws the lines that `make` makes for the terminal's width; not yet if something was drawn a moment ago, see
-    /// ``delay``.
+    /// Draws the lines that `make` returns for the terminal's width. Skips the drawing if the last one was too recent;
+    /// see ``delay``.
     public mutating func draw(_ make: (_ width: Int) -> [String]) {
         let now = monotonicNanoseconds()
         isBehind = now - last < Self.interval
@@ -39,7 +39,7 @@ public struct Painter: ~Copyable {
         drawn = lines.count
     }
 
-    /// Takes the lines away, so that something else can be written there.
+    /// Erases the lines, so that other text can be written there.
     public mutating func erase() {
         Self.write(Self.erasing(drawn), to: descriptor)
         (drawn, last, isBehind) = (0, 0, false)

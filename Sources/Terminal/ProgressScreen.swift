@@ -1,6 +1,6 @@
-/// What a terminal shows of work under way: a bar for each of the first few, and one line for the rest.
+/// The display of running tasks on a terminal: a bar for each of the first few, and one line for all.
 ///
-/// A plain value; ``Painter`` puts it on the terminal.
+/// A plain value; ``Painter`` draws it.
 public struct ProgressScreen: Sendable {
     private struct Row: Sendable {
         let number: Int
@@ -9,7 +9,7 @@ public struct ProgressScreen: Sendable {
         var progress: Dialogue.Progress
     }
 
-    /// What is counted.
+    /// The unit of a count.
     public enum Unit: Sendable {
         case bytes, things
 
@@ -21,17 +21,17 @@ public struct ProgressScreen: Sendable {
         }
     }
 
-    /// The most bars at a time.
+    /// The largest number of bars shown at a time.
     public static let limit = 8
 
     private var rows: [Row] = []
     private let count: Int
     private var finished = 0
 
-    /// A screen for `count` pieces of work in all.
+    /// A screen for `count` tasks in total.
     public init(count: Int) { self.count = count }
 
-    /// Notes how far a piece of work is; one that is not known yet gets a bar.
+    /// Updates the progress of a task; a task that is not shown yet gets a bar.
     public mutating func note(_ number: Int, name: String, _ progress: Dialogue.Progress, unit: Unit = .bytes) {
         if let index = rows.firstIndex(where: { $0.number == number }) {
             rows[index].progress = progress
@@ -40,13 +40,13 @@ public struct ProgressScreen: Sendable {
         }
     }
 
-    /// Takes the bar of a finished piece of work away.
+    /// Removes the bar of a finished task.
     public mutating func finish(_ number: Int) {
         finished += 1
         rows.removeAll { $0.number == number }
     }
 
-    /// The lines for a terminal of `width` columns, none longer than it.
+    /// The lines for a terminal of `width` columns, none longer than that.
     public func lines(width: Int) -> [String] {
         let width = max(width, 20)
         var lines = rows.prefix(Self.limit).map { Self.line($0, width: width) }
@@ -61,7 +61,7 @@ public struct ProgressScreen: Sendable {
             } else {
                 row.unit.text(row.progress.done)
             }
-        // A name, a bar that gets the more room the wider the terminal is, and the amount: `cat.jpg [==>  ]  40% of 2 MB`.
+        // A name, a bar that grows with the width of the terminal, and the amount: `cat.jpg [==>  ]  40% of 2 MB`.
         let amountWidth = 17
         let nameWidth = min(max(row.name.count, 8), max((width - amountWidth) / 2, 8), 40)
         let barWidth = width - nameWidth - amountWidth - 4
@@ -84,7 +84,7 @@ public struct ProgressScreen: Sendable {
         return filled == width ? done : done + ">" + String(repeating: " ", count: width - filled - 1)
     }
 
-    /// The text without what would move the cursor, and no longer than `width` characters.
+    /// The text with every control character replaced by `?`, and no longer than `width` characters.
     static func cut(_ text: String, to width: Int) -> String {
         let plain = String(text.map { $0.isTerminalControl ? "?" : $0 })
         return plain.count <= width ? plain : plain.prefix(max(width - 1, 0)) + "…"
@@ -92,7 +92,7 @@ public struct ProgressScreen: Sendable {
 }
 
 extension Character {
-    /// Whether a terminal would take it for a command: what servers and files are called is not ours.
+    /// `true` for control characters. Names from servers and files are untrusted and could contain escape sequences.
     fileprivate var isTerminalControl: Bool {
         unicodeScalars.contains {
             $0.properties.generalCategory == .control || $0.properties.generalCategory == .format
@@ -101,6 +101,6 @@ extension Character {
 }
 
 extension String {
-    /// The text as it may be shown on a terminal: every control character is a question mark.
+    /// The text in a form that is safe on a terminal: every control character is replaced by a question mark.
     public var forTerminal: String { ProgressScreen.cut(self, to: .max) }
 }

@@ -1,11 +1,11 @@
 public import JSONRPC
 
-/// Results of the server for people.
+/// Formats results of the server for people.
 public enum TextTable {
-    /// How a column is set.
+    /// The alignment of a column.
     public enum Alignment: Sendable { case left, right }
 
-    /// Rows in columns as wide as their widest cell, two spaces apart; the last column is not filled up.
+    /// Rows in columns as wide as their widest cell, two spaces apart; a left-aligned last column is not padded.
     public static func columns(_ rows: [[String]], _ alignments: [Alignment]) -> String {
         let widths = alignments.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -22,8 +22,8 @@ public enum TextTable {
         }.joined()
     }
 
-    /// The members of an object, one a line: name and value. Members of members are named with a dot; bytes are given
-    /// in larger units too.
+    /// The members of an object, one per line: name and value. Nested members are named with a dot; byte counts are
+    /// also given in larger units.
     public static func fields(of view: borrowing JSONView) -> String {
         var rows: [[String]] = []
         collect(view, "", &rows)

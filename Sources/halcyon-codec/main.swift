@@ -1,8 +1,8 @@
 import Glibc
 import ImageCodec
 
-// The server's socket is descriptor 3, or 0 where there is no 3. It is put out of the way of libraries, and what those
-// print goes to standard error.
+// The server's socket is descriptor 3, or 0 when 3 is not open. It moves to 10 or higher, out of the reach of
+// libraries, and whatever libraries print to standard output goes to standard error.
 let given: Int32 = fcntl(3, F_GETFD) >= 0 ? 3 : 0
 let socket = fcntl(given, F_DUPFD_CLOEXEC, 10)
 let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
