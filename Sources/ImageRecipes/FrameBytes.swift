@@ -1,4 +1,4 @@
-/// Gathers the bytes of a message: numbers little-endian, texts and lists with their count before them.
+/// Collects the bytes of a message: numbers little-endian, texts and lists preceded by their count.
 struct FrameWriter {
     var bytes: [UInt8] = []
 
@@ -31,15 +31,15 @@ struct FrameWriter {
     }
 }
 
-/// Bytes that are no message.
+/// The error for bytes that are not a valid message.
 public struct FrameError: Error, Hashable, Sendable {
-    /// What is wrong with them.
+    /// The description of the fault.
     public let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// Takes a message apart; whatever the bytes are, it reads no further than they go.
+/// Parses a message; it never reads beyond the end of the bytes.
 struct FrameReader {
     private var rest: ArraySlice<UInt8>
 
@@ -94,7 +94,7 @@ struct FrameReader {
 
     mutating func list<Value>(_ read: (inout FrameReader) throws(FrameError) -> Value) throws(FrameError) -> [Value] {
         let count = try integer()
-        // Nothing takes less than a byte, so a count that lies makes no room.
+        // Every element takes at least one byte, so a false count reserves no memory.
         guard count >= 0, count <= rest.count else { throw FrameError("it is cut off") }
         var values: [Value] = []
         for _ in 0..<count { values.append(try read(&self)) }

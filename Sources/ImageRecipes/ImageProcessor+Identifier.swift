@@ -1,16 +1,18 @@
 extension ImageProcessor {
-    /// The version of what the processor makes of its parameters: raised when the pixels change, so that no cache serves old ones (D-16).
+    /// The version of the processor's algorithm. It increases when the same parameters give different pixels, so that
+    /// no cache serves old ones.
     public var version: Int { 1 }
 
     /// The canonical name of the processor and its parameters.
     ///
-    /// It is a part of the names of cached files: the text of a version never changes, for that would orphan users' caches.
+    /// It is a part of the names of cached files: the text of a version never changes, because that would orphan users'
+    /// caches.
     public var identifier: String {
         let parameters = fields.map { "\($0)=\($1)" }.joined(separator: ",")
         return "\(name).\(version)(\(parameters))"
     }
 
-    /// The parameters in the order of the identifier; what is nil is left out.
+    /// The parameters in the order of the identifier, without those that are nil.
     private var fields: [(String, String)] {
         func optional(_ name: String, _ text: String?) -> [(String, String)] { text.map { [(name, $0)] } ?? [] }
         func number(_ value: Double) -> String { RecipeValue.text(value) }
@@ -57,7 +59,7 @@ extension ImageProcessor {
 }
 
 extension [ImageProcessor] {
-    /// The identifiers joined by `|>`; empty for an empty chain. The order counts.
+    /// The identifiers joined by `|>`; empty for an empty chain. The order is significant.
     public var identifier: String { map(\.identifier).joined(separator: "|>") }
 
     /// The chain without steps that change nothing.

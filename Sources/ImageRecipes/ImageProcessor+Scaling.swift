@@ -1,8 +1,8 @@
 extension ImageProcessor {
-    /// The processor with every length that is given in pixels multiplied; fractions, angles and colours stay.
+    /// The processor with every length in pixels multiplied by `factor`; fractions, angles and colours are unchanged.
     ///
     /// - Parameter factor: Above 0.
-    /// - Throws: ``RecipeError`` when a length becomes longer than lengths may be.
+    /// - Throws: ``RecipeError`` when a length exceeds the largest allowed length.
     public func scaled(by factor: Double) throws(RecipeError) -> ImageProcessor {
         switch self {
         case .downsample(let size): return .downsample(try size.scaled(by: factor))

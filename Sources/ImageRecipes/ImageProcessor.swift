@@ -1,44 +1,45 @@
-/// One step of the making of a picture from another.
+/// One step that transforms an image.
 ///
-/// Every value is valid: its parts are checked when they are made. Two processors are equal exactly when their identifiers
-/// are, and then they make the same pixels. The EXIF orientation is applied, once, before the first of a chain.
+/// Every value is valid: its parts are checked at initialisation. Two processors are equal exactly when their
+/// identifiers are, and then they produce the same pixels. The EXIF orientation is applied once, before the first step
+/// of a chain.
 public enum ImageProcessor: Hashable, Sendable {
-    /// Shrinks the picture while it is decoded until it lies within the size, and never enlarges it.
+    /// Shrinks the image during decoding until it fits within the size; never enlarges it.
     case downsample(PixelSize)
-    /// Gives the picture another size.
+    /// Changes the size of the image.
     case resize(Resize)
-    /// Takes a part of the picture.
+    /// Cuts out a part of the image.
     case crop(Crop)
-    /// Makes the corners round and transparent.
+    /// Rounds the corners and makes them transparent.
     case roundCorner(RoundCorner)
-    /// Blurs the picture.
+    /// Blurs the image.
     case blur(Blur)
-    /// Lays a colour over the picture.
+    /// Draws a colour over the image.
     case overlay(Overlay)
-    /// Gives every pixel that is not transparent the colour, keeping its alpha (Core Image's source-in).
+    /// Gives every pixel that is not transparent the colour and keeps its alpha (Core Image's source-in).
     case tint(RecipeColor)
     /// Changes brightness, contrast, saturation and exposure.
     case colorControls(ColorControls)
-    /// Makes greys of the picture: saturation 0 and an exposure of 0.7 stops, as Kingfisher does.
+    /// Converts the image to greys: saturation 0 and an exposure of 0.7 stops, as Kingfisher does.
     case blackWhite
     /// Draws a line along the edges.
     case border(Border)
-    /// Mixes the picture with a colour below it.
+    /// Blends the image with a colour below it.
     case blend(Blend)
-    /// Lays the picture over a colour.
+    /// Composites the image with a colour by a Porter–Duff operation.
     case compositing(Compositing)
-    /// Turns the picture.
+    /// Rotates the image.
     case rotate(Rotation)
-    /// Says what format the result gets. The last of a chain counts, and it changes no pixels.
+    /// Sets the format of the result. The last one of a chain applies; it changes no pixels.
     case format(FormatChange)
 
-    /// The names on the wire, in the order of the documentation.
+    /// The names in the protocol, in the order of the documentation.
     public static let names = [
         "downsample", "resize", "crop", "roundCorner", "blur", "overlay", "tint", "colorControls", "blackWhite",
         "border", "blend", "compositing", "rotate", "format",
     ]
 
-    /// The name on the wire.
+    /// The name in the protocol.
     public var name: String {
         switch self {
         case .downsample: "downsample"
@@ -58,16 +59,16 @@ public enum ImageProcessor: Hashable, Sendable {
         }
     }
 
-    /// Whether it leaves every picture as it is, so that a chain is better off without it (B-086).
+    /// `true` when the processor leaves every image unchanged, so that it can be removed from a chain.
     public var isIdentity: Bool {
         if case .blur(let blur) = self { blur.radius == 0 } else { false }
     }
 
-    /// Up to so many pixels in a frame a picture is resampled in memory by our own arithmetic; a larger one is streamed
-    /// through libvips, whose pixels are a little different.
+    /// The number of pixels in a frame up to which an image is resampled in memory by this module's own arithmetic.
+    /// Larger images are streamed through libvips, whose pixels differ slightly.
     public static let mostPixelsInMemory = 2_000_000
 
-    /// Whether it leaves the pixels of every picture alone, once that is upright.
+    /// `true` when the processor leaves the pixels of every upright image unchanged.
     public var changesNothing: Bool {
         switch self {
         case .format, .rotate(.auto), .rotate(.degrees(0)): true
@@ -75,7 +76,7 @@ public enum ImageProcessor: Hashable, Sendable {
         }
     }
 
-    /// Whether it begins by giving the picture another size, so that a decoder may do that when it is the first step.
+    /// `true` when the processor first changes the size of the image, so that as a first step the decoder can do that.
     public var isResampling: Bool {
         switch self {
         case .downsample, .resize: true

@@ -1,39 +1,39 @@
 /// A size in whole pixels, at least 1 × 1.
 public struct PixelSize: Hashable, Sendable {
-    /// In pixels.
+    /// The width in pixels.
     public let width: Int
-    /// In pixels.
+    /// The height in pixels.
     public let height: Int
 
     /// A size; fractions are rounded to the nearest pixel.
     ///
-    /// - Throws: ``RecipeError`` for NaN, infinities, what is not above 0, and more than 65,535.
+    /// - Throws: ``RecipeError`` for NaN, infinities, values that are not above 0, and values above 65,535.
     public init(width: Double, height: Double) throws(RecipeError) {
         self.width = try RecipeValue.length(width, "width")
         self.height = try RecipeValue.length(height, "height")
     }
 }
 
-/// Which corners something is done to.
+/// A set of corners that a processor applies to.
 public struct Corners: OptionSet, Hashable, Sendable {
-    /// The bits.
+    /// The bits of the corners.
     public let rawValue: UInt8
 
-    /// Corners with the given bits; others are left out.
+    /// The corners with the given bits; other bits are ignored.
     public init(rawValue: UInt8) { self.rawValue = rawValue & 15 }
 
-    /// Where the picture begins.
+    /// The start of the first row.
     public static let topLeft = Corners(rawValue: 1)
-    /// The end of its first row.
+    /// The end of the first row.
     public static let topRight = Corners(rawValue: 2)
-    /// The start of its last row.
+    /// The start of the last row.
     public static let bottomLeft = Corners(rawValue: 4)
-    /// Where it ends.
+    /// The end of the last row.
     public static let bottomRight = Corners(rawValue: 8)
-    /// All four.
+    /// All four corners.
     public static let all = Corners(rawValue: 15)
 
-    /// The single corners, by their names on the wire, in the order of identifiers.
+    /// The single corners with their names in the protocol, in the order of identifiers.
     public static let named: [(name: String, corner: Corners)] = [
         ("topLeft", .topLeft), ("topRight", .topRight), ("bottomLeft", .bottomLeft), ("bottomRight", .bottomRight),
     ]
@@ -47,9 +47,9 @@ public struct Corners: OptionSet, Hashable, Sendable {
 
 /// The radius of a corner.
 public enum CornerRadius: Hashable, Sendable {
-    /// In pixels, 0…65,535.
+    /// The radius in pixels, 0…65,535.
     case pixels(Double)
-    /// A part of the shorter side, 0…0.5; 0.5 makes a circle of a square.
+    /// The radius as a fraction of the shorter side, 0…0.5; 0.5 makes a circle of a square.
     case fraction(Double)
 
     func validated(_ parameter: String) throws(RecipeError) -> CornerRadius {
@@ -59,7 +59,7 @@ public enum CornerRadius: Hashable, Sendable {
         }
     }
 
-    /// The number of pixels, or the fraction in percent of the shorter side.
+    /// The canonical text: the number of pixels, or `fraction:` and the fraction.
     var text: String {
         switch self {
         case .pixels(let value): RecipeValue.text(value)
@@ -68,32 +68,32 @@ public enum CornerRadius: Hashable, Sendable {
     }
 }
 
-/// How a picture takes a size that has another shape.
+/// The treatment of the aspect ratio when an image is resized.
 public enum ResizeMode: String, Hashable, Sendable, CaseIterable {
-    /// It is stretched.
+    /// The image is stretched to the size.
     case none
-    /// It keeps its shape and lies within the size.
+    /// The image keeps its aspect ratio and fits within the size.
     case aspectFit
-    /// It keeps its shape and covers the size, and may exceed it.
+    /// The image keeps its aspect ratio and covers the size; it may exceed it.
     case aspectFill
 }
 
-/// How a picture is mixed with a colour below it (W3C Compositing and Blending, section 9).
+/// The ways to blend an image with a colour below it (W3C Compositing and Blending, section 9).
 public enum BlendMode: String, Hashable, Sendable, CaseIterable {
     case normal, multiply, screen, overlay, darken, lighten, colorDodge, colorBurn, hardLight, softLight, difference
     case exclusion
 }
 
-/// How a picture is laid over a colour (Porter and Duff; W3C Compositing and Blending, section 5).
+/// The ways to composite an image with a colour (Porter and Duff; W3C Compositing and Blending, section 5).
 public enum CompositingOperation: String, Hashable, Sendable, CaseIterable {
     case clear, copy, sourceOver, sourceIn, sourceOut, sourceAtop, destinationOver, destinationIn, destinationOut
     case destinationAtop, xor, plusLighter
 }
 
-/// A format that pictures can be written in.
+/// A format that images can be encoded in.
 public enum EncodedFormat: String, Hashable, Sendable, CaseIterable {
     case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, jxl
 
-    /// Whether the format keeps transparency.
+    /// `true` when the format stores transparency.
     public var hasAlpha: Bool { self != .jpeg }
 }

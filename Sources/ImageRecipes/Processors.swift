@@ -1,15 +1,16 @@
 /// The parameters of ``ImageProcessor/resize(_:)``.
 public struct Resize: Hashable, Sendable {
-    /// In pixels; nil to follow the height.
+    /// The width in pixels; nil to follow the height.
     public let width: Int?
-    /// In pixels; nil to follow the width.
+    /// The height in pixels; nil to follow the width.
     public let height: Int?
-    /// What becomes of the shape when both sides are given.
+    /// The treatment of the aspect ratio when both sides are given.
     public let mode: ResizeMode
-    /// Whether a smaller picture is enlarged. Without it no side grows: a stretched side keeps its length, and a picture that keeps its shape keeps its size.
+    /// `true` when a smaller image is enlarged. Otherwise no side grows: a stretched side keeps its length, and an
+    /// image that keeps its aspect ratio keeps its size.
     public let upscale: Bool
 
-    /// A new size, of which at least one side is given.
+    /// A new size; at least one side must be given.
     public init(width: Double?, height: Double?, mode: ResizeMode = .none, upscale: Bool = false) throws(RecipeError) {
         guard width != nil || height != nil else {
             throw RecipeError(parameter: "width", expected: "a width, a height or both", received: "neither")
@@ -23,14 +24,14 @@ public struct Resize: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/crop(_:)``.
 public struct Crop: Hashable, Sendable {
-    /// The size of the part; no more than the picture has is taken.
+    /// The size of the part, limited to the size of the image.
     public let size: PixelSize
-    /// Where the part lies, 0 for the left edge, 1 for the right one.
+    /// The horizontal position of the part: 0 for the left edge, 1 for the right edge.
     public let anchorX: Double
-    /// Where the part lies, 0 for the top, 1 for the bottom.
+    /// The vertical position of the part: 0 for the top, 1 for the bottom.
     public let anchorY: Double
 
-    /// A part of a picture; its middle by default.
+    /// A part of an image. Default: the middle.
     public init(size: PixelSize, anchorX: Double = 0.5, anchorY: Double = 0.5) throws(RecipeError) {
         self.size = size
         self.anchorX = try RecipeValue.number(anchorX, 0...1, "anchor.x")
@@ -40,16 +41,17 @@ public struct Crop: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/roundCorner(_:)``.
 public struct RoundCorner: Hashable, Sendable {
-    /// Of the corners; at most half of the shorter side takes effect.
+    /// The radius of the corners; at most half of the shorter side takes effect.
     public let radius: CornerRadius
-    /// Which corners.
+    /// The corners that are rounded.
     public let corners: Corners
-    /// The size that the picture is brought to first, covering it, the rest cut off around the middle; its own when nil.
+    /// The size that the image is resized to first: it covers the size, and the rest is cut off around the middle. The
+    /// image keeps its own size when nil.
     public let targetSize: PixelSize?
-    /// What lies behind the corners; nothing when nil.
+    /// The colour behind the corners; transparent when nil.
     public let background: RecipeColor?
 
-    /// Rounded corners, all of them by default.
+    /// Rounded corners. Default: all four.
     public init(
         radius: CornerRadius, corners: Corners = .all, targetSize: PixelSize? = nil, background: RecipeColor? = nil
     ) throws(RecipeError) {
@@ -65,16 +67,16 @@ public struct RoundCorner: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/border(_:)``.
 public struct Border: Hashable, Sendable {
-    /// Of the line.
+    /// The colour of the line.
     public let color: RecipeColor
-    /// Of the line in pixels, within the picture.
+    /// The width of the line in pixels, inside the image.
     public let width: Double
-    /// Of the line's corners.
+    /// The radius of the line's corners.
     public let radius: CornerRadius
-    /// Which corners of the line are round.
+    /// The corners of the line that are rounded.
     public let corners: Corners
 
-    /// A line along the edges, inside the picture.
+    /// A line along the edges, inside the image.
     public init(
         color: RecipeColor, width: Double, radius: CornerRadius = .pixels(0), corners: Corners = .all
     ) throws(RecipeError) {
@@ -87,16 +89,16 @@ public struct Border: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/colorControls(_:)``, in the terms of Core Image.
 public struct ColorControls: Hashable, Sendable {
-    /// Added to every channel, -1…1; 0 changes nothing.
+    /// The value added to every channel, -1…1; 0 changes nothing.
     public let brightness: Double
-    /// Around the middle grey, 0…4; 1 changes nothing.
+    /// The factor around middle grey, 0…4; 1 changes nothing.
     public let contrast: Double
-    /// 0…4; 0 for greys, 1 changes nothing.
+    /// The saturation, 0…4; 0 gives greys, 1 changes nothing.
     public let saturation: Double
-    /// Exposure in stops, -10…10; 0 changes nothing.
+    /// The exposure in stops, -10…10; 0 changes nothing.
     public let inputEV: Double
 
-    /// Controls that change nothing by default.
+    /// Controls with the given values. The defaults change nothing.
     public init(
         brightness: Double = 0, contrast: Double = 1, saturation: Double = 1, inputEV: Double = 0
     ) throws(RecipeError) {
@@ -109,14 +111,14 @@ public struct ColorControls: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/blend(_:)``.
 public struct Blend: Hashable, Sendable {
-    /// How the picture is mixed with what is below.
+    /// The blend mode.
     public let mode: BlendMode
-    /// Of the picture, 0…1.
+    /// The opacity of the image, 0…1.
     public let alpha: Double
-    /// What is below; nothing when nil.
+    /// The colour below the image; transparent when nil.
     public let background: RecipeColor?
 
-    /// A picture mixed with a colour below it.
+    /// A blend of an image with a colour below it.
     public init(mode: BlendMode, alpha: Double = 1, background: RecipeColor? = nil) throws(RecipeError) {
         self.mode = mode
         self.alpha = try RecipeValue.number(alpha, 0...1, "alpha")
@@ -126,14 +128,14 @@ public struct Blend: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/compositing(_:)``.
 public struct Compositing: Hashable, Sendable {
-    /// How the picture is laid over what is below.
+    /// The compositing operation.
     public let operation: CompositingOperation
-    /// Of the picture, 0…1.
+    /// The opacity of the image, 0…1.
     public let alpha: Double
-    /// What is below; nothing when nil.
+    /// The colour below the image; transparent when nil.
     public let background: RecipeColor?
 
-    /// A picture laid over a colour.
+    /// A composition of an image and a colour.
     public init(operation: CompositingOperation, alpha: Double = 1, background: RecipeColor? = nil) throws(RecipeError)
     {
         self.operation = operation
@@ -144,12 +146,12 @@ public struct Compositing: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/overlay(_:)``.
 public struct Overlay: Hashable, Sendable {
-    /// Laid over the picture where it is not transparent.
+    /// The colour drawn over the image where the image is not transparent.
     public let color: RecipeColor
-    /// How much of the picture shows through: 0 for the plain colour, 1 for the plain picture, as in Kingfisher.
+    /// The fraction of the image that shows through: 0 gives the plain colour, 1 the plain image, as in Kingfisher.
     public let fraction: Double
 
-    /// A colour over a picture.
+    /// A colour over an image.
     public init(color: RecipeColor, fraction: Double = 0.5) throws(RecipeError) {
         self.color = color
         self.fraction = try RecipeValue.number(fraction, 0...1, "fraction")
@@ -158,7 +160,7 @@ public struct Overlay: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/blur(_:)``.
 public struct Blur: Hashable, Sendable {
-    /// In pixels, 0…500; 0 changes nothing.
+    /// The radius in pixels, 0…500; 0 changes nothing.
     public let radius: Double
 
     /// A Gaussian blur.
@@ -169,14 +171,14 @@ public struct Blur: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/rotate(_:)``.
 public enum Rotation: Hashable, Sendable {
-    /// As the picture's EXIF orientation says, and no more; that is done to every picture that is processed.
+    /// The rotation of the image's EXIF orientation only, which is applied to every processed image anyway.
     case auto
-    /// Clockwise, 0..<360 to four decimal places; what is laid bare is transparent.
+    /// Degrees clockwise, 0..<360 to four decimal places; uncovered areas are transparent.
     case degrees(Double)
 
-    /// A rotation by degrees, clockwise; whole turns are left out.
+    /// A rotation by degrees, clockwise; full rotations are removed.
     ///
-    /// - Throws: ``RecipeError`` beyond 36,000 either way.
+    /// - Throws: ``RecipeError`` below -36,000 and above 36,000.
     public static func byDegrees(_ degrees: Double) throws(RecipeError) -> Rotation {
         let degrees = try RecipeValue.number(degrees, -36_000...36_000, "degrees")
         let rest = degrees.truncatingRemainder(dividingBy: 360)
@@ -187,12 +189,12 @@ public enum Rotation: Hashable, Sendable {
 
 /// The parameters of ``ImageProcessor/format(_:)``.
 public struct FormatChange: Hashable, Sendable {
-    /// What the result is written in.
+    /// The format of the result.
     public let format: EncodedFormat
-    /// 1…100; the format's default when nil.
+    /// The quality, 1…100; the format's default when nil.
     public let quality: Int?
 
-    /// Another format.
+    /// A conversion to another format.
     public init(to format: EncodedFormat, quality: Double? = nil) throws(RecipeError) {
         self.format = format
         if let quality {

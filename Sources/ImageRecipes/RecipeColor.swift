@@ -1,4 +1,4 @@
-/// A colour in sRGB with eight bits a channel, not premultiplied.
+/// A colour in sRGB with eight bits per channel, not premultiplied.
 public struct RecipeColor: Hashable, Sendable {
     /// Red, 0…255.
     public let red: UInt8
@@ -6,10 +6,10 @@ public struct RecipeColor: Hashable, Sendable {
     public let green: UInt8
     /// Blue, 0…255.
     public let blue: UInt8
-    /// 0 for transparent, 255 for opaque.
+    /// Alpha: 0 for transparent, 255 for opaque.
     public let alpha: UInt8
 
-    /// A colour of its channels; opaque by default.
+    /// A colour with the given channels; opaque by default.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -17,11 +17,11 @@ public struct RecipeColor: Hashable, Sendable {
         self.alpha = alpha
     }
 
-    /// What texts name a colour.
+    /// The description of the accepted texts, for error messages.
     public static let expectation =
         "a colour as \"#rgb\", \"#rgba\", \"#rrggbb\", \"#rrggbbaa\", \"black\", \"white\" or \"transparent\""
 
-    /// The colour that a text names, in any letter case; nil for a text that names none.
+    /// The colour of a text, in any letter case; nil for a text that is not a colour.
     public init?(_ text: String) {
         switch text.lowercased() {
         case "black": self.init(red: 0, green: 0, blue: 0)
@@ -47,7 +47,7 @@ public struct RecipeColor: Hashable, Sendable {
             red: channels[0], green: channels[1], blue: channels[2], alpha: channels.count == 4 ? channels[3] : 255)
     }
 
-    /// `#rrggbb`, or `#rrggbbaa` when it is not opaque; small letters.
+    /// The text `#rrggbb`, or `#rrggbbaa` when the colour is not opaque, in lower case.
     public var text: String {
         let channels = alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]
         return channels.reduce(into: "#") { text, channel in

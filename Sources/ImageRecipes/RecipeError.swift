@@ -1,13 +1,13 @@
-/// A value that a processor cannot take.
+/// The error for a value that a processor does not accept.
 public struct RecipeError: Error, Hashable, Sendable {
-    /// The name of the parameter, as on the wire.
+    /// The name of the parameter in the protocol.
     public let parameter: String
-    /// What it may be, as in "a number from 0 to 1".
+    /// The accepted values, as in "a number from 0 to 1".
     public let expected: String
-    /// What it was.
+    /// The received value.
     public let received: String
 
-    /// A value that cannot be taken.
+    /// An error for the given parameter.
     public init(parameter: String, expected: String, received: String) {
         self.parameter = parameter
         self.expected = expected
@@ -17,12 +17,13 @@ public struct RecipeError: Error, Hashable, Sendable {
 
 /// The checks and the canonical forms that all values of processors share.
 ///
-/// A number is kept to four decimal places and a length to whole pixels, so that two numbers that mean the same have one text, whatever the machine (B-093).
+/// A number is rounded to four decimal places and a length to whole pixels, so that two numbers with the same meaning
+/// have one text on every machine.
 enum RecipeValue {
-    /// The longest side of anything that is made, in pixels: what a JPEG can hold.
+    /// The longest side of any result, in pixels: the limit of JPEG.
     static let longestSide = 65_535.0
 
-    /// A number of the range, to four decimal places; -0 is 0.
+    /// The number rounded to four decimal places, if it lies in the range; -0 becomes 0.
     static func number(_ value: Double, _ range: ClosedRange<Double>, _ parameter: String) throws(RecipeError) -> Double
     {
         guard value.isFinite, range.contains(value) else {
@@ -43,7 +44,7 @@ enum RecipeValue {
         return max(1, Int(value.rounded()))
     }
 
-    /// The shortest text that names the number, without a fraction when it has none.
+    /// The shortest text of the number, without a fraction when it has none.
     static func text(_ value: Double) -> String {
         if value == 0 { return "0" }
         return value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : value.description

@@ -1,23 +1,23 @@
 /// A message between the server and a codec worker.
 ///
-/// A worker says ``hello(_:)`` when it starts; then it answers each ``request(_:)`` with one ``reply(_:)``, one after
-/// another, and ends when its end of the socket is closed. A message is a frame: the length of what follows as four bytes,
+/// A worker sends ``hello(_:)`` when it starts; then it answers each ``request(_:)`` with one ``reply(_:)``, one after
+/// another, and ends when its end of the socket is closed. A message is a frame: the length of the rest as four bytes,
 /// little-endian, one byte for the kind, and the fields in the order of their declaration.
 public enum RenderMessage: Hashable, Sendable {
     /// The worker's first message.
     case hello(CodecFacts)
-    /// What is to be made.
+    /// A request to render files from one source.
     case request(RenderRequest)
-    /// What was made.
+    /// The result of a request.
     case reply(RenderReply)
 
-    /// The version of the messages; a server and a worker of different versions do not work together.
+    /// The version of the messages. A server and a worker of different versions do not work together.
     public static let version = 3
 
-    /// The longest frame, in bytes after the length.
+    /// The longest frame, in bytes without the four bytes of the length.
     public static let maxLength = 4 << 20
 
-    /// The bytes of the frame, its length included.
+    /// The bytes of the frame, including its length.
     public var frame: [UInt8] {
         var writer = FrameWriter()
         switch self {
@@ -34,7 +34,7 @@ public enum RenderMessage: Hashable, Sendable {
         return withUnsafeBytes(of: UInt32(writer.bytes.count).littleEndian) { Array($0) } + writer.bytes
     }
 
-    /// How long the frame is that begins with the bytes, its length included.
+    /// The length of the frame that begins with the bytes, including the length field.
     ///
     /// - Returns: nil while there are fewer than four bytes.
     /// - Throws: ``FrameError`` for a length that no frame has.
@@ -46,7 +46,7 @@ public enum RenderMessage: Hashable, Sendable {
         return 4 + length
     }
 
-    /// The message of a whole frame.
+    /// The message of a complete frame.
     ///
     /// - Throws: ``FrameError`` if the bytes are anything else, also if some are left over.
     public init(frame: [UInt8]) throws(FrameError) {
@@ -62,19 +62,19 @@ public enum RenderMessage: Hashable, Sendable {
     }
 }
 
-/// Puts frames together from what a socket gives, in whatever pieces.
+/// Assembles frames from the pieces that a socket delivers.
 public struct RenderMessageReader: Sendable {
     private var bytes: [UInt8] = []
 
-    /// A reader that has read nothing.
+    /// A reader without input.
     public init() {}
 
-    /// Takes what was read.
+    /// Appends bytes that were read.
     public mutating func append(_ piece: some Sequence<UInt8>) { bytes.append(contentsOf: piece) }
 
-    /// The next message, if it is there whole.
+    /// The next message; nil until it is complete.
     ///
-    /// - Throws: ``FrameError`` when there is none to be had any more: the bytes are no messages.
+    /// - Throws: ``FrameError`` when the bytes are not messages; no further message can be read then.
     public mutating func next() throws(FrameError) -> RenderMessage? {
         guard let length = try RenderMessage.frameLength(bytes), bytes.count >= length else { return nil }
         defer { bytes.removeFirst(length) }

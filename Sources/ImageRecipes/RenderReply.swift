@@ -1,18 +1,18 @@
-/// What the codec worker made of a ``RenderRequest``.
+/// The result of a ``RenderRequest``.
 public struct RenderReply: Hashable, Sendable {
-    /// One for each output, in their order.
+    /// The outcomes, one for each output, in the order of the outputs.
     public var outcomes: [RenderOutcome]
-    /// When it was asked for and the source could be decoded.
+    /// The placeholder, when the request asks for it and the source could be decoded.
     public var placeholder: RenderPlaceholder?
 
-    /// A reply.
+    /// A reply with the given outcomes.
     public init(outcomes: [RenderOutcome], placeholder: RenderPlaceholder? = nil) {
         self.outcomes = outcomes
         self.placeholder = placeholder
     }
 }
 
-/// What became of one output.
+/// The outcome of one output.
 public enum RenderOutcome: Hashable, Sendable {
     /// The file is complete.
     case finished(RenderedImage)
@@ -20,31 +20,31 @@ public enum RenderOutcome: Hashable, Sendable {
     case failed(RenderFailure)
 }
 
-/// A file that was made.
+/// A file that was written.
 public struct RenderedImage: Hashable, Sendable {
     /// The format's name as in ``EncodedFormat``, or `rgba` for raw pixels.
     public var format: String
-    /// In pixels.
+    /// The width in pixels.
     public var width: Int
-    /// In pixels, of one frame.
+    /// The height of one frame in pixels.
     public var height: Int
-    /// How many frames there are.
+    /// The number of frames.
     public var frameCount: Int
-    /// The size of the file.
+    /// The size of the file, in bytes.
     public var byteCount: Int
-    /// Whether a pixel may be transparent.
+    /// `true` when a pixel may be transparent.
     public var hasAlpha: Bool
-    /// How long each frame is shown, in milliseconds; empty for a still.
+    /// The display time of each frame in milliseconds; empty for a still image.
     public var delays: [Int]
-    /// How often the animation is played; 0 for ever.
+    /// The number of times that the animation is played; 0 means forever.
     public var loopCount: Int
-    /// Bytes from one row to the next, of raw pixels; 0 for other formats.
+    /// The number of bytes from one row of raw pixels to the next; 0 for other formats.
     public var stride: Int
-    /// Whether the file holds just what the steps gave: every frame with every sample, its colours and its metadata. Then
-    /// further steps make of it what they make of the source.
+    /// `true` when the file holds the exact result of the steps: every frame with every sample, its colours and its
+    /// metadata. Further steps then give the same result from it as from the source.
     public var isExact: Bool
 
-    /// A file that was made.
+    /// A file with the given properties.
     public init(
         format: String, width: Int, height: Int, frameCount: Int = 1, byteCount: Int, hasAlpha: Bool,
         delays: [Int] = [], loopCount: Int = 0, stride: Int = 0, isExact: Bool = false
@@ -62,17 +62,18 @@ public struct RenderedImage: Hashable, Sendable {
     }
 }
 
-/// Why a file could not be made.
+/// The reason why a file could not be written.
 public struct RenderFailure: Error, Hashable, Sendable {
     /// The kinds of failure.
     public enum Kind: Hashable, Sendable {
-        /// The source is damaged, or not what it was taken for.
+        /// The source is damaged, or not of the format that its signature indicates.
         case badData
-        /// The source or the output has a format that cannot be done here.
+        /// The source or the output has a format that this machine does not support.
         case unsupported
-        /// A limit was passed: the name of the field of ``RenderLimits``, or `maxOutputBytes` for that of ``Encoding``.
+        /// A limit was exceeded: the name of the field of ``RenderLimits``, or `maxOutputBytes` for that of
+        /// ``Encoding``.
         case limit(String)
-        /// A step could not be done.
+        /// A step failed.
         case processingFailed
         /// There was not enough memory.
         case outOfMemory
@@ -80,42 +81,42 @@ public struct RenderFailure: Error, Hashable, Sendable {
         case fileFailed
     }
 
-    /// What kind of failure.
+    /// The kind of the failure.
     public var kind: Kind
     /// A sentence that a user can act on, without the name of the source.
     public var reason: String
 
-    /// A failure.
+    /// A failure of a kind, with its reason.
     public init(_ kind: Kind, _ reason: String) {
         self.kind = kind
         self.reason = reason
     }
 }
 
-/// Something to show while the image is on its way (D-27).
+/// A preview to show until the image is loaded.
 public struct RenderPlaceholder: Hashable, Sendable {
-    /// A ThumbHash: some 25 bytes that make a blurred picture (evanw.github.io/thumbhash).
+    /// A ThumbHash: about 25 bytes that encode a blurred image (evanw.github.io/thumbhash).
     public var thumbHash: [UInt8]
-    /// The colour that most of the picture has.
+    /// The most frequent colour of the image.
     public var dominantColor: RecipeColor
 
-    /// A placeholder.
+    /// A placeholder with the given parts.
     public init(thumbHash: [UInt8], dominantColor: RecipeColor) {
         self.thumbHash = thumbHash
         self.dominantColor = dominantColor
     }
 }
 
-/// What a worker says of itself when it starts.
+/// The properties that a worker reports when it starts.
 public struct CodecFacts: Hashable, Sendable {
     /// The version of the messages; see ``RenderMessage/version``.
     public var version: Int
-    /// The formats that it reads, by their names, such as `webp`.
+    /// The formats that the worker decodes, by their names, such as `webp`.
     public var decodes: [String]
-    /// The formats that it writes.
+    /// The formats that the worker encodes.
     public var encodes: [String]
 
-    /// What a worker says of itself.
+    /// The properties of a worker.
     public init(version: Int = RenderMessage.version, decodes: [String], encodes: [String]) {
         self.version = version
         self.decodes = decodes

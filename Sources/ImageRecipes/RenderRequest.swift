@@ -1,20 +1,21 @@
-/// What is to be made of one source: a request to the codec worker.
+/// A request to the codec worker to render files from one source.
 public struct RenderRequest: Hashable, Sendable {
-    /// The file that holds the source.
+    /// The path of the source file.
     public var source: String
-    /// The format that the source was recognised as, such as `png`; it alone chooses the loader.
+    /// The recognised format of the source, such as `png`; it alone selects the loader.
     public var format: String
-    /// The format of the picture that the source was made of without loss, when it is not the first: what is written of
-    /// the source by itself is what would be written of that (``RenderOutput/Rule/automatic(_:)``). ``format`` when nil.
+    /// The format of the original image, when the source is a lossless intermediate result of it. It decides the format
+    /// of automatic outputs (``RenderOutput/Rule/automatic(_:)``). ``format`` when nil.
     public var originalFormat: String?
-    /// What is made. The source is decoded as seldom as can be, and outputs whose steps begin alike share those.
+    /// The files to write. The source is decoded as few times as possible, and outputs whose steps begin alike share
+    /// those steps.
     public var outputs: [RenderOutput]
-    /// What may be spent.
+    /// The limits on memory, time and sizes.
     public var limits: RenderLimits
-    /// Whether the reply is to hold a ``RenderPlaceholder`` of the source.
+    /// `true` when the reply includes a ``RenderPlaceholder`` of the source.
     public var wantsPlaceholder: Bool
 
-    /// A request.
+    /// A request with the given parts.
     public init(
         source: String, format: String, originalFormat: String? = nil, outputs: [RenderOutput],
         limits: RenderLimits = RenderLimits(), wantsPlaceholder: Bool = false
@@ -28,44 +29,45 @@ public struct RenderRequest: Hashable, Sendable {
     }
 }
 
-/// One file that is to be made.
+/// One file to write.
 public struct RenderOutput: Hashable, Sendable {
-    /// Which frames of an animated source are taken.
+    /// The choice of frames of an animated source.
     public enum Frames: Hashable, Sendable {
-        /// All of them.
+        /// All frames.
         case all
-        /// The first one, as a still.
+        /// The first frame, as a still image.
         case first
-        /// The one of that number, from 0, as a still; a failure when there is none.
+        /// The frame of that number, from 0, as a still image; a failure when there is none.
         case number(Int)
     }
 
-    /// What the file is to hold.
+    /// The content of the file.
     public enum Rule: Hashable, Sendable {
-        /// An image, its format chosen by the result: with alpha PNG, opaque JPEG, animated what the source is if that can be written, else GIF (A-099, C-12).
+        /// An image whose format depends on the result: PNG with alpha, JPEG when opaque; an animation keeps the
+        /// source's format if that can be written, otherwise GIF.
         ///
-        /// An opaque result of a source without loss, such as a PNG, stays PNG.
+        /// An opaque result of a lossless source, such as a PNG, stays PNG.
         case automatic(Encoding)
-        /// An image of that format.
+        /// An image of the given format.
         case format(EncodedFormat, Encoding)
         /// Raw pixels: RGBA, eight bits each, sRGB, not premultiplied, without padding, the frames one below the other.
         case pixels
-        /// No file: the source is decoded whole, every frame and page of it, and the outcome is whether that can be done. The
-        /// steps, frames and path do not count.
+        /// No file: the source is decoded completely, with every frame and page, and the outcome says whether that
+        /// succeeded. The steps, frames and path are ignored.
         case nothing
     }
 
-    /// The steps from the source on; the EXIF orientation is applied before the first. A ``ImageProcessor/format(_:)`` among
-    /// them changes nothing here: the ``rule`` says what is written.
+    /// The steps from the source to the result; the EXIF orientation is applied before the first. A
+    /// ``ImageProcessor/format(_:)`` among them has no effect here: the ``rule`` decides the format.
     public var steps: [ImageProcessor]
-    /// Which frames are taken.
+    /// The choice of frames.
     public var frames: Frames
-    /// What the file is to hold.
+    /// The content of the file.
     public var rule: Rule
-    /// The file, which does not exist yet; it is made with mode 0600, and removed again on failure.
+    /// The path of the file, which must not exist yet. The file is created with mode 0600 and removed on failure.
     public var path: String
 
-    /// A file to be made.
+    /// An output with the given parts.
     public init(steps: [ImageProcessor], frames: Frames = .all, rule: Rule = .automatic(Encoding()), path: String) {
         self.steps = steps
         self.frames = frames
@@ -74,32 +76,34 @@ public struct RenderOutput: Hashable, Sendable {
     }
 }
 
-/// How an image is written.
+/// The parameters of an encoder.
 public struct Encoding: Hashable, Sendable {
-    /// What becomes of the colours.
+    /// The treatment of the colour profile.
     public enum Profile: String, Hashable, Sendable, CaseIterable {
         /// The ICC profile of the source is kept.
         case keep
-        /// The pixels are brought to sRGB, and the profile is left out.
+        /// The pixels are converted to sRGB, and the profile is left out.
         case sRGB
     }
 
-    /// 1…100; nil for the format's default.
+    /// The quality, 1…100; the format's default when nil.
     public var quality: Int?
-    /// Without loss, where the format can.
+    /// `true` for lossless compression, if the format supports it.
     public var lossless: Bool
-    /// Interlaced or progressive, where the format can.
+    /// `true` for an interlaced or progressive file, if the format supports it.
     public var progressive: Bool
-    /// What transparent pixels are laid upon when the format has no alpha, or whenever it is given; white when nil.
+    /// The colour behind transparent pixels. It applies when the format has no alpha or when it is given; white when
+    /// nil.
     public var background: RecipeColor?
-    /// The largest file, in bytes: quality is lowered until it is kept, and the output fails as `limit` if it cannot be. No such limit when nil.
+    /// The largest file size, in bytes. The quality is lowered until the file fits; the output fails as `limit` when
+    /// none does. No such limit when nil.
     public var maxBytes: Int?
-    /// Whether EXIF, XMP, IPTC and comments are left out; the ICC profile goes by ``profile``.
+    /// `true` when EXIF, XMP, IPTC and comments are left out; ``profile`` decides on the ICC profile.
     public var stripMetadata: Bool
-    /// What becomes of the colours.
+    /// The treatment of the colour profile.
     public var profile: Profile
 
-    /// The defaults.
+    /// An encoding with the given parameters.
     public init(
         quality: Int? = nil, lossless: Bool = false, progressive: Bool = false, background: RecipeColor? = nil,
         maxBytes: Int? = nil, stripMetadata: Bool = false, profile: Profile = .keep
@@ -114,22 +118,22 @@ public struct Encoding: Hashable, Sendable {
     }
 }
 
-/// What the making of images may cost; judged from the header before anything is allocated (D-14).
+/// The limits for one request; checked against the header before anything is allocated.
 public struct RenderLimits: Hashable, Sendable {
-    /// The most pixels in one frame of the source, and of a result; 50 million.
+    /// The largest number of pixels in one frame of the source or of a result. Default: 50 million.
     public var maxPixels: Int
-    /// The most frames; 2,000.
+    /// The largest number of frames. Default: 2,000.
     public var maxFrames: Int
-    /// The most pixels in all frames together; 250 million.
+    /// The largest number of pixels in all frames together. Default: 250 million.
     public var maxAnimationPixels: Int
-    /// The most seconds of the processor's time; 20. Also a wait for the reply, with some grace.
+    /// The largest processor time, in seconds. Default: 20. It also limits the wait for the reply, with a margin.
     public var decodeSeconds: Double
-    /// The largest file made, in bytes; 1 GiB.
+    /// The largest file written, in bytes. Default: 1 GiB.
     public var maxBytes: Int
-    /// The most bytes that the entities of a drawing may add to it where they are used; a million.
+    /// The largest number of bytes that the entities of an SVG may expand to, in total. Default: 1,000,000.
     public var maxEntityBytes: Int
 
-    /// The defaults.
+    /// Limits with the given values.
     public init(
         maxPixels: Int = 50_000_000, maxFrames: Int = 2_000, maxAnimationPixels: Int = 250_000_000,
         decodeSeconds: Double = 20, maxBytes: Int = 1 << 30, maxEntityBytes: Int = 1_000_000
