@@ -1,29 +1,30 @@
 internal import CVips
 internal import ImageRecipes
 
-/// Animated PNGs (the APNG specification, version 1.0, and PNG's third edition): libvips knows stills only, so the file is taken apart into stills here, and put together from them.
+/// Animated PNGs (the APNG specification, version 1.0, and PNG's third edition). libvips supports still PNGs only, so
+/// this type splits the file into stills, and assembles it from stills.
 struct AnimatedPNG {
-    /// One frame as it lies in the file.
+    /// One frame as stored in the file.
     struct Frame {
         var width, height, left, top: Int
-        /// In milliseconds.
+        /// The display time in milliseconds.
         var delay: Int
         var dispose: Int
         var blend: Int
-        /// The coded pixels, in the places where they lie.
+        /// The ranges of the file that hold the coded pixels.
         var parts: [Range<Int>] = []
     }
 
     private(set) var frames: [Frame] = []
-    /// How often it is played; 0 for ever.
+    /// The number of times that the animation is played; 0 means forever.
     private(set) var loopCount = 0
     private let file: SourceBytes
     private let canvas: Extent
-    /// IHDR, and the chunks that every frame needs.
+    /// The range of the IHDR chunk; ``shared`` holds the chunks that every frame needs.
     private var header: Range<Int>?
     private var shared: [Range<Int>] = []
 
-    /// The animation in a file; nil if it is a still.
+    /// The animation in a file; nil if it is a still image.
     init?(_ file: SourceBytes) throws(RenderFailure) {
         self.file = file
         var place = 8
@@ -46,7 +47,7 @@ struct AnimatedPNG {
             case Chunk.IDAT:
                 guard announced != nil else { return nil }
                 seesPixels = true
-                // Pixels before the first fcTL are for those who know no animations.
+                // Pixels before the first fcTL are the still image for decoders without animation support.
                 if !frames.isEmpty { frames[frames.count - 1].parts.append(body) }
             case Chunk.fdAT:
                 guard length >= 4 else { throw BMPDecoder.damaged("a frame is cut off") }
@@ -61,7 +62,7 @@ struct AnimatedPNG {
             place = end
         }
         guard let announced, announced > 1, frames.count == announced, frames.allSatisfy({ !$0.parts.isEmpty }) else {
-            // One frame is a still; an animation that lies about itself is shown as one, as browsers do.
+            // One frame is a still image; an animation with inconsistent chunks is shown as a still, as in browsers.
             return nil
         }
     }
@@ -80,7 +81,7 @@ struct AnimatedPNG {
 
     // MARK: - Frames
 
-    /// One whole frame; those before it are drawn too, since it may build on them.
+    /// One complete frame. The frames before it are drawn too, because it may build on them.
     func frame(_ number: Int, _ limits: RenderLimits) throws(RenderFailure) -> CodecImage {
         var result: CodecImage?
         try eachFrame(limits, upTo: number) { (index, frame) throws(RenderFailure) in
@@ -90,7 +91,7 @@ struct AnimatedPNG {
         return result
     }
 
-    /// Every whole frame in order.
+    /// Calls `body` with every complete frame, in order.
     func eachFrame(
         _ limits: RenderLimits, upTo last: Int = .max, _ body: (Int, CodecImage) throws(RenderFailure) -> Void
     ) throws(RenderFailure) {
@@ -109,7 +110,7 @@ struct AnimatedPNG {
         }
     }
 
-    /// The frame's own pixels as RGBA: a still is made of it and decoded.
+    /// The frame's own pixels as RGBA, decoded from a still PNG that is assembled from its chunks.
     private func decoded(_ frame: Frame) throws(RenderFailure) -> [UInt8] {
         guard let header else { throw BMPDecoder.damaged("it has no header") }
         var still: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -160,7 +161,7 @@ struct AnimatedPNG {
 
     // MARK: - Writing
 
-    /// An animation of whole frames, each a PNG of one size and kind.
+    /// An animation of complete frames, each a PNG of the same size and pixel format.
     static func assembled(_ stills: [[UInt8]], delays: [Int], loopCount: Int) throws(RenderFailure) -> [UInt8] {
         var file: [UInt8] = []
         var sequence = 0
@@ -217,7 +218,7 @@ struct AnimatedPNG {
 
         static func big32(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
 
-        /// Adds a chunk with its length and checksum.
+        /// Appends a chunk with its length and checksum.
         static func append(_ kind: Int, _ body: [UInt8], to file: inout [UInt8]) {
             file += big32(body.count)
             let start = file.count

@@ -1,9 +1,10 @@
 internal import ImageRecipes
 
-/// Windows bitmaps, read here because libvips leaves them to ImageMagick, which is not let near foreign bytes.
+/// Decodes Windows bitmaps. libvips would leave them to ImageMagick, which must not read untrusted bytes.
 ///
-/// Bottom-up and top-down; 1, 2, 4, 8, 16, 24 and 32 bits; palettes, bit fields, RLE4 and RLE8; every header from OS/2's 12
-/// bytes to version 5's 124. Alpha counts if a header of version 4 or 5, or bit fields, say where it is and a pixel has any.
+/// Bottom-up and top-down; 1, 2, 4, 8, 16, 24 and 32 bits; palettes, bit fields, RLE4 and RLE8; every header from
+/// OS/2's 12 bytes to version 5's 124. Alpha is used if a header of version 4 or 5, or bit fields, specify it and it
+/// varies.
 struct BMPDecoder {
     private let file: SourceBytes
     private let width: Int
@@ -13,7 +14,7 @@ struct BMPDecoder {
     private let compression: Int
     private var pixelPlace = 0
     private var palette: [[UInt8]] = []
-    /// Red, green, blue and alpha.
+    /// The bit masks of red, green, blue and alpha.
     private var masks: [Int] = [0, 0, 0, 0]
 
     /// Decodes a file.
@@ -22,7 +23,7 @@ struct BMPDecoder {
         return try BMPDecoder(file, header: 14, pixels: pixels, isIcon: false, limits).image()
     }
 
-    /// Decodes the bitmap of an icon: a header without a file's, and a mask of one bit below the picture.
+    /// Decodes the bitmap of an icon: a header without a file header, and a mask of one bit per pixel after the image.
     static func decodeIcon(_ file: SourceBytes, at place: Int, _ limits: RenderLimits) throws(RenderFailure)
         -> CodecImage
     {
@@ -109,7 +110,7 @@ struct BMPDecoder {
         return try BMPDecoder.image(rgba, width, height, usesAlpha: masks[3] != 0)
     }
 
-    /// A picture of RGBA samples; alpha counts unless it is 0 or 255 throughout.
+    /// An image of RGBA samples; alpha is ignored when it is 0 or 255 in every pixel.
     private static func image(
         _ rgba: [UInt8], _ width: Int, _ height: Int, usesAlpha: Bool
     ) throws(RenderFailure) -> CodecImage {
@@ -132,7 +133,7 @@ struct BMPDecoder {
         if bits == 32, stride(from: 3, to: rgba.count, by: 4).contains(where: { rgba[$0] != 0 }) {
             return try BMPDecoder.image(rgba, width, height, usesAlpha: true)
         }
-        // The mask below: a set bit is a clear pixel.
+        // The mask after the pixels: a set bit is a transparent pixel.
         let row = (width + 31) / 32 * 4
         let start = pixelPlace + (width * bits + 31) / 32 * 4 * height
         for y in 0..<height {
@@ -182,7 +183,7 @@ struct BMPDecoder {
         return rgba
     }
 
-    /// RLE4 and RLE8 ("Bitmap Compression" of the Windows documentation). Pixels that are skipped get the first colour.
+    /// Decodes RLE4 and RLE8 ("Bitmap Compression" of the Windows documentation). Skipped pixels get the first colour.
     private func runLengths() throws(RenderFailure) -> [UInt8] {
         var indices = [UInt8](repeating: 0, count: width * height)
         var (x, y, place) = (0, 0, pixelPlace)
@@ -226,7 +227,7 @@ struct BMPDecoder {
         return rgba
     }
 
-    /// Where a channel is in a pixel.
+    /// The bits of one channel in a pixel.
     private struct Channel {
         let mask: Int
         let shift: Int

@@ -1,15 +1,16 @@
 internal import ImageRecipes
 
-/// Windows bitmaps, written here because libvips leaves them to ImageMagick.
+/// Encodes Windows bitmaps, because libvips would leave them to ImageMagick.
 ///
-/// Opaque pictures have 24 bits a pixel and the header that everything reads (BITMAPINFOHEADER); others have 32 with alpha,
-/// whose place only a header of version 4 tells (BITMAPV4HEADER of the Windows documentation), and sRGB as their colours.
+/// Opaque images have 24 bits per pixel and the header that every reader supports (BITMAPINFOHEADER). Others have 32
+/// bits with alpha, whose position only a header of version 4 specifies (BITMAPV4HEADER of the Windows documentation),
+/// and sRGB as colour space.
 enum BMPEncoder {
     private static let fileHeaderSize = 14
-    /// 72 pixels an inch, in pixels a metre.
+    /// The resolution in pixels per metre: 72 pixels per inch.
     private static let density = 2835
 
-    /// The file of a picture.
+    /// The file of an image.
     ///
     /// - Parameter samples: RGB or RGBA of 8 bits, row by row without gaps.
     static func encode(
@@ -30,11 +31,11 @@ enum BMPEncoder {
         file.append32(start + size, 0, start)
         file.append32(start - fileHeaderSize, width, height)
         file.append16(1, bands * 8)
-        // The number of a compression: none, or bit fields.
+        // The compression: 0 for none, 3 for bit fields.
         file.append32(hasAlpha ? 3 : 0, size, density, density, 0, 0)
         if hasAlpha {
             file.append32(0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000)
-            // LCS_sRGB; end points and gammas do not count then.
+            // LCS_sRGB; end points and gammas are ignored then.
             file.append32(0x7352_4742)
             for _ in 0..<12 { file.append32(0) }
         }

@@ -1,34 +1,34 @@
 internal import CVips
 internal import ImageRecipes
 
-/// A picture of libvips, most often a recipe whose pixels are made when they are asked for.
+/// An image of libvips, usually a lazy pipeline whose pixels are computed on demand.
 ///
-/// Each operation gives a new picture; none changes its own.
+/// Each operation returns a new image; none changes its input.
 final class CodecImage {
     private let handle: OpaquePointer
-    /// What must live as long as the pixels: the bytes they are decoded from.
+    /// The encoded bytes, which must live as long as the pixels are decoded from them.
     private let source: SourceBytes?
-    /// Whether the pixels are made and in memory.
+    /// `true` when the pixels are computed and in memory.
     private let isInMemory: Bool
 
     let width: Int
     let height: Int
     let bands: Int
-    /// Bits a sample, 32 for floating point.
+    /// The number of bits per sample; 32 for floating point.
     let depth: Int
     let colours: Colours
     let hasAlpha: Bool
     let hasProfile: Bool
-    /// EXIF orientation, 1…8.
+    /// The EXIF orientation, 1…8.
     let orientation: Int
-    /// How many pages or frames the file has, whether or not they were opened.
+    /// The number of pages or frames in the file, whether or not they were opened.
     let pages: Int
     let loopCount: Int
 
-    /// What the samples stand for.
+    /// The meaning of the samples.
     enum Colours { case gray, rgb, cmyk, other }
 
-    /// Takes the reference over.
+    /// Takes ownership of the reference.
     init(_ handle: OpaquePointer, source: SourceBytes? = nil, isInMemory: Bool = false) {
         self.handle = handle
         self.source = source
@@ -55,13 +55,13 @@ final class CodecImage {
 
     deinit { hv_release(handle) }
 
-    /// What an operation of libvips makes of the picture.
+    /// The result of a libvips operation on this image.
     func made(_ operation: (OpaquePointer) -> OpaquePointer?) throws(RenderFailure) -> CodecImage {
         guard let result = operation(handle) else { throw .ofLibrary(.processingFailed) }
         return CodecImage(result, source: source)
     }
 
-    /// What an operation makes of this picture and another.
+    /// The result of a libvips operation on this image and another.
     func made(
         with other: CodecImage, _ operation: (OpaquePointer, OpaquePointer) -> OpaquePointer?
     ) throws(RenderFailure) -> CodecImage {
@@ -69,14 +69,15 @@ final class CodecImage {
         return CodecImage(result, source: source ?? other.source)
     }
 
-    /// The picture with its pixels in memory, decoded if they were not; what is wrong with the source shows here.
+    /// The image with its pixels in memory, decoded if necessary. Damage in the source is reported here.
     func inMemory() throws(RenderFailure) -> CodecImage {
         if isInMemory { return self }
         guard let result = hv_materialise(handle) else { throw .ofLibrary(.badData) }
         return CodecImage(result, isInMemory: true)
     }
 
-    /// The picture resampled by our own arithmetic if it is one that this is made for: small or in memory, of 8 bits.
+    /// The image resampled by this module's own arithmetic; nil when it is not suited for that: it must have 8 bits,
+    /// and be small or in memory.
     func resampled(to size: Extent) throws(RenderFailure) -> CodecImage? {
         guard depth == 8, isInMemory || width * height <= ImageProcessor.mostPixelsInMemory else { return nil }
         let ready = try inMemory()
@@ -87,7 +88,7 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// One picture below the other; all have one size and one kind of samples.
+    /// The images one below the other; all must have the same size and sample format.
     static func stacked(_ images: [CodecImage]) throws(RenderFailure) -> CodecImage {
         var handles: [OpaquePointer?] = images.map(\.handle)
         let result = withExtendedLifetime(images) { hv_stack(&handles, Int32(handles.count)) }
@@ -95,7 +96,7 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// A picture of 8-bit samples.
+    /// An image of 8-bit samples.
     static func pixels(_ samples: [UInt8], width: Int, height: Int, bands: Int) throws(RenderFailure) -> CodecImage {
         precondition(samples.count == width * height * bands)
         guard let result = hv_from_pixels(samples, Int32(width), Int32(height), Int32(bands)) else {
@@ -104,7 +105,7 @@ final class CodecImage {
         return CodecImage(result, isInMemory: true)
     }
 
-    /// What the picture carries besides pixels and profile.
+    /// The kinds of metadata of an image besides the profile.
     struct Metadata: OptionSet {
         let rawValue: Int32
         static let exif = Metadata(rawValue: 1)
@@ -112,29 +113,30 @@ final class CodecImage {
         static let iptc = Metadata(rawValue: 4)
     }
 
-    /// What the picture carries besides pixels and profile.
+    /// The metadata of the image besides the profile.
     var metadata: Metadata { Metadata(rawValue: hv_carried_metadata(handle)) }
 
-    /// The pixels of a plain JPEG of which this is the header, shrunk while they are decoded, in memory; nil where libvips is to try.
+    /// The pixels of a baseline JPEG whose header this is, shrunk during decoding, in memory; nil when libvips must
+    /// decode it.
     func decodedJPEG(_ bytes: SourceBytes, shrink: Int) -> CodecImage? {
         hv_decode_jpeg(handle, bytes.bytes.baseAddress, bytes.count, Int32(shrink))
             .map { CodecImage($0, isInMemory: true) }
     }
 
-    /// The first picture of a JPEG XL, as it is shown, in memory.
+    /// The first image of a JPEG XL as displayed, in memory.
     static func decodedJXL(_ bytes: SourceBytes) throws(RenderFailure) -> CodecImage {
         guard let result = hv_decode_jxl(bytes.bytes.baseAddress, bytes.count) else { throw .ofLibrary(.badData) }
         return CodecImage(result, isInMemory: true)
     }
 
-    /// The delays of the frames in milliseconds, as the file has them.
+    /// The delays of the frames in milliseconds, as stored in the file.
     var delays: [Int] {
         var values = [Int32](repeating: 0, count: pages)
         let count = hv_delays(handle, &values, Int32(values.count))
         return values.prefix(max(0, Int(count))).map { Int($0) }
     }
 
-    /// The samples, row by row, of a picture of 8 bits.
+    /// The samples, row by row, of an 8-bit image.
     func samples() throws(RenderFailure) -> [UInt8] {
         var count = 0
         guard let bytes = hv_pixels(handle, &count) else { throw .ofLibrary(.badData) }
@@ -151,7 +153,7 @@ final class CodecImage {
         return Array(UnsafeRawBufferPointer(start: bytes, count: count))
     }
 
-    /// Whether no pixel is translucent. Looks at every pixel, if there is an alpha channel.
+    /// `true` when no pixel is translucent. Examines every pixel if there is an alpha channel.
     func isOpaque() throws(RenderFailure) -> Bool {
         guard hasAlpha else { return true }
         let answer = hv_is_opaque(handle, Int32(depth))
@@ -161,7 +163,7 @@ final class CodecImage {
 }
 
 extension RenderFailure {
-    /// What the library says went wrong, as a sentence without its jargon where we know it.
+    /// The failure that libvips reports, as a plain sentence for the known cases.
     static func ofLibrary(_ kind: Kind) -> RenderFailure {
         var text = ""
         if let bytes = hv_take_error() {
@@ -179,7 +181,7 @@ extension RenderFailure {
         }
     }
 
-    /// The deadline passed.
+    /// The failure for a passed deadline.
     static var tookTooLong: RenderFailure {
         RenderFailure(
             .limit("decodeSeconds"), "Decoding took longer than decodeSeconds allows; raise it for pictures like this.")

@@ -2,16 +2,16 @@ internal import CVips
 internal import Glibc
 internal import ImageRecipes
 
-/// libvips in this process: started once, its plug-ins opened when a picture needs them.
+/// libvips in this process: started once; its plug-ins are opened when an image needs them.
 struct CodecLibrary {
     private var opened: [String: Bool] = [:]
 
-    /// Starts the library; nil where it does not start.
+    /// Starts the library; nil when that fails.
     init?() {
         guard hv_start() == 0 else { return nil }
     }
 
-    /// Whether the format can be read, its plug-in opened if need be.
+    /// `true` when the format can be decoded; opens its plug-in if necessary.
     mutating func canRead(_ format: SourceFormat) -> Bool {
         guard let plugin = format.plugin else { return true }
         if let known = opened[plugin] { return known }
@@ -20,7 +20,7 @@ struct CodecLibrary {
         return works
     }
 
-    /// Whether the format can be written, its plug-in opened if need be.
+    /// `true` when the format can be encoded; opens its plug-in if necessary.
     mutating func canWrite(_ format: EncodedFormat) -> Bool {
         guard let plugin = SourceFormat(rawValue: format.rawValue)?.plugin else { return true }
         if format == .jxl { return canRead(.jxl) }
@@ -28,7 +28,7 @@ struct CodecLibrary {
         return hv_has("\(plugin)save_target") != 0
     }
 
-    /// What this machine's library can do, judged without opening a plug-in: only whether its file is there.
+    /// The capabilities of this machine's library. Opens no plug-in, only checks that its file exists.
     var facts: CodecFacts {
         let reads = SourceFormat.allCases.filter { $0.plugin.map { hv_has_plugin($0) != 0 } ?? true }
         let writes = EncodedFormat.allCases.filter { format in

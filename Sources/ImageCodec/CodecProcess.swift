@@ -2,18 +2,18 @@ internal import CVips
 internal import Glibc
 internal import ImageRecipes
 
-/// The worker as a process: what it may use, and its conversation with the server.
+/// The worker as a process: its resource limits and its communication with the server.
 public struct CodecProcess {
-    /// What the process may use, whatever a request says.
+    /// The resource limits of the process, independent of requests.
     public struct Bounds: Sendable {
-        /// Address space, in bytes; the libraries take some 400 MB of it.
+        /// The address space, in bytes; the libraries take about 400 MB of it.
         public var memory = 2 << 30
         /// The largest file that can be written, in bytes.
         public var fileSize = 1 << 30
-        /// Open files.
+        /// The number of open files.
         public var files = 64
 
-        /// The defaults.
+        /// The default limits.
         public init() {}
     }
 
@@ -21,9 +21,9 @@ public struct CodecProcess {
     private var worker: CodecWorker
     private var reader = RenderMessageReader()
 
-    /// Confines the process and says hello to the server at the other end of a socket.
+    /// Restricts the process and sends the hello message to the server at the other end of the socket.
     ///
-    /// - Returns: nil where the codec library does not start.
+    /// - Returns: nil when the codec library does not start.
     public init?(descriptor: Int32, bounds: Bounds = Bounds()) {
         self.descriptor = descriptor
         hv_tune_memory()
@@ -35,7 +35,7 @@ public struct CodecProcess {
 
     /// Answers requests until the server closes its end.
     ///
-    /// - Returns: The process's exit code: 0 after the end, 65 (EX_DATAERR) when what came is no message.
+    /// - Returns: The process's exit code: 0 after the end, 65 (EX_DATAERR) when the input is not a valid message.
     public mutating func run() -> Int32 {
         guard send(.hello(worker.facts)) else { return 0 }
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -56,7 +56,7 @@ public struct CodecProcess {
     }
 
     private mutating func answer(_ request: RenderRequest) -> Bool {
-        // A decoder that does not look at the clock is ended by a signal, with this answer.
+        // A decoder that does not check the deadline is killed by a signal, which sends this reply.
         let late = RenderMessage.reply(
             RenderReply(outcomes: request.outputs.map { _ in .failed(.tookTooLong) })
         ).frame

@@ -2,22 +2,22 @@ internal import CVips
 internal import Glibc
 public import ImageRecipes
 
-/// Does what requests say, one after another.
+/// Executes requests, one after another.
 public struct CodecWorker {
     private var library: CodecLibrary
 
-    /// A worker, or nil where the library does not start.
+    /// A worker; nil when the library does not start.
     public init?() {
         guard let library = CodecLibrary() else { return nil }
         self.library = library
     }
 
-    /// What it can do.
+    /// The capabilities of the worker.
     public var facts: CodecFacts { library.facts }
 
-    /// Makes the files of a request.
+    /// Writes the files of a request.
     ///
-    /// A failure of one output leaves the others; one of the source is that of every output.
+    /// A failure of one output does not affect the others; a failure of the source fails every output.
     public mutating func render(_ request: RenderRequest) -> RenderReply {
         let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
         hv_set_deadline(monotonicNanoseconds() + Int64(seconds * 1e9))
@@ -34,7 +34,7 @@ public struct CodecWorker {
             throw RenderFailure(
                 .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
         }
-        // libheif gives pictures that are damaged in places out with what lay in memory there (D5).
+        // libheif returns images that are damaged in places with the previous content of the memory there.
         hv_blank_memory(format.plugin == "heif" ? 1 : 0)
         let decoder = try Decoder(
             path: request.source, format: format,
@@ -43,7 +43,7 @@ public struct CodecWorker {
         wanted.outputs.removeAll { $0.rule == .nothing }
         let count = wanted.outputs.count
         if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }
-        // One look at the source is that of all who want one.
+        // The source is checked once for all outputs that ask for a check.
         let judgement = request.outputs.count > count ? judge(decoder) : nil
         var renderer = Renderer(wanted, decoder)
         if !wanted.outputs.isEmpty { try renderer.run() }
@@ -72,7 +72,7 @@ public struct CodecWorker {
         return RenderReply(outcomes: outcomes, placeholder: placeholder)
     }
 
-    /// Whether the source can be decoded whole.
+    /// The outcome of decoding the whole source.
     private func judge(_ decoder: Decoder) -> RenderOutcome {
         do throws(RenderFailure) {
             try decoder.decodeAll()

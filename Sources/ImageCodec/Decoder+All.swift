@@ -2,19 +2,21 @@ internal import CVips
 internal import ImageRecipes
 
 extension Decoder {
-    /// Decodes every frame and page, and keeps nothing: what is wrong with the source anywhere shows.
+    /// Decodes every frame and page and discards the pixels, so that any damage in the source is reported.
     ///
-    /// Of an icon, a HEIF file or a sequence that is what is ever shown of it: the largest or the primary picture.
+    /// For an icon, a HEIF file or a sequence that is the only image that is ever displayed: the largest or the primary
+    /// one.
     ///
-    /// - Throws: A failure of the kind `badData` that says what is wrong, or the limit that would be passed.
+    /// - Throws: A failure of the kind `badData` with the reason, or the limit that would be exceeded.
     /// - Complexity: O(pixels of all frames) in time, O(pixels of one) in memory; O(width) for a JPEG of one scan.
     func decodeAll() throws(RenderFailure) {
         switch format {
         case .jpeg:
-            // libvips gets over damage within a scan, and so does what decodes small pictures.
+            // libvips tolerates damage within a scan, and so does the decoder for small images.
             guard hv_check_jpeg(bytes.bytes.baseAddress, bytes.count) == 0 else { throw .ofLibrary(.badData) }
             return
-        // What is put together from the frames of an animation has checksums of our own.
+        // The stills that are assembled from the frames of an animation get new checksums, so the file's own are
+        // checked here.
         case .png: try PNGChecksums.judge(bytes)
         case .gif: try GIFBlocks.judge(bytes)
         default: break
@@ -38,8 +40,8 @@ extension Decoder {
 
 /// The checksums of the chunks of PNG files (PNG, 5.3).
 enum PNGChecksums {
-    /// Refuses a file of which a part is not what its checksum says, or that has no end. What is no part of the pictures
-    /// does not count: decoders pass it by.
+    /// Refuses a file that has a part with a wrong checksum, or that has no end. Parts that do not belong to the image
+    /// are ignored, as decoders do.
     ///
     /// - Complexity: O(bytes).
     static func judge(_ file: SourceBytes) throws(RenderFailure) {
@@ -49,7 +51,7 @@ enum PNGChecksums {
             guard length <= file.count - place - 12, let sum = file.big32(place + 8 + length) else {
                 throw BMPDecoder.damaged("a part of it ends outside of the file")
             }
-            // A capital first letter says that there is no picture without it (5.4).
+            // A capital first letter marks a critical chunk, which every decoder needs (5.4).
             if kind & 0x2000_0000 == 0 || kind == Chunk.fcTL || kind == Chunk.fdAT,
                 Chunk.checksum(file.bytes[(place + 4)..<(place + 8 + length)]) != UInt32(sum)
             {
@@ -64,7 +66,7 @@ enum PNGChecksums {
 
 /// The blocks of GIF files (GIF89a, 16 and following).
 enum GIFBlocks {
-    /// Refuses a file that ends before its trailer: decoders take the pictures before that for all there are.
+    /// Refuses a file that ends before its trailer: decoders would accept the frames before that as the complete file.
     ///
     /// - Complexity: O(blocks).
     static func judge(_ file: SourceBytes) throws(RenderFailure) {

@@ -1,25 +1,25 @@
 internal import CVips
 internal import ImageRecipes
 
-/// Opens a source file: its header first, then as few of its pixels as are needed.
+/// Opens a source file: reads its header first, then as few of its pixels as necessary.
 final class Decoder {
     let format: SourceFormat
-    /// The format of the picture that the source was made of without loss; its own when it is the first.
+    /// The format of the original image when the source is a lossless intermediate result; otherwise its own format.
     let originalFormat: SourceFormat
     let limits: RenderLimits
     let bytes: SourceBytes
 
-    /// The size as coded: orientation is not applied.
+    /// The size as coded, without the orientation applied.
     let coded: Extent
-    /// EXIF orientation, 1…8.
+    /// The EXIF orientation, 1…8.
     let orientation: Int
-    /// How many frames an animation has; 1 for stills, also for files of several pages.
+    /// The number of frames of an animation; 1 for stills, also for files with several pages.
     let frameCount: Int
-    /// How many frames or pages can be asked for by number.
+    /// The number of frames or pages that can be requested by number.
     let pageCount: Int
-    /// How long each frame is shown, in milliseconds; empty for stills.
+    /// The display time of each frame in milliseconds; empty for stills.
     let delays: [Int]
-    /// How often the animation is played; 0 for ever.
+    /// The number of times that the animation is played; 0 means forever.
     let loopCount: Int
 
     private let animation: AnimatedPNG?
@@ -29,7 +29,7 @@ final class Decoder {
     /// The size with the orientation applied.
     var upright: Extent { orientation >= 5 ? coded.turned : coded }
 
-    /// Reads the header and judges it.
+    /// Reads the header and checks it against the limits.
     init(
         path: String, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
     ) throws(RenderFailure) {
@@ -71,14 +71,14 @@ final class Decoder {
         bytes = file
         orientation = header.orientation
         coded = Extent(width: header.width, height: header.height)
-        // Of a HEIF file that holds several pictures the primary one is taken, of an animated JPEG XL the first.
+        // The primary image of a HEIF file with several images is used, and the first one of an animated JPEG XL.
         let hasPages = format == .gif || format == .webp || format == .tiff
         pageCount = animation?.frames.count ?? (hasPages ? max(1, header.pages - hiddenPages) : 1)
         frameCount = format == .tiff ? 1 : pageCount
         loopCount = animation?.loopCount ?? header.loopCount
         let told = animation?.frames.map(\.delay) ?? header.delays
         delays = frameCount > 1 ? (0..<frameCount).map { FrameDelay.shown($0 < told.count ? told[$0] : 0) } : []
-        // A drawing takes no room before it is drawn, and then what is asked for counts.
+        // An SVG takes no memory before it is drawn; then the requested size is checked.
         if format != .svg { try limits.judge(width: coded.width, height: coded.height) }
     }
 
@@ -92,17 +92,19 @@ final class Decoder {
         guard
             let handle = hv_load(
                 loader, bytes.bytes.baseAddress, bytes.count, Int32(shrink), scale, Int32(page), Int32(pages), 1, 2,
-                // The library's own bounds are about as narrow as ours are before somebody raises them.
+                // The library's own limits are about as strict as the default limits here, so they are lifted only when
+                // a request raises those.
                 limits.maxEntityBytes > RenderLimits().maxEntityBytes ? 1 : 0)
         else { throw .ofLibrary(.badData) }
         return CodecImage(handle, source: bytes)
     }
 
-    /// A still: frame `page`, at least as large as `target` where that is given (as coded), and no larger than it need be.
+    /// A still image: frame `page`, at least as large as `target` if that is given (as coded), and no larger than
+    /// necessary.
     ///
-    /// Its pixels may be read once, from top to bottom. JPEG is shrunk by 2, 4 or 8 while it is decoded, always leaving a
-    /// factor of two to the resampling that follows, as vipsthumbnail does; WebP is scaled by its decoder; drawings are drawn
-    /// at the size; of a progressive JPEG that is to be eight times smaller only the first scan is read.
+    /// Its pixels can be read once, from top to bottom. JPEG is shrunk by 2, 4 or 8 during decoding, always leaving a
+    /// factor of two to the resampling that follows, as vipsthumbnail does; WebP is scaled by its decoder; SVG is drawn
+    /// at the size. Of a progressive JPEG that becomes eight times smaller, only the first scan is read.
     func still(page: Int = 0, target: Extent? = nil) throws(RenderFailure) -> CodecImage {
         if let own { return own }
         if let animation { return try animation.frame(page, limits) }
@@ -136,7 +138,7 @@ final class Decoder {
         }
     }
 
-    /// All frames one by one, in order, each in memory.
+    /// Calls `body` with every frame, in order, each in memory.
     func eachFrame(_ body: (Int, CodecImage) throws(RenderFailure) -> Void) throws(RenderFailure) {
         if let animation { return try animation.eachFrame(limits, body) }
         let strip = try Decoder.open(bytes, format, pages: -1)

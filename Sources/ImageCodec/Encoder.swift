@@ -8,7 +8,7 @@ struct Encoder {
     let output: RenderOutput
     var library: CodecLibrary
 
-    /// The file's facts, after it was written whole; on failure there is no file.
+    /// Writes the file and returns its properties; on failure there is no file.
     mutating func write(_ frames: [CodecImage]) throws(RenderFailure) -> RenderedImage {
         guard !frames.isEmpty else { throw RenderFailure(.processingFailed, "The picture has no such frame.") }
         var (image, bytes) = try output.rule == .pixels ? pixels(frames) : encoded(frames)
@@ -58,19 +58,20 @@ struct Encoder {
         return (image, bytes)
     }
 
-    /// Whether a file holds everything of the frames, so that more can be made of it just as of them.
+    /// `true` when a file holds everything of the frames, so that further steps give the same result from it as from
+    /// the frames.
     ///
-    /// - Parameter ready: The frames as they are written.
+    /// - Parameter ready: The frames as written.
     private func holdsAll(
         of frames: [CodecImage], _ ready: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding
     ) -> Bool {
         guard format.keepsSamples(encoding), encoding.background == nil, ready.count == frames.count,
-            // An animation of which only the first frame is written.
+            // Excludes an animation of which only the first frame is written.
             decoder.frameCount == 1 || output.frames != .all || frames.count == decoder.frameCount
         else { return false }
-        // Of animated PNGs every frame is read as RGBA of eight bits, and nothing else.
+        // Every frame of an animated PNG is read as RGBA of eight bits.
         if frames.count > 1 {
-            // No APNG shows a frame for longer.
+            // The longest display time of a frame in an APNG.
             return format == .png && delays.allSatisfy { $0 <= 65_535 }
                 && zip(frames, ready).allSatisfy { before, after in
                     before.bands == 4 && after.bands == 4 && before.depth == 8 && !before.hasProfile
@@ -81,12 +82,12 @@ struct Encoder {
             before.bands == after.bands && before.depth == after.depth && before.colours == after.colours
                 && before.hasProfile == after.hasProfile
                 && before.metadata.isSubset(of: encoding.stripMetadata ? [] : format.metadata)
-                // Its encoder gives clear pixels other colours.
+                // The WebP encoder changes the colours of transparent pixels.
                 && !(format == .webp && before.hasAlpha)
         }
     }
 
-    /// The format by the rule: that of the request, or what suits the result (A-099, A-188, C-12).
+    /// The format by the rule: that of the request, or the one that suits the result.
     private func chosen(isAnimated: Bool, isOpaque: Bool) -> (EncodedFormat, Encoding) {
         switch output.rule {
         case .format(let format, let encoding): return (format, encoding)
@@ -101,7 +102,7 @@ struct Encoder {
         }
     }
 
-    /// A frame as the format can hold it.
+    /// A frame converted to a form that the format can store.
     private func prepared(
         _ frame: CodecImage, _ format: EncodedFormat, _ encoding: Encoding, isOpaque: Bool
     ) throws(RenderFailure) -> CodecImage {
@@ -127,7 +128,7 @@ struct Encoder {
         return image
     }
 
-    /// What of the frames' metadata goes into the file.
+    /// The metadata of the frames that is written to the file.
     private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_kept {
         if format == .ico { return hv_no_metadata }
         guard encoding.stripMetadata else { return hv_metadata_of_still }
@@ -142,9 +143,9 @@ struct Encoder {
         return try image.made { hv_flatten($0, colour, count) }
     }
 
-    /// The file, with its quality lowered until it is no larger than asked.
+    /// The file, with its quality lowered until it is no larger than requested.
     ///
-    /// - Complexity: At most eight encodings: the quality is found by halving.
+    /// - Complexity: At most eight encodings, by a binary search for the quality.
     private func limited(
         _ frames: [CodecImage], _ format: EncodedFormat, _ encoding: Encoding
     ) throws(RenderFailure) -> [UInt8] {
@@ -202,7 +203,7 @@ struct Encoder {
         }
         let height = Int32(frames[0].height)
         let delays = delays.map { Int32($0) }
-        // What frames have in common is that of the first.
+        // The metadata of an animation is that of its first frame.
         let bare = try CodecImage.stacked(frames).made { hv_choose_metadata($0, how.metadata) }
         how.metadata = hv_every_metadata
         let strip = try bare.made {
@@ -213,7 +214,7 @@ struct Encoder {
 }
 
 extension EncodedFormat {
-    /// Whether the format holds animations, and we write them.
+    /// `true` when the format supports animations and this module can write them.
     var isAnimated: Bool { self == .gif || self == .webp || self == .png }
 
     var isLossy: Bool {
@@ -225,11 +226,11 @@ extension EncodedFormat {
 
     var hasProfile: Bool { self != .gif && self != .bmp && self != .ico }
 
-    /// Whether gray pictures become RGB.
+    /// `true` when grey images are converted to RGB.
     var isAlwaysRGB: Bool { self == .gif || self == .webp || self == .bmp || self == .ico }
 
-    /// Whether what is written so is read again sample for sample. AVIF and HEIC turn colours, also without loss; a
-    /// BMP or ICO is seldom what chains go on from.
+    /// `true` when a file with this encoding is decoded to the same samples. AVIF and HEIC convert colours even in
+    /// lossless mode; a BMP or ICO is rarely the source of further steps.
     func keepsSamples(_ encoding: Encoding) -> Bool {
         switch self {
         case .png, .tiff: true
@@ -238,7 +239,7 @@ extension EncodedFormat {
         }
     }
 
-    /// What the encoder keeps of what a picture carries.
+    /// The metadata that the encoder writes.
     var metadata: CodecImage.Metadata {
         switch self {
         case .png, .webp, .jxl: [.exif, .xmp]
@@ -254,7 +255,7 @@ extension EncodedFormat {
         }
     }
 
-    /// The quality when none is asked for.
+    /// The default quality.
     var quality: Int {
         switch self {
         case .jpeg, .jxl: 90
@@ -264,7 +265,7 @@ extension EncodedFormat {
         }
     }
 
-    /// How hard the encoder tries, on its own scale.
+    /// The effort of the encoder, on its own scale.
     var effort: Int {
         switch self {
         case .png, .ico: 6
@@ -275,11 +276,11 @@ extension EncodedFormat {
         }
     }
 
-    /// The encoder of libvips; nil where the encoder is ours.
+    /// The encoder of libvips; nil when the encoder is in this module.
     var library: hv_loader? { SourceFormat(rawValue: rawValue)?.loader }
 }
 
-/// Files that are made whole or not at all.
+/// Writes files completely or not at all.
 enum OutputFile {
     /// Writes a new file of mode 0600.
     static func write(_ bytes: [UInt8], to path: String) throws(RenderFailure) {

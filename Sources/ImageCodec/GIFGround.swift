@@ -1,15 +1,15 @@
-/// What lies behind the pictures of a GIF.
+/// Adds transparency to GIFs whose first frame leaves a part of the screen uncovered.
 ///
-/// A first picture may leave parts of the screen free. Browsers show what is behind them, but libvips makes them black where
-/// no picture of the file has a clear colour, for then it has no alpha channel. It gets one by a picture behind the last
-/// that has a clear colour, and that nobody asks for.
+/// Browsers show the page behind the uncovered part. libvips makes it black when no frame of the file has a transparent
+/// colour, because the image then has no alpha channel. An additional last frame with a transparent colour, which is
+/// never requested, adds that channel.
 enum GIFGround {
-    /// A clear pixel: its control block, its place with a table of two colours, and its data.
+    /// A transparent pixel: its control block, its descriptor with a table of two colours, and its data.
     private static let clearPixel: [UInt8] = [
         0x21, 0xF9, 4, 1, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0, 2, 2, 0x44, 1, 0, 0x3B,
     ]
 
-    /// The file with one more picture; nil where it needs none, or does not end as it should.
+    /// The file with one more frame; nil when it needs none, or does not end correctly.
     ///
     /// - Complexity: O(blocks).
     static func made(clear file: SourceBytes) -> SourceBytes? {
@@ -21,7 +21,7 @@ enum GIFGround {
         while let kind = file.byte(place) {
             switch kind {
             case 0x21:
-                // A clear colour brings an alpha channel.
+                // A transparent colour already adds an alpha channel.
                 if file.byte(place + 1) == 0xF9, let flags = file.byte(place + 3), flags & 1 == 1 { return nil }
                 place += 2
             case 0x2C:

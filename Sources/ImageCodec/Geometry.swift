@@ -7,7 +7,7 @@ struct Extent: Hashable {
 
     var turned: Extent { Extent(width: height, height: width) }
 
-    /// The extent times a factor, rounded, at least one pixel either way.
+    /// The extent multiplied by a factor, rounded, at least one pixel in each direction.
     func scaled(by factor: Double) -> Extent {
         Extent(
             width: max(1, Int((Double(width) * factor).rounded())),
@@ -15,14 +15,15 @@ struct Extent: Hashable {
     }
 }
 
-/// The sizes that processors give, as plain arithmetic.
+/// The sizes of the results of processors, as plain arithmetic.
 enum Geometry {
-    /// What a picture becomes that is to lie within a box, keeping its shape; never larger than it is (Kingfisher's DownsamplingImageProcessor).
+    /// The size of an image that must fit within a box and keeps its aspect ratio; never larger than before
+    /// (Kingfisher's DownsamplingImageProcessor).
     static func downsampled(_ size: Extent, to box: PixelSize) -> Extent {
         size.scaled(by: min(1, factor(size, box.width, box.height, covering: false)))
     }
 
-    /// What a picture becomes that is given another size (Kingfisher's ResizingImageProcessor, with upscaling off unless asked for).
+    /// The size of a resized image (Kingfisher's ResizingImageProcessor, with upscaling off by default).
     static func resized(_ size: Extent, by resize: Resize) -> Extent {
         switch (resize.width, resize.height) {
         case (let width?, let height?) where resize.mode == .none:
@@ -41,13 +42,14 @@ enum Geometry {
         }
     }
 
-    /// What a picture becomes that must cover a size before the rest is cut off.
+    /// The size of an image that must cover a size before the rest is cut off.
     static func covering(_ size: Extent, _ target: PixelSize) -> Extent {
         let covered = size.scaled(by: factor(size, target.width, target.height, covering: true))
         return Extent(width: max(covered.width, target.width), height: max(covered.height, target.height))
     }
 
-    /// Where a part of a picture lies: `anchor × side − anchor × part`, cut to the picture (Kingfisher's `constrainedRect`).
+    /// The position of a part of an image: `anchor × side − anchor × part`, limited to the image (Kingfisher's
+    /// `constrainedRect`).
     static func part(of size: Extent, _ crop: Crop) -> (left: Int, top: Int, size: Extent) {
         let part = Extent(width: min(crop.size.width, size.width), height: min(crop.size.height, size.height))
         let left = Int((crop.anchorX * Double(size.width - part.width)).rounded())
@@ -60,7 +62,8 @@ enum Geometry {
         return covering ? max(across, down) : min(across, down)
     }
 
-    /// The size that the first step of a chain gives, if it is one that only changes the size: the decoder then need not make more.
+    /// The size after the first step of a chain, if that step begins with a change of size: the decoder need not
+    /// produce more.
     static func target(of step: ImageProcessor?, _ size: Extent) -> Extent? {
         switch step {
         case .downsample(let box): downsampled(size, to: box)

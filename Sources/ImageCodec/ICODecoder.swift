@@ -1,11 +1,11 @@
 internal import ImageRecipes
 
-/// Icons: the largest picture of the file, and of several of one size that with the most bits.
+/// Decodes icons: the largest image of the file, and among several of that size the one with the most bits.
 enum ICODecoder {
-    /// What an icon holds.
+    /// The content of an icon.
     enum Entry {
         case bitmap(CodecImage)
-        /// A PNG of its own.
+        /// An embedded PNG.
         case png(SourceBytes)
     }
 

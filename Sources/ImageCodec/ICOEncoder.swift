@@ -1,11 +1,11 @@
 internal import ImageRecipes
 
-/// Icons of one picture, which is a PNG, as Windows has read them since Vista and every browser does.
+/// Encodes icons with one image, stored as PNG, which Windows supports since Vista and every browser does.
 enum ICOEncoder {
-    /// The longest side that an icon can say it has.
+    /// The longest side of an icon, in pixels.
     static let longestSide = 256
 
-    /// Refuses what is too large.
+    /// Throws if the image is too large for an icon.
     static func judge(_ size: Extent) throws(RenderFailure) {
         guard size.width <= longestSide, size.height <= longestSide else {
             throw RenderFailure(
@@ -15,12 +15,12 @@ enum ICOEncoder {
         }
     }
 
-    /// The file around a PNG of 32 bits a pixel.
+    /// The file around a PNG of 32 bits per pixel.
     static func encode(png: [UInt8], size: Extent) -> [UInt8] {
         let start = 6 + 16
         var file = LittleEndianBytes(capacity: start + png.count)
         file.append16(0, 1, 1)
-        // 256 is written as 0; no palette.
+        // 256 is written as 0; there is no palette.
         file.bytes += [UInt8(truncatingIfNeeded: size.width), UInt8(truncatingIfNeeded: size.height), 0, 0]
         file.append16(1, 32)
         file.append32(png.count, start)

@@ -1,9 +1,9 @@
 internal import ImageRecipes
 
 extension RenderLimits {
-    /// Judges the size of a picture before anything is allocated for it.
+    /// Checks the size of an image before anything is allocated for it.
     ///
-    /// - Throws: A failure that names the limit, its value and what was asked.
+    /// - Throws: A failure that names the limit, its value and the requested size.
     func judge(width: Int, height: Int, frames: Int = 1) throws(RenderFailure) {
         let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
         guard !overflow, pixels <= maxPixels else {
@@ -26,7 +26,7 @@ extension RenderLimits {
         }
     }
 
-    /// Judges the size of an encoded file.
+    /// Checks the size of an encoded file.
     func judge(byteCount: Int) throws(RenderFailure) {
         guard byteCount <= maxBytes else {
             throw RenderFailure(

@@ -1,4 +1,4 @@
-/// Bytes with numbers whose lowest byte comes first.
+/// A byte buffer for little-endian numbers.
 struct LittleEndianBytes {
     var bytes: [UInt8] = []
 

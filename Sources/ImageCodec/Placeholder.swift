@@ -1,12 +1,12 @@
 internal import Glibc
 internal import ImageRecipes
 
-/// Something to show before the picture is there.
+/// Computes the preview that is shown until the image is loaded.
 enum Placeholder {
-    /// The longest side that it is computed from.
+    /// The longest side of the image that the preview is computed from, in pixels.
     static let side = 100.0
 
-    /// The output that makes what a placeholder is computed from.
+    /// The output that renders the input of the computation.
     static func output() throws(RenderFailure) -> RenderOutput {
         guard let box = try? PixelSize(width: side, height: side) else {
             throw RenderFailure(.processingFailed, "There is no placeholder.")
@@ -14,7 +14,7 @@ enum Placeholder {
         return RenderOutput(steps: [.downsample(box)], frames: .first, rule: .pixels, path: "")
     }
 
-    /// The placeholder of a small picture.
+    /// The placeholder of a small image.
     static func of(_ image: CodecImage) throws(RenderFailure) -> RenderPlaceholder {
         let rgba = try image.inSRGB().eightBit().inRGB().withAlpha().samples()
         return RenderPlaceholder(
@@ -22,7 +22,7 @@ enum Placeholder {
             dominantColor: dominant(of: rgba))
     }
 
-    /// The mean of the most frequent of 4,096 colours (four bits a channel), each pixel counting by its alpha.
+    /// The mean of the most frequent of 4,096 colours (four bits per channel), each pixel weighted by its alpha.
     static func dominant(of rgba: [UInt8]) -> RecipeColor {
         var sums = [(weight: Int, red: Int, green: Int, blue: Int)](repeating: (0, 0, 0, 0), count: 4096)
         for place in stride(from: 0, to: rgba.count, by: 4) {
@@ -43,11 +43,12 @@ enum Placeholder {
     }
 }
 
-/// ThumbHash (evanw.github.io/thumbhash): a picture as a few cosine waves in some 25 bytes; the encoder of the reference implementation.
+/// ThumbHash (evanw.github.io/thumbhash): an image as a few cosine waves in about 25 bytes; a port of the reference
+/// encoder.
 enum ThumbHash {
-    /// The hash of RGBA samples that are not premultiplied; at most 100 pixels either way.
+    /// The hash of RGBA samples that are not premultiplied; at most 100 pixels in each direction.
     static func hash(of rgba: [UInt8], width: Int, height: Int) -> [UInt8] {
-        // The mean colour, weighted by alpha, is what clear pixels are laid on.
+        // The mean colour, weighted by alpha, is the background of transparent pixels.
         var (meanRed, meanGreen, meanBlue, meanAlpha) = (0.0, 0.0, 0.0, 0.0)
         for place in stride(from: 0, to: rgba.count, by: 4) {
             let alpha = Double(rgba[place + 3]) / 255
@@ -105,7 +106,7 @@ enum ThumbHash {
 
     private static func rounded(_ value: Double) -> Int { Int((value).rounded()) }
 
-    /// A channel as cosine waves: its mean, and the others scaled into 0…1.
+    /// A channel as cosine waves: its mean, and the other terms scaled to 0…1.
     private struct Waves {
         var mean = 0.0
         var terms: [Double] = []

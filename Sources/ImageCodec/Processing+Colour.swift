@@ -3,7 +3,8 @@ internal import Glibc
 internal import ImageRecipes
 
 extension Processing {
-    /// out = fraction × picture + (1 − fraction) × colour where the picture is; a translucent colour covers as much less.
+    /// out = fraction × image + (1 − fraction) × colour where the image is not transparent; a translucent colour covers
+    /// proportionally less.
     ///
     /// Kingfisher's OverlayImageProcessor: the colour with alpha 1 − fraction, drawn source-atop.
     static func overlaid(_ image: CodecImage, _ overlay: Overlay) throws(RenderFailure) -> CodecImage {
@@ -13,7 +14,8 @@ extension Processing {
         return try linear(image, scale: Array(repeating: 1 - weight, count: 3), offset: colour.map { $0 * weight })
     }
 
-    /// Every pixel gets the colour; alpha = picture's × colour's (Core Image's CISourceInCompositing of the colour with the picture).
+    /// Gives every pixel the colour; alpha = image's × colour's (Core Image's CISourceInCompositing of the colour with
+    /// the image).
     static func tinted(_ image: CodecImage, _ color: RecipeColor) throws(RenderFailure) -> CodecImage {
         let image = try image.inRGB()
         let clear = color.alpha == 255 ? image : try image.withAlpha()
@@ -62,7 +64,7 @@ extension Processing {
         return try result.made(with: try image.made { hv_extract_bands($0, 3, 1) }) { hv_join_bands($0, $1) }
     }
 
-    /// The picture, at an alpha, drawn onto a ground of one colour, or onto nothing.
+    /// The image with an opacity, composited onto a background of one colour, or onto a transparent one.
     static func laid(
         _ image: CodecImage, alpha: Double, on ground: RecipeColor?, by mode: String
     ) throws(RenderFailure) -> CodecImage {
@@ -73,7 +75,7 @@ extension Processing {
         return try base.made(with: source) { hv_composite($0, $1, mode) }.made { hv_cast($0, 8) }
     }
 
-    /// in × scale + offset for the colours of an RGB picture, and in × alphaScale for its alpha.
+    /// in × scale + offset for the colours of an RGB image, and in × alphaScale for its alpha.
     static func linear(
         _ image: CodecImage, scale: [Double], offset: [Double], alphaScale: Double = 1
     ) throws(RenderFailure) -> CodecImage {
@@ -95,7 +97,7 @@ enum SRGB {
 }
 
 extension RecipeColor {
-    /// Red, green and blue as samples of so many bits.
+    /// Red, green and blue as samples of `depth` bits.
     func channels(depth: Int) -> [Double] {
         let factor = depth == 16 ? 257.0 : 1
         return [red, green, blue].map { Double($0) * factor }
@@ -103,7 +105,7 @@ extension RecipeColor {
 }
 
 extension BlendMode {
-    /// What libvips calls it.
+    /// The name in libvips.
     var libraryName: String {
         switch self {
         case .normal: "over"
@@ -123,7 +125,7 @@ extension BlendMode {
 }
 
 extension CompositingOperation {
-    /// What libvips calls it.
+    /// The name in libvips.
     var libraryName: String {
         switch self {
         case .clear: "clear"

@@ -3,9 +3,10 @@ internal import Glibc
 internal import ImageRecipes
 
 extension Processing {
-    /// The corners cut off along quarter circles with smooth edges.
+    /// The image with corners cut off along quarter circles with smooth edges.
     ///
-    /// Kingfisher's RoundCornerImageProcessor: with a target size the picture is first brought to it; the colour, if any, lies below.
+    /// Kingfisher's RoundCornerImageProcessor: with a target size the image is first resized to it; the colour, if any,
+    /// is behind the image.
     static func rounded(
         _ image: CodecImage, _ round: RoundCorner, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
@@ -28,7 +29,8 @@ extension Processing {
         return try laid(cut, alpha: 1, on: ground, by: "over")
     }
 
-    /// A line along the edges, inside the picture, drawn over it (Kingfisher's BorderImageProcessor: a rounded rectangle inset by half the line's width, stroked).
+    /// The image with a line along the edges, inside the image (Kingfisher's BorderImageProcessor: a rounded rectangle
+    /// inset by half the line's width, stroked).
     static func bordered(_ image: CodecImage, _ border: Border) throws(RenderFailure) -> CodecImage {
         guard border.width > 0 else { return image }
         let image = try image.eightBit().inRGB()
@@ -44,7 +46,7 @@ extension Processing {
     }
 }
 
-/// A rectangle with rounded corners, judged by its distance from the middle of each pixel.
+/// A rectangle with rounded corners, evaluated by the distance from the centre of each pixel.
 struct RoundedShape {
     let width: Int
     let height: Int
@@ -66,7 +68,7 @@ struct RoundedShape {
         self.corners = corners
     }
 
-    /// How far the middle of a pixel is outside of the edge, in pixels; negative inside.
+    /// The distance of the centre of a pixel from the edge, in pixels; negative inside.
     private func distance(_ x: Int, _ y: Int) -> Double {
         let (middleX, middleY) = (Double(width) / 2, Double(height) / 2)
         let (fromX, fromY) = (Double(x) + 0.5 - middleX, Double(y) + 0.5 - middleY)
@@ -78,19 +80,19 @@ struct RoundedShape {
         return outside + min(max(beyondX, beyondY), 0) - radius
     }
 
-    /// How much of each pixel lies inside, 0…255.
+    /// The part of each pixel that lies inside, 0…255.
     func coverage() -> [UInt8] {
         filled(inner: radius + 1) { UInt8((min(1, max(0, 0.5 - $0)) * 255).rounded()) }
     }
 
-    /// How much of each pixel a line of that width along the edge covers, times an alpha.
+    /// The part of each pixel that a line of that width along the edge covers, times an alpha.
     func strokeCoverage(width: Double, alpha: UInt8) -> [UInt8] {
         filled(inner: max(radius, width) + inset + width + 1) { distance in
             UInt8((min(1, max(0, width / 2 - abs(distance) + 0.5)) * Double(alpha)).rounded())
         }
     }
 
-    /// Looks at each pixel that is nearer to a side than `inner`; one look does for all others.
+    /// Evaluates each pixel that is nearer to a side than `inner`; one value serves for all others.
     private func filled(inner: Double, _ value: (Double) -> UInt8) -> [UInt8] {
         let band = Int(min(inner.rounded(.up), Double(max(width, height))))
         var samples = [UInt8](repeating: value(distance(width / 2, height / 2)), count: width * height)

@@ -2,9 +2,10 @@ internal import CVips
 internal import Glibc
 internal import ImageRecipes
 
-/// What the processors do, by operations of libvips. Every picture is upright, in gray or RGB, with or without alpha.
+/// The implementation of the processors with operations of libvips. Every image is upright, in grey or RGB, with or
+/// without alpha.
 enum Processing {
-    /// The result of a step, judged before it is made.
+    /// The result of a step; its size is checked before it is computed.
     static func apply(
         _ step: ImageProcessor, _ image: CodecImage, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
@@ -49,7 +50,8 @@ enum Processing {
         }
     }
 
-    /// Quarter turns move pixels; other angles resample them (bicubic) onto a larger canvas that is clear elsewhere.
+    /// Rotates an image. Multiples of 90 degrees move pixels; other angles resample them (bicubic) onto a larger canvas
+    /// that is transparent elsewhere.
     private static func rotated(
         _ image: CodecImage, _ degrees: Double, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
@@ -67,7 +69,8 @@ enum Processing {
 
     /// A Gaussian blur whose standard deviation is the radius (Kingfisher approximates the same by three box filters).
     ///
-    /// Above 16 pixels the picture is blurred in a smaller form, in which the radius is 8: the details that this loses are blurred away.
+    /// Above 16 pixels the image is blurred at a reduced size at which the radius is 8: the details that this loses are
+    /// blurred away anyway.
     private static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
         guard sigma > 0 else { return image }
         return try image.premultiplied { (image) throws(RenderFailure) in
@@ -82,28 +85,29 @@ enum Processing {
 extension CodecImage {
     var extent: Extent { Extent(width: width, height: height) }
 
-    /// The picture with an alpha channel, opaque if it had none.
+    /// The image with an alpha channel, opaque if it had none.
     func withAlpha() throws(RenderFailure) -> CodecImage { hasAlpha ? self : try made { hv_add_alpha($0) } }
 
-    /// The picture in 8 bits a sample.
+    /// The image with 8 bits per sample.
     func eightBit() throws(RenderFailure) -> CodecImage {
         guard depth != 8 else { return self }
         return colours == .gray ? try made { hv_to_gray($0, 8) } : try made { hv_to_rgb($0, 8) }
     }
 
-    /// The picture in RGB. A gray profile means nothing for RGB, so it is applied.
+    /// The image in RGB. A grey profile does not apply to RGB, so it is applied first.
     func inRGB() throws(RenderFailure) -> CodecImage {
         guard colours == .gray else { return self }
         return try hasProfile ? inSRGB() : made { hv_to_rgb($0, Int32(depth)) }
     }
 
-    /// The picture in sRGB, by its profile if it has one; gray stays gray without a profile.
+    /// The image in sRGB, by its profile if it has one; without a profile grey stays grey.
     func inSRGB() throws(RenderFailure) -> CodecImage {
         guard hasProfile else { return self }
         return try made { hv_to_srgb_profile($0, Int32(depth)) }
     }
 
-    /// What an operation makes of the picture when clear pixels have no colour, so that they do not shine through.
+    /// The result of an operation on the image with premultiplied alpha, so that the colours of transparent pixels do
+    /// not bleed into others.
     func premultiplied(
         _ operation: (CodecImage) throws(RenderFailure) -> CodecImage
     ) throws(RenderFailure) -> CodecImage {
@@ -115,14 +119,14 @@ extension CodecImage {
         return try result.made { hv_unpremultiply($0, Int32(depth)) }
     }
 
-    /// The picture resampled with a Lanczos kernel of three lobes.
+    /// The image resampled with a Lanczos kernel of three lobes.
     func resized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
         if let result = try resampled(to: size) { return result }
         return try premultiplied { (image) throws(RenderFailure) in try image.plainlyResized(to: size) }
     }
 
-    /// The picture resampled as if it had no alpha channel, or with one that the colours are multiplied by.
+    /// The image resampled without regard to alpha: it has no alpha channel, or its colours are premultiplied.
     func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
         if !hasAlpha, let result = try resampled(to: size) { return result }

@@ -3,8 +3,8 @@ internal import ImageRecipes
 
 /// The first scan of a progressive JPEG (ITU T.81, annex G): the means of the blocks of 8 × 8 pixels.
 ///
-/// They are the picture at an eighth of its size, which is all that a thumbnail needs, and the rest of the file, most of it,
-/// is not decoded; libjpeg would keep every coefficient in memory. What is unusual is left to libjpeg by answering nil.
+/// They are the image at an eighth of its size, which is sufficient for a thumbnail. The rest of the file, most of it,
+/// is not decoded; libjpeg would keep every coefficient in memory. Unusual files give nil and are left to libjpeg.
 struct ProgressiveJPEG {
     private let file: SourceBytes
     private var quantisers = [[Int]](repeating: [], count: 4)
@@ -14,7 +14,7 @@ struct ProgressiveJPEG {
     private var height = 0
     private var restartInterval = 0
     private var adobeTransform: Int?
-    /// How many bits of the means are left to later scans.
+    /// The number of bits of the means that later scans add.
     private var shift = 0
 
     private struct Component {
@@ -23,12 +23,13 @@ struct ProgressiveJPEG {
         let down: Int
         let quantiser: Int
         var table = 0
-        /// Blocks in a row of the plane, and the means.
+        /// The number of blocks in a row of the plane; ``means`` holds their values.
         var stride = 0
         var means: [Int16] = []
     }
 
-    /// The picture at an eighth of its size, rounded down; nil for other JPEGs, damaged ones, and files that end too early.
+    /// The image at an eighth of its size, rounded down; nil for other JPEGs, damaged ones, and files that end too
+    /// early.
     static func eighth(of file: SourceBytes) -> (samples: [UInt8], size: Extent, bands: Int)? {
         guard file.big16(0) == 0xFFD8, endsProperly(file) else { return nil }
         var reader = ProgressiveJPEG(file: file)
@@ -38,16 +39,16 @@ struct ProgressiveJPEG {
 
     private init(file: SourceBytes) { self.file = file }
 
-    /// Whether an end mark is there, so that a file that is cut off is found out by libjpeg.
+    /// `true` when the file has an end marker; libjpeg reports a truncated file otherwise.
     private static func endsProperly(_ file: SourceBytes) -> Bool {
-        // Cameras put little behind the end mark; what has more is read in the ordinary way.
+        // Cameras write few bytes after the end marker; a file with more is decoded in the ordinary way.
         let start = max(2, file.count - 256)
         return (start..<max(start, file.count - 1)).contains { file.bytes[$0] == 0xFF && file.bytes[$0 + 1] == 0xD9 }
     }
 
     // MARK: - Header
 
-    /// Reads the segments up to the first scan; gives where its data begin if it holds the means of all components.
+    /// Reads the segments up to the first scan; returns the offset of its data if it holds the means of all components.
     private mutating func readHeader() -> Int? {
         var place = 2
         while let mark = file.byte(place), mark == 0xFF, let kind = file.byte(place + 1) {
@@ -88,7 +89,7 @@ struct ProgressiveJPEG {
                 Component(identifier: identifier, across: sampling >> 4, down: sampling & 15, quantiser: quantiser))
         }
         if count == 1 { return true }
-        // Only what cameras and encoders make: the light in full, the colours in full or halved.
+        // Accepts only the sampling that cameras and encoders use: full luminance, and full or halved chrominance.
         return components[1].across == 1 && components[1].down == 1 && components[2].across == 1
             && components[2].down == 1 && components[0].across <= 2 && components[0].down <= 2
     }
@@ -181,8 +182,8 @@ struct ProgressiveJPEG {
                         for x in 0..<part.across {
                             guard let difference = bits.difference(table) else { return false }
                             sums[index] = max(-32_768, min(32_767, sums[index] + difference))
-                            // A mean is the coefficient divided by eight, about the middle of the range. The bits
-                            // that are left to later scans are taken to be half of what they could be.
+                            // A mean is the coefficient divided by eight, relative to the middle of the range. The bits
+                            // that later scans add are assumed to be half of their maximum.
                             let doubled = ((sums[index] << (shift + 1)) + (1 << shift) - 1) * part.quantiser
                             let value = 128 + (doubled + 8) >> 4
                             means[index][(row * part.down + y) * part.stride + column * part.across + x] =
@@ -199,7 +200,7 @@ struct ProgressiveJPEG {
     // MARK: - Pixels
 
     private func picture() -> (samples: [UInt8], size: Extent, bands: Int)? {
-        // A block that is there in part would be taken for a whole one, and shift the picture.
+        // An incomplete block would be treated as a whole one and shift the image.
         let size = Extent(width: max(1, width / 8), height: max(1, height / 8))
         let light = components[0]
         if components.count == 1 {
@@ -210,7 +211,7 @@ struct ProgressiveJPEG {
             }
             return (samples, size, 1)
         }
-        // Without a word of Adobe's the colours are YCbCr, unless the components are named R, G and B.
+        // Without an Adobe marker the colours are YCbCr, unless the components are named R, G and B.
         let isRGB = adobeTransform == 0 || (adobeTransform == nil && light.identifier == 0x52)
         let (blue, red) = (components[1], components[2])
         var samples = [UInt8](repeating: 0, count: size.width * size.height * 3)
@@ -226,7 +227,8 @@ struct ProgressiveJPEG {
                     samples[place + 1] = UInt8(second)
                     samples[place + 2] = UInt8(third)
                 } else {
-                    // JFIF 1.02: R = Y + 1.402 Cr, G = Y − 0.344136 Cb − 0.714136 Cr, B = Y + 1.772 Cb, by 16 bits of fraction.
+                    // JFIF 1.02: R = Y + 1.402 Cr, G = Y − 0.344136 Cb − 0.714136 Cr, B = Y + 1.772 Cb, with 16 bits of
+                    // fraction.
                     let (cb, cr) = (second - 128, third - 128)
                     samples[place] = clipped(luma + (91_881 * cr + 32_768) >> 16)
                     samples[place + 1] = clipped(luma - (22_554 * cb + 46_802 * cr + 32_768) >> 16)
@@ -238,12 +240,12 @@ struct ProgressiveJPEG {
     }
 }
 
-/// The codes of a Huffman table, looked up by the next sixteen bits.
+/// The codes of a Huffman table, indexed by the next sixteen bits.
 private struct HuffmanTable {
-    /// Length << 8 | symbol; 0 where there is no code.
+    /// Length << 8 | symbol; 0 for an unused code.
     let entries: [UInt16]
 
-    /// A table of so many codes of each length from 1 to 16; nil if they overlap.
+    /// A table with the given number of codes of each length from 1 to 16; nil if they overlap.
     init?(_ counts: [Int], _ symbols: [UInt8]) {
         var entries = [UInt16](repeating: 0, count: 65_536)
         var (code, next) = (0, 0)
@@ -260,7 +262,7 @@ private struct HuffmanTable {
     }
 }
 
-/// The bits of a scan, with its stuffing taken out.
+/// Reads the bits of a scan, without the stuffed bytes.
 private struct BitReader {
     private let bytes: UnsafeRawBufferPointer
     private var place: Int
@@ -272,7 +274,7 @@ private struct BitReader {
         self.place = place
     }
 
-    /// Takes bytes up to the next marker.
+    /// Reads bytes up to the next marker.
     private mutating func fill() {
         while count <= 48, place < bytes.count {
             let byte = bytes[place]
@@ -286,7 +288,7 @@ private struct BitReader {
         }
     }
 
-    /// The difference of a mean from the one before (T.81, F.2.2.1); nil at a marker, or for what is no code.
+    /// The difference of a mean from the previous one (T.81, F.2.2.1); nil at a marker, or for an invalid code.
     mutating func difference(_ table: HuffmanTable) -> Int? {
         if count < 32 { fill() }
         let next = count >= 16 ? buffer >> UInt64(count - 16) : buffer << UInt64(16 - count)
@@ -299,7 +301,7 @@ private struct BitReader {
         return value >= 1 << (size - 1) ? value : value - (1 << size) + 1
     }
 
-    /// Goes on behind a restart marker, which must be next.
+    /// Skips a restart marker; `false` when the next bytes are not one.
     mutating func skipRestart() -> Bool {
         (buffer, count) = (0, 0)
         guard place + 1 < bytes.count, bytes[place] == 0xFF, (0xD0...0xD7).contains(bytes[place + 1]) else {

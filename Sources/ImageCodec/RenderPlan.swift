@@ -1,22 +1,22 @@
 internal import ImageRecipes
 
-/// The steps of several outputs as a tree, in which steps that begin alike are one: each is done once (E2 6, D-19).
+/// The steps of several outputs as a tree, in which common first steps are merged: each is executed once.
 struct RenderPlan {
-    /// A step, and what follows from its result.
+    /// A step and the steps that follow from its result.
     struct Node {
         let step: ImageProcessor
         var children: [Int] = []
-        /// The outputs whose chain ends here.
+        /// The outputs whose chain ends at this node.
         var outputs: [Int] = []
     }
 
     private(set) var nodes: [Node] = []
-    /// The first steps.
+    /// The nodes of the first steps.
     private(set) var roots: [Int] = []
     /// The outputs without a step.
     private(set) var plain: [Int] = []
 
-    /// The plan of the outputs of these numbers.
+    /// The plan of the outputs with the given numbers.
     init(_ outputs: [(number: Int, steps: [ImageProcessor])]) {
         for output in outputs {
             var place: Int?
@@ -35,7 +35,7 @@ struct RenderPlan {
         }
     }
 
-    /// Whether the source is looked at by more than one.
+    /// `true` when the source is read more than once.
     var hasSeveralReaders: Bool { roots.count + plain.count > 1 }
 
     /// The outputs at and below a node.

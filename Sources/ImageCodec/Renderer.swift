@@ -1,11 +1,11 @@
 internal import CVips
 internal import ImageRecipes
 
-/// Makes what a request asks for.
+/// Computes the images of a request.
 struct Renderer {
     let request: RenderRequest
     let decoder: Decoder
-    /// What became of each output: its frames, or why there are none.
+    /// The result of each output: its frames, or the failure.
     private(set) var results: [Result<[CodecImage], RenderFailure>]
 
     init(_ request: RenderRequest, _ decoder: Decoder) {
@@ -14,7 +14,7 @@ struct Renderer {
         results = Array(repeating: .success([]), count: request.outputs.count)
     }
 
-    /// Evaluates every step once for each frame that is needed; the frames are in memory afterwards.
+    /// Executes every step once for each frame that is needed; the frames are in memory afterwards.
     mutating func run() throws(RenderFailure) {
         for number in request.outputs.indices
         where page(of: number) == nil && !takesAnimation(request.outputs[number]) {
@@ -23,7 +23,7 @@ struct Renderer {
         }
         let whole = request.outputs.indices.filter { takesAnimation(request.outputs[$0]) }
         if whole.isEmpty {
-            // Outputs of one page share its decoding.
+            // Outputs of the same page share its decoding.
             for page in Set(request.outputs.indices.compactMap(page(of:))).sorted() {
                 let plan = plan(request.outputs.indices.filter { self.page(of: $0) == page })
                 run(plan, base: try base(page, plan), nominal: decoder.upright)
@@ -51,14 +51,14 @@ struct Renderer {
         RenderPlan(numbers.map { ($0, request.outputs[$0].steps) })
     }
 
-    /// Whether an output holds all frames of an animation.
+    /// `true` when an output contains all frames of an animation.
     func takesAnimation(_ output: RenderOutput) -> Bool {
         guard decoder.frameCount > 1, output.frames == .all else { return false }
         if case .format(let format, _) = output.rule { return format.isAnimated }
         return true
     }
 
-    /// The page that an output of a still takes; nil for animations.
+    /// The page of the source that a still output uses; nil for animations.
     private func page(of number: Int) -> Int? {
         let output = request.outputs[number]
         if takesAnimation(output) { return nil }
@@ -103,7 +103,8 @@ struct Renderer {
         }
     }
 
-    /// The first step, which may find the source smaller than it says because it was shrunk while it was decoded.
+    /// The result of the first step. The source may be smaller than its nominal size, because it was shrunk during
+    /// decoding.
     private func first(
         _ step: ImageProcessor, _ base: CodecImage, _ nominal: Extent
     ) throws(RenderFailure) -> CodecImage {
@@ -145,21 +146,21 @@ struct Renderer {
     }
 }
 
-/// Pictures the right way up, in gray or RGB.
+/// Converts images to upright ones in grey or RGB.
 enum Upright {
-    /// A picture as it is shown, in memory.
+    /// An image as displayed, in memory.
     static func whole(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
         let image = try image.inMemory()
         return try plain(image.orientation > 1 ? try image.made { hv_autorotate($0) } : image)
     }
 
-    /// A picture of that size, which is counted as it is shown, in memory. The source is read once, from top to bottom.
+    /// An image resized to the displayed size `size`, in memory. The source is read once, from top to bottom.
     static func sized(_ image: CodecImage, to size: Extent) throws(RenderFailure) -> CodecImage {
         let sized = try image.resized(to: image.orientation >= 5 ? size.turned : size).inMemory()
         return try plain(sized.orientation > 1 ? try sized.made { hv_autorotate($0) } : sized)
     }
 
-    /// A picture without inks, Lab, floating point or spare channels.
+    /// An image without CMYK, Lab, floating point or extra channels.
     private static func plain(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
         switch image.colours {
         case .cmyk:

@@ -1,20 +1,20 @@
 internal import ImageRecipes
 
-/// Judges a drawing before it is parsed: what its entities expand to, and how much of it there is.
+/// Checks an SVG before it is parsed: the size of its expanded entities, and its own size.
 ///
-/// Outside references are not followed: the drawing is given to librsvg without an address.
+/// External references are not followed: librsvg gets the document without a base URL.
 enum SVGGuard {
-    /// The largest drawing, in bytes.
+    /// The largest accepted document, in bytes.
     static let mostBytes = 32 << 20
 
-    /// Adds up what the entities that a document declares come to, each where it is used, also within each other.
+    /// Adds up the expanded sizes of the entities that a document declares, for each use, also within other entities.
     static func judge(_ file: SourceBytes, _ limits: RenderLimits) throws(RenderFailure) {
         guard file.count <= mostBytes else {
             throw RenderFailure(
                 .unsupported, "The drawing has \(file.count) bytes; drawings of more than \(mostBytes) are not drawn.")
         }
         let document = Array(file.bytes)
-        // Entities are looked for in ASCII; nobody draws in UTF-16.
+        // Entities are searched in ASCII; SVGs in UTF-16 are practically not used.
         guard !document.prefix(1024).contains(0) else {
             throw RenderFailure(.badData, "The drawing is not in UTF-8.")
         }
@@ -26,7 +26,7 @@ enum SVGGuard {
             guard let (name, value, after) = declaration(document, next + 8) else {
                 throw RenderFailure(.unsupported, "The drawing declares entities in a way that is not followed.")
             }
-            // The first declaration of a name counts, and a value may only use what stands before it.
+            // The first declaration of a name applies, and a value may only use entities declared before it.
             if entities[name] == nil { entities[name] = try expansion(value, entities, limits) }
             place = after
             end = after
@@ -34,7 +34,7 @@ enum SVGGuard {
         _ = try expansion(document[end...], entities, limits)
     }
 
-    /// How many bytes a text has when the entities in it are put in.
+    /// The size of a text in bytes with its entities expanded.
     private static func expansion(
         _ text: ArraySlice<UInt8>, _ entities: [[UInt8]: Int], _ limits: RenderLimits
     ) throws(RenderFailure) -> Int {
@@ -59,7 +59,7 @@ enum SVGGuard {
         return text.count + added
     }
 
-    /// Name, value and the place behind a declaration in quotes; nil for anything else.
+    /// The name, the value and the offset after a declaration in quotes; nil for anything else.
     private static func declaration(_ text: [UInt8], _ start: Int) -> ([UInt8], ArraySlice<UInt8>, Int)? {
         var place = start
         func skipBlanks() { while place < text.count, text[place] <= 32 { place += 1 } }

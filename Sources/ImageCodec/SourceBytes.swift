@@ -3,12 +3,12 @@ internal import ImageRecipes
 
 /// The bytes of a source file, mapped into memory, or of a part of it.
 ///
-/// Files of the cache are replaced and never changed, so the mapping stays what it was.
+/// Files of the cache are replaced and never changed, so the mapping stays valid.
 final class SourceBytes {
     let bytes: UnsafeRawBufferPointer
     private let isMapped: Bool
 
-    /// Maps a file whole.
+    /// Maps a complete file.
     init(path: String) throws(RenderFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ final class SourceBytes {
         isMapped = true
     }
 
-    /// A copy of bytes that were put together.
+    /// A copy of the given bytes.
     init(copying array: [UInt8]) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, array.count), alignment: 16)
         copy.copyBytes(from: array)
@@ -46,7 +46,7 @@ final class SourceBytes {
 
     var count: Int { bytes.count }
 
-    /// The byte at a place, or nil beyond the end.
+    /// The byte at an offset; nil beyond the end.
     func byte(_ place: Int) -> Int? { place >= 0 && place < bytes.count ? Int(bytes[place]) : nil }
 
     func little16(_ place: Int) -> Int? { number(place, 2, bigEndian: false) }

@@ -1,10 +1,10 @@
 internal import CVips
 
-/// A format that sources are read in, by the name that the server's look at the signature gave it.
+/// A format of source files, by the name that the server's signature detection uses.
 enum SourceFormat: String, CaseIterable {
     case png, jpeg, gif, webp, avif, heic, tiff, bmp, ico, svg, jxl
 
-    /// The decoder of libvips; nil where the decoder is ours.
+    /// The decoder of libvips; nil when the decoder is in this module.
     var loader: hv_loader? {
         switch self {
         case .png: hv_png
@@ -19,7 +19,7 @@ enum SourceFormat: String, CaseIterable {
         }
     }
 
-    /// The plug-in that must be opened before the format can be read or written.
+    /// The plug-in that must be opened before the format can be decoded or encoded.
     var plugin: String? {
         switch self {
         case .avif, .heic: "heif"
@@ -28,7 +28,7 @@ enum SourceFormat: String, CaseIterable {
         }
     }
 
-    /// Whether files of the format keep each pixel as it was, so that an opaque result stays without loss too.
+    /// `true` when files of the format store each pixel exactly, so that an opaque result stays lossless too.
     var isLossless: Bool {
         switch self {
         case .png, .gif, .tiff, .bmp, .ico, .svg: true
