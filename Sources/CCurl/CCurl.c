@@ -11,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// curl.h turns the variadic functions into checking macros; here their plain names are wanted.
+// curl.h defines checking macros over the variadic functions; this file needs the plain functions.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
 
-// Each line names a function of libcurl; the table and the loader are both made from this list.
+// The functions of libcurl that are used; the table and the loader are both generated from this list.
 #define FUNCTIONS(X) \
     X(curl_global_init) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_strerror) \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) \
@@ -30,7 +30,7 @@ static struct {
     FUNCTIONS(DECLARE)
 } curl;
 
-/// What is used of OpenSSL, of the copy that libcurl came with; empty if it came with another library.
+/// The OpenSSL functions that are used, from the copy that libcurl is linked with; null if it uses another TLS library.
 static struct {
     __typeof__(&SSL_CTX_set_msg_callback) watch;
     __typeof__(&SSL_CTX_ctrl) control;
@@ -38,7 +38,7 @@ static struct {
 } ssl;
 
 static const char *failure;
-/// In which names of hosts are UTF-8: libcurl has them read as the thread's locale says, which is ASCII unless somebody asks.
+/// The UTF-8 locale for host names: libcurl converts them by the thread's locale, which is ASCII by default.
 static locale_t letters;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -105,7 +105,7 @@ CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *conte
 }
 void hc_close(int socket) { close(socket); }
 
-/// Called by OpenSSL for each record, with its header.
+/// Counts the bytes of a record; OpenSSL calls it for each record, with its header.
 static void weigh(int sent, int version, int type, const void *header, size_t size, SSL *connection, void *context) {
     (void)version;
     if (sent || type != SSL3_RT_HEADER || size < SSL3_RT_HEADER_LENGTH) return;
@@ -122,7 +122,7 @@ static void weigh(int sent, int version, int type, const void *header, size_t si
     intake->flows[place].bytes += (size_t)bytes[3] << 8 | bytes[4];
     if (intake->flows[place].bytes <= intake->limit) return;
     intake->is_exceeded = 1;
-    // As if the server had said that it has nothing more to say.
+    // The same state as after a close by the server.
     ssl.shut(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 static CURLcode watch(CURL *easy, void *context, void *intake) {

@@ -27,7 +27,7 @@ int hl_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 void hl_tune_allocator(void) {
     mallopt(M_TOP_PAD, 512 << 10);
     mallopt(M_TRIM_THRESHOLD, 2 << 20);
-    // Setting the others ends the automatic adjustment of this one.
+    // Setting the other options disables the automatic adjustment of this one.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
@@ -89,7 +89,7 @@ int hl_exchange(const char *one, const char *other) {
 int hl_unnamed_file(const char *folder) {
     int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0) return descriptor;
-    // Not every file system has them: one with a name, for a moment.
+    // Not every file system supports unnamed files: creates a named one and unlinks it.
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/halcyon-XXXXXX", folder);
     if (length < 0 || (size_t)length >= sizeof path) return -1;
@@ -145,7 +145,7 @@ static int leads_further(const struct sockaddr *address) {
 
 int hl_has_network(void) {
     struct ifaddrs *list, *one;
-    // What cannot be told is not waited for.
+    // An unknown state counts as connected, so that nothing waits for it.
     if (getifaddrs(&list)) return 1;
     int found = 0;
     for (one = list; one && !found; one = one->ifa_next) {

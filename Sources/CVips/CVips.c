@@ -15,11 +15,11 @@ static void log_to_stderr(const gchar *domain, GLogLevelFlags level, const gchar
 }
 
 int hv_start(void) {
-    // GLib prints what these ask for on standard output.
+    // GLib prints the messages that these variables enable on standard output.
     unsetenv("G_MESSAGES_DEBUG");
     unsetenv("VIPS_INFO");
     unsetenv("VIPS_WARNING");
-    // Plug-ins are looked for below this folder, so none is found.
+    // libvips searches for plug-ins in this folder, so it finds none.
     setenv("VIPSHOME", "/nonexistent", 1);
     g_log_set_default_handler(log_to_stderr, NULL);
     if (vips_init("halcyon-codec")) return -1;
@@ -35,7 +35,7 @@ int hv_start(void) {
     return 0;
 }
 
-/// Where the plug-in is: in the folder that libvips itself would look into.
+/// The path of a plug-in in the folder where libvips itself would search.
 static int plugin_path(const char *name, char *path, size_t size) {
     Dl_info where;
     if (!dladdr((void *)vips_init, &where) || !where.dli_fname) return -1;

@@ -4,27 +4,27 @@
 #include "CVips.h"
 #include <vips/vips.h>
 
-/// Lets the deadline end an evaluation of the image.
+/// Makes the deadline end an evaluation of the image.
 void hv_watch(VipsImage *image);
-/// Whether the deadline has passed; whoever asks then ends what it does.
+/// 1 when the deadline has passed; the caller must stop then.
 int hv_is_late(void);
-/// An image of the same kind and metadata, but of this size, with memory for its pixels; NULL after an error.
+/// An image of the same kind and metadata, of the given size, with memory for its pixels; NULL after an error.
 VipsImage *hv_new_like(VipsImage *image, int width, int height);
-/// A plain JPEG (gray or RGB of 8 bits, in memory), with a profile or without and no other metadata; NULL without an error
-/// where it is not plain. To be freed with `hv_free`.
+/// Encodes a plain JPEG (grey or RGB of 8 bits, in memory), with or without a profile and without other metadata. NULL
+/// without an error if the image is not suited. The caller frees the result with `hv_free`.
 void *hv_encode_jpeg(
     VipsImage *image, int quality, int is_progressive, const void *profile, size_t profile_count, size_t *count);
-/// Gives an image the profile and the metadata of another; it must be nobody else's.
+/// Copies the profile and the metadata of an image to another, which must have no other reference.
 void hv_copy_metadata(VipsImage *to, VipsImage *from);
-/// Finds libjxl in the opened plug-in; 0 on success.
+/// Resolves the functions of libjxl in the opened plug-in; 0 on success.
 int hv_open_jxl(void *module);
-/// An image of the size and kind of a JPEG XL, with its profile and without its pixels.
+/// An image of the size and kind of a JPEG XL, with its profile but without its pixels.
 VipsImage *hv_open_jxl_header(const void *bytes, size_t count);
-/// A JPEG XL of 8 or 16 bits with the profile and metadata that the image carries, to be freed with `hv_free`.
+/// Encodes a JPEG XL of 8 or 16 bits with the image's profile and metadata; the caller frees the result with `hv_free`.
 void *hv_encode_jxl(VipsImage *image, const hv_encoding *how, size_t *count);
-/// Whether the last of every so many samples is 255.
+/// 1 when the last of every `bands` samples is 255; otherwise 0.
 int hv_all_opaque(const uint8_t *samples, size_t count, size_t bands);
-/// Whether the pixels are in memory.
+/// 1 when the pixels are in memory; otherwise 0.
 int hv_is_in_memory(VipsImage *image);
 
 #endif

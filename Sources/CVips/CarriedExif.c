@@ -4,22 +4,22 @@
 static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/";
 enum { app1 = 0xE1 };
 
-/// What a picture carries is about pictures that are the right way up when they come and when they go.
+/// Removes the orientation: the metadata describes images that are upright both when read and when written.
 static void forget_turn(VipsImage *image) {
     vips_image_remove(image, VIPS_META_ORIENTATION);
     vips_image_remove(image, "exif-ifd0-Orientation");
 }
 
 void hv_set_exif(VipsImage *image, const void *exif, size_t exif_count, const void *xmp, size_t xmp_count) {
-    // libvips makes fields of it, which encoders write.
+    // libvips converts the block to fields, which encoders write.
     if (exif_count) vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif, exif_count);
     if (xmp_count) vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, xmp, xmp_count);
     forget_turn(image);
     vips_error_clear();
 }
 
-/// A black JPEG with the metadata of an image and of its size, which EXIF tells: libvips writes EXIF only along with a format
-/// that it knows.
+/// Encodes a black JPEG with the metadata of an image and with its size, which EXIF contains: libvips writes EXIF only
+/// together with a format that it supports.
 static int save_carrier(VipsImage *image, uint8_t **file, size_t *count) {
     VipsImage *black, *carrier;
     if (vips_black(&black, VIPS_MIN(image->Xsize, 65500), VIPS_MIN(image->Ysize, 65500), NULL)) return -1;
@@ -38,7 +38,7 @@ void hv_take_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t 
     uint8_t *file = NULL;
     size_t count = 0;
     if (save_carrier(image, &file, &count)) {
-        // The picture is worth more than what is said of it.
+        // An image without its metadata is better than an error.
         vips_error_clear();
         return;
     }

@@ -25,8 +25,8 @@ void hv_confine(void) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #ifdef OUR_ARCHITECTURE
-    // Refused with EPERM, so that a library that tries goes on without: sockets (also local ones), programs, other
-    // processes, and ways to change what the process may do. A thread is a clone with a shared address space.
+    // Refused with EPERM, so that a library that tries them continues without: sockets (also local ones), programs,
+    // other processes, and changes of the process's own rights. A thread is a clone with a shared address space.
     static const int refused[] = {SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
         SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount, SYS_umount2,
         SYS_unshare, SYS_setns, SYS_pivot_root, SYS_chroot, SYS_bpf, SYS_perf_event_open, SYS_keyctl, SYS_add_key,
@@ -39,7 +39,7 @@ void hv_confine(void) {
     struct sock_filter filter[count + 5];
     int place = 0;
     filter[place++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-    // Calls by another architecture's numbers end the process.
+    // Calls with the numbers of another architecture kill the process.
     filter[place++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCHITECTURE, 0, count + 1);
     filter[place++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (int i = 0; i < count; i++)
@@ -53,18 +53,18 @@ void hv_confine(void) {
 
 void hv_tune_memory(void) {
     mallopt(M_ARENA_MAX, 1);
-    // What is large is mapped, and so given back at once.
+    // Large blocks are mapped, and so returned to the system when freed.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
 void hv_trim_memory(void) {
-    // Small pictures leave little behind, and looking for it costs as much as decoding them.
+    // Small images leave little free memory behind, and trimming costs as much as decoding them.
     if (mallinfo2().fordblks > 4 << 20) malloc_trim(0);
 }
 
 void hv_blank_memory(int is_blank) {
-    // The filling is the complement of the byte.
+    // The fill byte is the complement of the option.
     mallopt(M_PERTURB, is_blank ? 255 : 0);
 }
 
@@ -95,7 +95,7 @@ void hv_arm(int descriptor, const void *bytes, size_t count, double seconds) {
     alarm_descriptor = descriptor;
     struct sigaction action = {.sa_handler = on_alarm};
     sigaction(SIGALRM, &action, NULL);
-    // Whoever started the process may have blocked it.
+    // The parent process may have blocked the signal.
     sigset_t alarm_only;
     sigemptyset(&alarm_only);
     sigaddset(&alarm_only, SIGALRM);
@@ -123,7 +123,7 @@ void hv_bound(uint64_t memory, uint64_t file_size, uint64_t files) {
     lower(RLIMIT_AS, memory);
     lower(RLIMIT_FSIZE, file_size);
     lower(RLIMIT_NOFILE, files);
-    // A file that grows too large, or a server that is gone, is an error of write.
+    // A file above the limit and a closed socket become errors of write.
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
 }

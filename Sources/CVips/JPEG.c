@@ -6,12 +6,12 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// A small JPEG costs libvips more in threads, operations and signals than its decoding and encoding, so that these are asked
-// of libjpeg straight, with the same settings and so for the same bytes. What is not plain is left to libvips.
+// The JPEG coding of small images through libjpeg directly: in libvips, threads, operations and signals cost more than
+// the coding itself. The same settings give the same bytes. Other images are left to libvips.
 
 enum { most_scans = 100, profile_marker = JPEG_APP0 + 2, profile_head = 14, profile_part = 65533 - profile_head };
 
-/// libjpeg ends the process after an error unless it is made to jump.
+/// The error handling with jumps; libjpeg ends the process after an error by default.
 typedef struct {
     struct jpeg_error_mgr manager;
     jmp_buf place;
@@ -27,14 +27,14 @@ static void watch_errors(j_common_ptr state, Errors *errors) {
     errors->manager.output_message = say_nothing;
 }
 
-/// A file that ends too early is an error; libjpeg would make the rest up.
+/// Reports a truncated file as an error; libjpeg would invent the rest.
 static boolean refuse_end(j_decompress_ptr state) {
     ERREXIT(state, JERR_INPUT_EOF);
     return FALSE;
 }
 
 static void watch_decoding(j_common_ptr state) {
-    // Each scan goes over the whole picture, and a small file can hold thousands.
+    // Each scan covers the whole image, and a small file can hold thousands.
     if (hv_is_late() || ((j_decompress_ptr)state)->input_scan_number > most_scans) leave(state);
 }
 
@@ -82,7 +82,7 @@ static void refuse(j_common_ptr state) {
     leave(state);
 }
 
-/// libjpeg warns and makes up what is missing. What costs no pixel is let pass.
+/// Treats libjpeg's warnings about invented data as errors; warnings without an effect on pixels are ignored.
 static void weigh(j_common_ptr state, int level) {
     if (level >= 0) return;
     switch (state->err->msg_code) {
@@ -126,7 +126,7 @@ int hv_check_jpeg(const void *bytes, size_t count) {
     return -1;
 }
 
-/// The profile in as many markers as it needs (ICC.1:2010, B.4).
+/// Writes the profile in as many markers as it needs (ICC.1:2010, B.4).
 static void write_profile(j_compress_ptr state, const uint8_t *profile, size_t count) {
     size_t parts = (count + profile_part - 1) / profile_part;
     for (size_t part = 0; part < parts; part++) {
@@ -143,7 +143,7 @@ static void watch_encoding(j_common_ptr state) {
     if (hv_is_late()) leave(state);
 }
 
-/// Where the file is written to: memory that grows.
+/// The destination of the file: memory that grows.
 typedef struct {
     struct jpeg_destination_mgr manager;
     uint8_t *bytes;
@@ -151,7 +151,7 @@ typedef struct {
 } Target;
 
 static boolean grow(j_compress_ptr state) {
-    // libjpeg calls this when all of the room is used, whatever it says of what is left.
+    // libjpeg calls this when all space is used, whatever free_in_buffer says.
     Target *target = (Target *)state->dest;
     size_t used = target->size, size = used ? 2 * used : 32 << 10;
     uint8_t *bytes = realloc(target->bytes, size);
@@ -191,7 +191,7 @@ void *hv_encode_jpeg(
         jpeg_set_quality(&state, quality, TRUE);
         state.optimize_coding = TRUE;
         if (is_progressive) jpeg_simple_progression(&state);
-        // Colours are halved up to 90, as libjpeg does by default, and kept in full above.
+        // Chroma is halved up to quality 90, as libjpeg does by default, and stored in full above.
         if (quality > 90) state.comp_info[0].h_samp_factor = state.comp_info[0].v_samp_factor = 1;
         jpeg_start_compress(&state, TRUE);
         if (profile) write_profile(&state, profile, profile_count);

@@ -5,9 +5,9 @@
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 
-// libvips' own way to JPEG XL has each picture turned twice, takes the last frame of an animation, writes low qualities at the
-// default one and knows no metadata, so that libjxl is asked straight. It comes with libvips' plug-in and is opened with it,
-// when the first such picture is read or written.
+// JPEG XL through libjxl directly, because libvips' own support rotates each image twice, uses the last frame of an
+// animation, writes low qualities at the default one and supports no metadata. libjxl comes with libvips' plug-in and
+// is opened with it, when the first such image is read or written.
 
 #define HV_JXL_FUNCTIONS(X)                                                                                              \
     X(JxlDecoderCreate) X(JxlDecoderDestroy) X(JxlDecoderSubscribeEvents) X(JxlDecoderSetDecompressBoxes)                  \
@@ -26,12 +26,13 @@
 typedef struct { HV_JXL_FUNCTIONS(HV_JXL_FIELD) } hv_jxl_functions;
 #undef HV_JXL_FIELD
 
-/// What libjxl does; nothing before `hv_open_jxl`.
+/// The functions of libjxl; null before `hv_open_jxl`.
 extern hv_jxl_functions hv_libjxl;
 
-/// Gives an image that is nobody else's the EXIF and XMP data, which may be missing, as fields that other encoders write.
+/// Sets the EXIF and XMP data, both optional, on an image without other references, as fields that other encoders
+/// write.
 void hv_set_exif(VipsImage *image, const void *exif, size_t exif_count, const void *xmp, size_t xmp_count);
-/// What of EXIF (as a TIFF) and XMP other formats would write for the image, each to be freed with `g_free`.
+/// The EXIF (as a TIFF) and XMP data that other formats would write for the image; the caller frees each with `g_free`.
 void hv_take_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t **xmp, size_t *xmp_count);
 
 #endif

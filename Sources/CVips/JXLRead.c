@@ -7,7 +7,7 @@
 hv_jxl_functions hv_libjxl;
 
 int hv_open_jxl(void *module) {
-    // What the plug-in is linked with is looked through too.
+    // dlsym also searches the libraries that the plug-in is linked with.
 #define FIND(name)                                                                                                       \
     hv_libjxl.name = (__typeof__(name) *)dlsym(module, #name);                                                             \
     if (!hv_libjxl.name) return -1;
@@ -22,10 +22,10 @@ int hv_open_jxl(void *module) {
 #define OF_FORMAT(format)
 #endif
 
-/// Metadata beyond this is left out: it may be compressed, and tells nothing of its length then.
+/// The limit for metadata; larger blocks are ignored. A compressed block does not state its length.
 enum { most_metadata = 1 << 20, first_metadata = 16 << 10 };
 
-/// What a box holds, as far as it was read.
+/// The content of a box read so far.
 typedef struct {
     uint8_t *bytes;
     size_t count, size;
@@ -37,7 +37,7 @@ typedef struct {
     JxlPixelFormat format;
     VipsImage *image;
     int has_inks, is_done;
-    /// EXIF and XMP, and which of them is being read.
+    /// The EXIF and XMP boxes, and the one that is being read.
     Box exif, xmp, *box;
     uint8_t *profile;
     size_t profile_count;
@@ -69,7 +69,7 @@ static int is_srgb(const JxlColorEncoding *colours) {
     return is_ours && colours->color_space == JXL_COLOR_SPACE_RGB && colours->primaries == JXL_PRIMARIES_SRGB;
 }
 
-/// The profile of the pixels; none where they are sRGB, as everything is that has none.
+/// Reads the profile of the pixels; none for sRGB, which is the meaning of a missing profile.
 static void read_profile(Reader *reader) {
     JxlColorEncoding colours;
     JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
@@ -91,7 +91,7 @@ static void read_profile(Reader *reader) {
     reader->profile_count = count;
 }
 
-/// An image of the kind of the picture; its pixels are black until they are read.
+/// An image of the kind of the source; its pixels are black until they are read.
 static VipsImage *plain(const Reader *reader) {
     int bands = (int)reader->format.num_channels, is_deep = reader->format.data_type == JXL_TYPE_UINT16;
     VipsInterpretation colours = reader->has_inks ? VIPS_INTERPRETATION_CMYK
@@ -100,7 +100,7 @@ static VipsImage *plain(const Reader *reader) {
     VipsImage *black, *cast, *out = NULL;
     if (vips_black(&black, (int)reader->info.xsize, (int)reader->info.ysize, "bands", bands, NULL)) return NULL;
     if (!vips_cast(black, &cast, is_deep ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR, NULL)) {
-        // A resolution that is not said is that of screens, as for other formats.
+        // A missing resolution is that of screens, as for other formats.
         if (vips_copy(cast, &out, "interpretation", colours, "xres", 72 / 25.4, "yres", 72 / 25.4, NULL)) out = NULL;
         g_object_unref(cast);
     }
@@ -123,7 +123,7 @@ static int make_room(Reader *reader) {
     return 0;
 }
 
-/// The box that was being read is read; what was not filled of its room does not count.
+/// Completes the box that is being read; the unused part of its buffer is not counted.
 static void end_box(Reader *reader) {
     if (!reader->box) return;
     reader->box->count = reader->box->size - hv_libjxl.JxlDecoderReleaseBoxBuffer(reader->decoder);
@@ -154,13 +154,13 @@ static void begin_box(Reader *reader) {
     JxlBoxType type;
     if (hv_libjxl.JxlDecoderGetBoxType(reader->decoder, type, JXL_TRUE)) return;
     Box *box = !memcmp(type, "Exif", 4) ? &reader->exif : !memcmp(type, "xml ", 4) ? &reader->xmp : NULL;
-    // Of several the first one counts.
+    // Of several boxes of one type only the first is used.
     if (!box || box->bytes) return;
     reader->box = box;
     grow_box(reader);
 }
 
-/// Reads the header, or the first picture and what is said of it.
+/// Reads the header, or the first frame and the metadata.
 static int read_all(Reader *reader, int wants_pixels) {
     for (;;) {
         if (hv_is_late()) return failed("it takes too long");
@@ -177,13 +177,13 @@ static int read_all(Reader *reader, int wants_pixels) {
             break;
         case JXL_DEC_FULL_IMAGE:
             reader->is_done = 1;
-            // Of an animation the first picture is taken, and the rest is not decoded.
+            // Only the first frame of an animation is decoded.
             if (reader->info.have_animation) return 0;
             break;
         case JXL_DEC_BOX: begin_box(reader); break;
         case JXL_DEC_BOX_NEED_MORE_OUTPUT: grow_box(reader); break;
         case JXL_DEC_SUCCESS: return reader->is_done ? 0 : failed("it holds no picture");
-        // What follows the picture need not be right.
+        // Errors after the image are ignored.
         case JXL_DEC_NEED_MORE_INPUT: return reader->is_done ? 0 : failed("it ends too early");
         case JXL_DEC_ERROR: return reader->is_done ? 0 : failed("its bits make no sense");
         default: break;
@@ -191,7 +191,7 @@ static int read_all(Reader *reader, int wants_pixels) {
     }
 }
 
-/// The picture as it is shown: not premultiplied, with its profile and metadata.
+/// The image as displayed: not premultiplied, with its profile and metadata.
 static VipsImage *finished(Reader *reader) {
     VipsImage *image = reader->image;
     reader->image = NULL;
@@ -206,7 +206,7 @@ static VipsImage *finished(Reader *reader) {
     if (reader->profile) {
         vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, reader->profile, reader->profile_count);
     }
-    // EXIF begins after as many bytes as its first four say (ISO/IEC 18181-2, 9.9).
+    // EXIF starts at the offset that its first four bytes give (ISO/IEC 18181-2, 9.9).
     const uint8_t *exif = reader->exif.bytes;
     size_t count = reader->exif.count, skipped = 0;
     if (count > 4) skipped = 4 + ((size_t)exif[0] << 24 | (size_t)exif[1] << 16 | (size_t)exif[2] << 8 | exif[3]);

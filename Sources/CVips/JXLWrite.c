@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What libjxl calls the distance from the original, by quality, as its own programs have it: 90 is 1.0, invisible.
+/// The Butteraugli distance of libjxl for a quality, as in its own programs: 90 is 1.0, visually lossless.
 static float distance_of(int quality) {
     if (quality >= 100) return 0.1f;
     if (quality >= 30) return 0.1f + (float)(100 - quality) * 0.09f;
     return 53.0f / 3000.0f * (float)(quality * quality) - 23.0f / 20.0f * (float)quality + 25.0f;
 }
 
-/// Whether the profile is of colours if the image is, and of gray if that is (ICC.1:2010, 7.2.6).
+/// 1 when the profile matches the image: an RGB profile for colours, a grey profile for grey (ICC.1:2010, 7.2.6).
 static int is_suited(const void *profile, size_t count, int is_gray) {
     return count > 20 && !memcmp((const char *)profile + 16, is_gray ? "GRAY" : "RGB ", 4);
 }
@@ -36,7 +36,7 @@ static int describe(JxlEncoder *encoder, VipsImage *image, const hv_encoding *ho
     return hv_libjxl.JxlEncoderSetColorEncoding(encoder, &colours) ? -1 : 0;
 }
 
-/// EXIF and XMP as boxes: the first with the offset that its own needs, 0 (ISO/IEC 18181-2, 9.9 and 9.10).
+/// Adds EXIF and XMP as boxes: EXIF is preceded by its offset, 0 (ISO/IEC 18181-2, 9.9 and 9.10).
 static int add_metadata(JxlEncoder *encoder, VipsImage *image) {
     uint8_t *exif = NULL, *xmp = NULL;
     size_t exif_count = 0, xmp_count = 0;
@@ -60,7 +60,7 @@ static int add_metadata(JxlEncoder *encoder, VipsImage *image) {
 }
 
 static int add_picture(JxlEncoder *encoder, VipsImage *image, const hv_encoding *how) {
-    // What has more bits than screens show is beyond the level for which decoders are made.
+    // Images with more bits than screens display need a level above the one that common decoders support.
     int level = hv_libjxl.JxlEncoderGetRequiredCodestreamLevel(encoder);
     if (level < 0 || (level > 5 && hv_libjxl.JxlEncoderSetCodestreamLevel(encoder, level))) return -1;
     JxlEncoderFrameSettings *settings = hv_libjxl.JxlEncoderFrameSettingsCreate(encoder, NULL);

@@ -34,7 +34,7 @@ VipsImage *hv_load(hv_loader loader, const void *bytes, size_t count, int shrink
     }
     g_object_unref(source);
     if (failed) return NULL;
-    // What it complained of and got over must not be taken for the reason of a later failure.
+    // A tolerated warning must not be reported as the reason of a later failure.
     vips_error_clear();
     return out;
 }
@@ -104,7 +104,7 @@ VipsImage *hv_new_like(VipsImage *image, int width, int height) {
     if (!vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, image, NULL)) {
         out->Xsize = width;
         out->Ysize = height;
-        // Loaders report progress of their own; whom they report to does not outlive them.
+        // Loaders report their own progress to an object that does not outlive them.
         out->progress_signal = NULL;
         if (!vips_image_write_prepare(out)) return out;
     }
@@ -112,8 +112,8 @@ VipsImage *hv_new_like(VipsImage *image, int width, int height) {
     return NULL;
 }
 
-/// Asks for the pixels tile by tile in this thread. libvips' own way hands each over to others, which for small pictures
-/// costs more than making them, and with a concurrency of one gains nothing.
+/// Computes the pixels tile by tile in this thread. libvips would hand each tile to other threads, which for small
+/// images costs more than the computation, and with a concurrency of one gains nothing.
 static int fill(uint8_t *to, VipsImage *image) {
     int width, height, lines;
     vips_get_tile_size(image, &width, &height, &lines);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-/// What an operation made, or NULL if it failed.
+/// Returns the result of an operation, or NULL if it failed.
 #define MADE(call)                         \
     do {                                   \
         VipsImage *out = NULL;             \
@@ -61,7 +61,7 @@ VipsImage *hv_unpremultiply(VipsImage *image, int depth) {
 }
 
 VipsImage *hv_cast(VipsImage *image, int depth) {
-    // Casting cuts fractions off, so half is added first.
+    // A cast truncates, so the samples are rounded first.
     VipsImage *rounded = NULL, *out = NULL;
     if (vips_image_get_format(image) == VIPS_FORMAT_FLOAT || vips_image_get_format(image) == VIPS_FORMAT_DOUBLE) {
         if (vips_rint(image, &rounded, NULL)) return NULL;

@@ -6,18 +6,19 @@
 #include <emmintrin.h>
 #endif
 
-// libvips resamples row by row through a pipeline that is made for pictures larger than memory. For small ones, of which
-// galleries are made, the pipeline costs more than the arithmetic, so that is done here: Lanczos with three lobes, first
-// down, then across, in fixed point, so that every machine makes the same bytes.
+// The resampling of images in memory. libvips resamples row by row through a pipeline for images larger than memory.
+// For the small images of galleries the pipeline costs more than the arithmetic, so it is done here: Lanczos with three
+// lobes, first vertically, then horizontally, in fixed point, so that every machine gives the same bytes.
 //
-// Samples are 16 bits wide on the way. Those of opaque pictures are what they are. Translucent ones are multiplied by their
-// alpha before, so that clear pixels do not shine through, and divided by it after; alpha is counted in 64ths meanwhile.
+// Intermediate samples have 16 bits. Samples of opaque images are used unchanged. Those of translucent images are
+// multiplied by their alpha before, so that the colours of transparent pixels do not bleed into others, and divided by
+// it after; alpha is counted in 64ths meanwhile.
 
 enum { precision = 14, half = 1 << (precision - 1), fine = 64, block = 8 };
 
-/// Which samples make one, and how much each counts.
+/// The input samples of each output sample, with their weights.
 typedef struct {
-    /// The room for the weights of one, which is even; those that do not count are zero.
+    /// The number of weights per output sample, which is even; unused weights are zero.
     int size;
     int *first;
     int *count;
@@ -27,7 +28,7 @@ typedef struct {
 static double lanczos(double x) {
     if (x == 0) return 1;
     if (x <= -3 || x >= 3) return 0;
-    // sin(x) is by the rule for three times an angle.
+    // sin(x) by the triple-angle formula.
     x *= G_PI / 3;
     double third = sin(x);
     return (3 - 4 * third * third) * third * third / (3 * x * x);
@@ -56,7 +57,7 @@ static int prepare(Kernel *kernel, int from, int to) {
         if (high - low > kernel->size) high = low + kernel->size;
         double sum = 0;
         for (int i = low; i < high; i++) sum += exact[i - low] = lanczos((i + 0.5 - middle) / stretch);
-        // The weights add up to one, so that a plain colour stays what it is.
+        // The weights add up to exactly one, so that a uniform colour is unchanged.
         int rest = 1 << precision, largest = 0;
         int16_t *weights = kernel->weights + (size_t)place * (size_t)kernel->size;
         for (int i = 0; i < high - low; i++) {
@@ -72,7 +73,8 @@ static int prepare(Kernel *kernel, int from, int to) {
     return failed;
 }
 
-/// The weighted sums of rows of samples, rounded and clipped to 0…`top`. `taps` is even, `count` a multiple of eight.
+/// Computes the weighted sums of rows of samples, rounded and clipped to 0…`top`. `taps` is even, `count` a multiple of
+/// eight.
 static void combine(
     const int16_t *const *rows, const int16_t *weights, int taps, int16_t *to, size_t count, int16_t top) {
 #if defined(__SSE2__)
@@ -105,7 +107,7 @@ static void combine(
 #endif
 }
 
-/// Eight rows of eight samples as columns; strides are counted in samples.
+/// Transposes eight rows of eight samples; strides are counted in samples.
 static void turn(const int16_t *from, size_t from_stride, int16_t *to, size_t to_stride) {
 #if defined(__SSE2__)
     __m128i rows[8], pairs[8];
@@ -128,22 +130,21 @@ static void turn(const int16_t *from, size_t from_stride, int16_t *to, size_t to
 #endif
 }
 
-/// A picture on its way to another size.
+/// The state of one resampling.
 typedef struct {
     const uint8_t *from;
     uint8_t *to;
     size_t width, height, new_width, new_height, bands;
-    /// Whether samples are multiplied by the last of their pixel.
+    /// 1 when samples are multiplied by the last one of their pixel, the alpha.
     int is_translucent;
     int16_t top;
     Kernel columns, rows;
-    /// How many samples have room in a row of the source and of the result, rounded up to whole vectors.
+    /// The number of samples in a row of the source and of the result, rounded up to whole vectors.
     size_t room, new_room;
-    /// Rows of the source, made wide, of which the kernel needs some at a time, and how many were made.
+    /// The rows of the source in 16 bits that the kernel needs at a time, and the number of rows converted so far.
     int16_t *ring;
     size_t ring_size, ready;
-    /// As many rows as a vector has samples, the same with the samples of one place side by side, what becomes of that, and
-    /// the rows of the result.
+    /// The buffers of one block of rows: the input rows, the same transposed, the transposed result, and the result.
     int16_t *lines, *turned, *done, *result;
     const int16_t **taps;
 } Work;
@@ -163,7 +164,7 @@ static void widen(const Work *work, const uint8_t *row, int16_t *to) {
     }
 }
 
-/// One row of the result, as wide as the source.
+/// Computes one row of the result, as wide as the source.
 static void down(Work *work, size_t y, int16_t *to) {
     const Kernel *kernel = &work->rows;
     size_t first = (size_t)kernel->first[y], count = (size_t)kernel->count[y];
@@ -172,14 +173,14 @@ static void down(Work *work, size_t y, int16_t *to) {
             work->ring + work->ready % work->ring_size * work->room);
     int taps = (int)(count + 1) & ~1;
     for (int tap = 0; tap < taps; tap++) {
-        // What makes the number even counts nothing, but must be there.
+        // The tap that makes the number even has weight zero, but needs a row.
         size_t row = first + ((size_t)tap < count ? (size_t)tap : count - 1);
         work->taps[tap] = work->ring + row % work->ring_size * work->room;
     }
     combine(work->taps, kernel->weights + y * (size_t)kernel->size, taps, to, work->room, work->top);
 }
 
-/// Some rows at a time, so that the vectors lie across them.
+/// Resamples a block of rows horizontally; they are transposed, so that the vectors run across them.
 static void across(Work *work) {
     size_t step = work->bands * block;
     for (size_t i = 0; i < work->room; i += block) turn(work->lines + i, work->room, work->turned + i * block, block);

@@ -1,6 +1,6 @@
 #include "CVipsInternal.h"
 
-/// Gives the image's bytes away and lets the target go.
+/// Copies the bytes of a target; the caller frees them with `hv_free`.
 static void *bytes_of(VipsTarget *target, size_t *count) {
     VipsBlob *blob;
     g_object_get(target, "blob", &blob, NULL);
@@ -12,10 +12,11 @@ static void *bytes_of(VipsTarget *target, size_t *count) {
     return copy;
 }
 
-/// How many bytes of pixels are put into memory for `hv_encode_jpeg` if they are not there.
+/// The largest size of pixels, in bytes, that is evaluated into memory for `hv_encode_jpeg`.
 enum { little = 4 << 20 };
 
-/// A JPEG by the short way, or NULL where it is not for it: the image is large, or EXIF and the like must be written.
+/// Encodes a JPEG through libjpeg directly; NULL when the image is large, or when EXIF or other metadata must be
+/// written.
 static void *short_way(VipsImage *image, const hv_encoding *how, size_t *count) {
     int keeps_all = how->metadata == hv_every_metadata || how->metadata == hv_metadata_of_still;
     if (keeps_all && hv_carried_metadata(image)) return NULL;
@@ -52,11 +53,11 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t
     hv_watch(copy);
     VipsTarget *target = vips_target_new_to_memory();
     int failed = !target;
-    // Without this an image that has no metadata gets some.
+    // Without this option libvips adds metadata to an image that has none.
     gboolean strip = !hv_carried_metadata(copy) && !vips_image_get_typeof(copy, VIPS_META_ICC_NAME);
     if (target) switch (format) {
     case hv_jpeg:
-        // Colours are halved up to 90, as libjpeg does by default, and kept in full above.
+        // Chroma is halved up to quality 90, as libjpeg does by default, and stored in full above.
         failed = vips_jpegsave_target(copy, target, "Q", how->quality, "interlace", how->progressive, "optimize_coding",
             TRUE, "subsample_mode", how->quality > 90 ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_ON, "strip",
             strip, NULL);

@@ -1,4 +1,4 @@
-/// Linux calls that the C library module of Swift does not show.
+/// Linux calls that Swift's C library module does not export.
 #ifndef HALCYON_CLINUX_H
 #define HALCYON_CLINUX_H
 
@@ -8,70 +8,76 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Has a process that is spawned close every descriptor from that one on.
+/// Closes every descriptor from `from` on in the spawned process.
 int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
-/// Lets the C library's allocator take memory from the system by the half megabyte, and keep what is freed: each thread's heap
-/// grows by a page or two otherwise, with a system call and a lock on all of the process's memory. What is not touched
-/// takes no memory.
+/// Sets the C library's allocator to request memory by the half megabyte and to retain freed memory. By default each
+/// thread's heap grows by a page or two, with a system call and a lock on all memory of the process. Untouched memory
+/// costs nothing.
 void hl_tune_allocator(void);
 
-/// Gives the kernel back what is free on the heap, wherever it lies. Takes milliseconds after much was in use.
+/// Returns all free heap memory to the kernel. Takes milliseconds after heavy use.
 void hl_trim_allocator(void);
-/// A descriptor that can be signalled and polled; close-on-exec, never blocking. −1 on failure.
+/// Creates an event descriptor for signalling and polling; close-on-exec, non-blocking. Returns −1 on failure.
 int hl_eventfd(void);
-/// How many processors this process may run on; at least 1.
+/// The number of processors that this process may run on; at least 1.
 int hl_processors(void);
-/// A place of this thread's own for one pointer, which is null at first.
+/// A thread-local variable for one pointer, initially null.
 void **hl_thread_slot(void);
-/// Another one: for the pool that this thread works in.
+/// A second thread-local variable, for the pool that this thread works in.
 void **hl_pool_slot(void);
-/// A counting semaphore at zero: reading 8 bytes takes one and waits for it, writing the number 1 adds one.
+/// Creates a counting semaphore at zero: reading 8 bytes waits for and takes one, writing the number 1 adds one.
 int hl_semaphore(void);
-/// Puts `value`, which is not 0, at `place` and wakes the thread that waits there.
+/// Stores `value`, which must not be 0, at `place` and wakes the thread that waits there.
 void hl_post(uint32_t *place, uint32_t value);
-/// Waits until there is another value than 0 at `place`, and returns it.
+/// Waits until the value at `place` is not 0, and returns it.
 uint32_t hl_await(const uint32_t *place);
-/// A descriptor that becomes readable when one of `signals` is pending. −1 on failure.
+/// Creates a descriptor that becomes readable when one of `signals` is pending. Returns −1 on failure.
 int hl_signalfd(const sigset_t *signals);
 /// The number of the next signal pending on a descriptor of `hl_signalfd`, or 0.
 int hl_signal_read(int descriptor);
-/// A descriptor that becomes readable when the process ends, or −1 when there is no such process.
+/// Opens a descriptor that becomes readable when the process ends; returns −1 when there is no such process.
 int hl_pidfd_open(pid_t process);
-/// Lets a pipe hold that many bytes before its writer must wait; does nothing with what is no pipe, holds more already or may
-/// not grow.
+/// Enlarges a pipe to hold that many bytes before its writer blocks; does nothing for other descriptors, for a larger
+/// pipe, or when the system refuses.
 void hl_widen_pipe(int descriptor, int bytes);
-/// How many bytes a pipe holds; −1 when it is no pipe.
+/// The capacity of a pipe in bytes; −1 when the descriptor is not a pipe.
 int hl_pipe_capacity(int descriptor);
 /// Starts writing the file's dirty pages to disk without waiting for them.
 int hl_start_writeback(int descriptor);
-/// Swaps two names atomically (RENAME_EXCHANGE); 0 on success, −1 where the file system cannot or one is missing.
+/// Exchanges two names atomically (RENAME_EXCHANGE). Returns 0 on success, −1 when the file system does not support it
+/// or a name is missing.
 int hl_exchange(const char *one, const char *other);
-/// A new file without a name in a folder, for reading and writing; −1 where the file system cannot.
+/// Creates an unnamed file in a folder, for reading and writing; returns −1 when the file system does not support it.
 int hl_unnamed_file(const char *folder);
-/// A new file without a name in memory, for reading and writing; −1 on failure.
+/// Creates an unnamed file in memory, for reading and writing; returns −1 on failure.
 int hl_memory_file(void);
-/// Gives a file an extended attribute of that name; 0 on success, −1 where the file system cannot.
+/// Sets an extended attribute of that name on a file. Returns 0 on success, −1 when the file system does not support
+/// it.
 int hl_mark(const char *path, const char *name);
-/// Whether an open file has an extended attribute of that name: 1 or 0.
+/// 1 when an open file has an extended attribute of that name; otherwise 0.
 int hl_is_marked(int descriptor, const char *name);
-/// Locks the byte at `offset` for this open file, without waiting: 0 when it is ours, 1 when another has it, −1 on failure.
-/// The lock goes with the open file (F_OFD_SETLK), and so with the process.
+/// Locks the byte at `offset` for this open file, without waiting. Returns 0 on success, 1 when another open file holds
+/// the lock, −1 on failure. The lock belongs to the open file (F_OFD_SETLK) and ends with it, and so with the process.
 int hl_lock_byte(int descriptor, off_t offset);
-/// Gives the byte at `offset` back.
+/// Unlocks the byte at `offset`.
 int hl_unlock_byte(int descriptor, off_t offset);
 
-/// Whether an interface other than the loopback is up with an address that leads further than its link: 1 or 0.
+/// 1 when an interface other than the loopback is up with an address that is not link-local; otherwise 0.
 int hl_has_network(void);
 
-/// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps memory of our own.
+/// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps private anonymous
+/// memory.
 void *hl_map(int descriptor, size_t count);
-/// Ends a mapping.
+/// Unmaps a mapping of `hl_map`.
 void hl_unmap(void *base, size_t count);
-/// Adds one to the number at `place`, which other processes may be changing; what was done before is seen by those that see it.
+/// Atomically adds one to the number at `place`, which other processes may change. Earlier writes of this thread are
+/// visible to readers of the new value.
 void hl_increment(uint32_t *place);
-/// The number at `place`; what is done afterwards is seen as it was then, or later.
+/// Atomically reads the number at `place`. Writes before the store of that number are visible to later reads of this
+/// thread.
 uint32_t hl_load(const uint32_t *place);
-/// Raises the number at `place` to `value` unless it is as high already; one above `most` is written over.
+/// Atomically raises the number at `place` to `value` unless it is as high already; a number above `most` is
+/// overwritten.
 void hl_raise(uint32_t *place, uint32_t value, uint32_t most);
 
 #endif
