@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import Synchronization
 
-/// Keeps the sign of network activity while somebody wants to know of it.
+/// Computes the state of the network activity indicator while the client is subscribed to it.
 final class ActivityMonitor: Sendable {
     private struct State {
         var indicator: ActivityIndicator?
@@ -9,7 +9,7 @@ final class ActivityMonitor: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Takes each change, in order; called under a lock, so it must return at once.
+    /// Receives each change, in order; called under a lock, so it must return at once.
     private let show: @Sendable (_ isActive: Bool, _ count: Int) -> Void
 
     init(show: @escaping @Sendable (_ isActive: Bool, _ count: Int) -> Void) { self.show = show }
@@ -19,7 +19,7 @@ final class ActivityMonitor: Sendable {
         state.withLock { $0.delays = (activationDelay, completionDelay) }
     }
 
-    /// Watches from now on, with so many transfers under way.
+    /// Starts the indicator, with `count` running transfers.
     func begin(count: Int) {
         state.withLock { state in
             guard state.indicator == nil else { return }
@@ -31,10 +31,10 @@ final class ActivityMonitor: Sendable {
         }
     }
 
-    /// Watches no longer.
+    /// Stops the indicator.
     func end() { state.withLock { $0.indicator = nil } }
 
-    /// Takes note of how many transfers run.
+    /// Updates the number of running transfers.
     func change(to count: Int) {
         state.withLock { state in
             guard let effects = state.indicator?.change(to: count) else { return }

@@ -3,7 +3,7 @@ internal import JSONRPC
 internal import Platform
 
 extension Event {
-    /// A transfer has ended.
+    /// The event of an ended transfer.
     static let didFinish = Event(
         name: "download/didFinish",
         summary: "A transfer has ended, well or not: once each, however many requests shared it.",
@@ -29,7 +29,7 @@ extension Event {
             ],
         ])
 
-    /// Something was written to the log.
+    /// The event of a line in the log.
     static let log = Event(
         name: "log",
         summary: "A line of the log, of the level that is logged or above; at most 100 in a second.",
@@ -46,7 +46,7 @@ extension Event {
 }
 
 extension ImageServer {
-    /// Tells the client what became of a transfer, if it wants to know.
+    /// Sends the client the report of a transfer, if it is subscribed.
     func report(_ download: DownloadReport) {
         subscriptions.send(.didFinish) {
             notify(Event.didFinish.name) { writer in
@@ -74,7 +74,7 @@ extension ImageServer {
         }
     }
 
-    /// Tells the client of a line of the log, if it wants to know.
+    /// Sends the client a line of the log, if it is subscribed.
     public func report(level: String, message: String, metadata: [(name: String, value: String)]) {
         subscriptions.send(.log) {
             guard let omitted = logThrottle.withLock({ $0.admit(now: monotonicNanoseconds()) }) else { return }
@@ -97,7 +97,7 @@ extension ImageServer {
 }
 
 extension JSONWriter {
-    /// Writes a member with a span of time, to the microsecond.
+    /// Writes a member with a duration, to the microsecond.
     fileprivate mutating func field(_ name: StaticString, seconds: Double?) {
         key(name)
         if let seconds { write((seconds * 1e6).rounded() / 1e6) } else { writeNull() }

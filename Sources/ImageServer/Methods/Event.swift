@@ -2,11 +2,11 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Synchronization
 
-/// Something that happens without being asked for, and that a client may subscribe to.
+/// A notification without a request, which a client may subscribe to.
 ///
 /// `subscribe`, the capabilities and `rpc.discover` all read ``Event/all``.
 struct Event: Sendable {
-    /// The method of its notification.
+    /// The method of the notification.
     let name: StaticString
     let summary: String
     /// The schema of the notification's params.
@@ -15,7 +15,7 @@ struct Event: Sendable {
     static let all: [Event] = [didClean, didChange, activity, didFinish, log]
     static let names = all.map(\.name.description)
 
-    /// Images went because their time was over or room was needed.
+    /// The event of images that were removed because they expired or were evicted.
     static let didClean = Event(
         name: "cache/didClean",
         summary:
@@ -33,7 +33,7 @@ struct Event: Sendable {
             "required": ["cache", "hashes", "keys", "reason"],
         ])
 
-    /// Downloads run, or no longer do.
+    /// The event of a change of the activity indicator.
     static let activity = Event(
         name: "activity/didChange",
         summary: "Downloads have been running for a while, or have stopped: what a sign of activity shows.",
@@ -42,7 +42,7 @@ struct Event: Sendable {
             "required": ["active", "count"],
         ])
 
-    /// An image turned out to be another one when it was loaded anew behind an answer.
+    /// The event of an image that a background refresh replaced.
     static let didChange = Event(
         name: "image/didChange",
         summary: "An image was answered although it was stale (stale-while-revalidate), and has been replaced since.",
@@ -52,18 +52,19 @@ struct Event: Sendable {
             "required": ["cache", "key", "url", "path"],
         ])
 
-    /// The name by which clients test for the event: `event.cache.didClean`.
+    /// The name that clients test for: `event.cache.didClean`.
     var capability: String { "event." + name.description.split(separator: "/").joined(separator: ".") }
 }
 
-/// The events that the client wants to hear of.
+/// The events that the client is subscribed to.
 final class Subscriptions: Sendable {
     private let wanted = Mutex<Set<String>>([])
 
-    /// Whether this very thread is sending an event: what that brings about, such as a line of the log, is not told.
+    /// `true` while this thread or task sends an event: events that the send itself causes, such as a line of the log,
+    /// are dropped.
     @TaskLocal private static var isSending = false
 
-    /// The events now subscribed, in the order of the table.
+    /// The subscribed events, in the order of the table.
     var names: [String] { wanted.withLock { wanted in Event.names.filter(wanted.contains) } }
 
     func add(_ events: [String]) { wanted.withLock { $0.formUnion(events) } }
@@ -72,7 +73,8 @@ final class Subscriptions: Sendable {
 
     func removeAll() { wanted.withLock { $0 = [] } }
 
-    /// Calls `send` if the event is wanted. ``remove(_:)`` waits for that, so that nothing follows its reply.
+    /// Calls `send` if the client is subscribed to the event. ``remove(_:)`` waits for that, so that no event follows
+    /// its reply.
     func send(_ event: Event, _ send: () -> Void) {
         if Self.isSending { return }
         wanted.withLock { wanted in
@@ -81,7 +83,7 @@ final class Subscriptions: Sendable {
     }
 }
 
-/// The names of events, as params give them.
+/// The names of events in the params of a request.
 struct EventNames: WireValue {
     let names: [String]
 
@@ -108,7 +110,7 @@ struct EventNames: WireValue {
     }
 }
 
-/// The events now subscribed.
+/// The subscribed events, as a reply.
 struct SubscriptionReply: WireObject {
     let events: [String]
 
@@ -148,18 +150,18 @@ extension Method {
 }
 
 extension ImageServer {
-    /// Keeps the sign of activity while the client wants to know of it.
+    /// Starts or stops the activity indicator by the client's subscription.
     func watchActivity() {
         if subscriptions.names.contains(Event.activity.name.description) {
             activity.begin(count: manager.downloader.load.running)
-            // It may have changed before it was watched.
+            // The count may have changed before the indicator started.
             activity.change(to: manager.downloader.load.running)
         } else {
             activity.end()
         }
     }
 
-    /// Tells the client that the sign of activity is to be seen, or no longer.
+    /// Sends the client the state of the activity indicator, if it is subscribed.
     func reportActivity(_ isActive: Bool, _ count: Int) {
         subscriptions.send(.activity) {
             notify(Event.activity.name) { writer in
@@ -171,7 +173,7 @@ extension ImageServer {
         }
     }
 
-    /// Tells the client that an image is another one now, if it wants to know.
+    /// Sends the client the change of an image, if it is subscribed.
     func report(_ change: ImageChange) {
         subscriptions.send(.didChange) {
             notify(Event.didChange.name) { writer in
@@ -185,7 +187,7 @@ extension ImageServer {
         }
     }
 
-    /// Tells the client what cleaning took away, if it wants to know.
+    /// Sends the client the report of a cleaning, if it is subscribed.
     func report(_ cleaning: CleaningReport) {
         subscriptions.send(.didClean) {
             notify(Event.didClean.name) { writer in

@@ -1,10 +1,10 @@
 internal import JSONRPC
 internal import Synchronization
 
-/// Lets only so many bytes be read into answers at a time.
+/// Limits the bytes that are read into answers at a time.
 ///
-/// An answer with its image inline is held in memory until the client has taken it. A client that does not read must
-/// not make that grow: a request waits here, before its bytes are read, until there is room for them.
+/// An answer with its image inline stays in memory until the client has read it. A client that does not read must not
+/// make that memory grow: a request waits here, before its bytes are read, until there is room for them.
 final class InlineGate: Sendable {
     private struct Waiter {
         let bytes: Int
@@ -12,7 +12,7 @@ final class InlineGate: Sendable {
     }
 
     private struct State {
-        /// Bytes of those inside: being read, or not yet handed to the writer.
+        /// The bytes of admitted answers that are not yet handed to the writer.
         var inside = 0
         var waiting: [UInt64: Waiter] = [:]
         var lastID: UInt64 = 0
@@ -23,16 +23,16 @@ final class InlineGate: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: The bytes inside and unsent past which nobody enters; alone, anybody may.
-    ///   - unsentBytes: The bytes that the client has not taken yet.
+    ///   - capacity: The largest sum of admitted and unsent bytes. A single answer may exceed it.
+    ///   - unsentBytes: The number of bytes that the client has not read yet.
     init(capacity: Int, unsentBytes: @escaping @Sendable () -> Int) {
         self.capacity = capacity
         self.unsentBytes = unsentBytes
     }
 
-    /// Waits until there is room for an image of `count` bytes; the room is given back when the call is answered.
+    /// Waits until there is room for an image of `count` bytes; the room is released when the call ends.
     func enter(_ count: Int, for call: Call) async throws {
-        // As base64, and in its envelope.
+        // The size as base64 with its envelope.
         let bytes = (count + 2) / 3 * 4 + 1024
         let id = state.withLock { state in
             state.lastID += 1
@@ -53,7 +53,7 @@ final class InlineGate: Sendable {
         }
     }
 
-    /// Lets in, in the order they came, whoever there is room for; called when the client has taken something.
+    /// Admits waiting requests in order of arrival as far as there is room; called when the client has read.
     func admit() {
         let unsent = unsentBytes()
         let admitted = state.withLock { state in

@@ -1,26 +1,26 @@
 internal import ImageEngine
 internal import Platform
 
-/// The order in which requests on one cache take effect: a plain value.
+/// The order in which requests on one cache take effect, as a plain value.
 ///
-/// Requests on one key take effect in the order they came. Those that only look share their turn, and so do those
-/// that fill the entry in the same way (most of them merge); a change has its turn alone. A request on the whole cache waits
-/// for what came before it and is over soon, and holds up everything after it; downloads under way, and what waits for
-/// them, take effect after it, so that no slow server holds up a `clear`. A survey (of sizes) waits for the same and
-/// holds up nothing.
+/// Requests on one key take effect in order of arrival. Reads run together, and so do requests that fill the entry in
+/// the same way (most of them are merged); a change runs alone. A request on the whole cache waits for the local
+/// requests before it, and everything after it waits for it; running downloads, and the requests behind them, take
+/// effect after it, so that a slow server does not delay a `clear`. A survey (of sizes) waits for the same requests and
+/// delays nothing.
 struct KeyOrder: Sendable {
     typealias Ticket = UInt64
 
-    /// How an entry is filled; equal ones may do so at the same time.
+    /// The URL and the options by which an entry is filled; equal fillings may run at the same time.
     struct Filling: Sendable, Equatable {
         let url: ExactText
         let options: ImageOptions?
     }
 
     enum Kind: Sendable, Equatable {
-        /// Looks, and changes nothing.
+        /// Reads the entry without a change.
         case look
-        /// Puts the image into the cache if it is not there; may wait for a server on the network.
+        /// Puts the image into the cache if it is missing; may wait for the network.
         case fill(Filling)
         /// Changes the entry.
         case change
@@ -38,13 +38,14 @@ struct KeyOrder: Sendable {
         let isLocal: Bool
     }
 
-    /// The groups of one key in order; the first is running. A slice, whose first goes without moving the others.
+    /// The groups of one key in order; the first is running. A slice, so that the first is removed without moving the
+    /// others.
     private struct Lane: Sendable {
         var groups: ArraySlice<Group> = []
-        /// How many of them wait for the network.
+        /// The number of groups that may wait for the network.
         var farCount = 0
 
-        /// Adds a request at the end; returns whether it may run now.
+        /// Appends a request; returns `true` if it may run now.
         mutating func join(_ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
             if kind != .change, groups.last?.kind == kind {
                 groups[groups.endIndex - 1].members.insert(ticket)
@@ -55,7 +56,7 @@ struct KeyOrder: Sendable {
             return groups.count == 1
         }
 
-        /// Ends a request; returns those that may run now.
+        /// Removes a request; returns the requests that may run now.
         mutating func leave(_ ticket: Ticket) -> [Ticket] {
             guard let index = groups.firstIndex(where: { $0.members.contains(ticket) }) else { return [] }
             groups[index].members.remove(ticket)
@@ -83,23 +84,23 @@ struct KeyOrder: Sendable {
     }
 
     private var lanes: [ExactText: Lane] = [:]
-    /// Unfinished tickets in the lanes.
+    /// The key of each unfinished ticket in the lanes.
     private var keys: [Ticket: ExactText] = [:]
-    /// Those of them that are over soon: local, and behind nothing that is not.
+    /// The tickets that finish soon: local, and not behind a request that waits for the network.
     private var soon: Set<Ticket> = []
     /// The whole-cache request that is running.
     private var whole: Ticket?
-    /// What came after a whole-cache request that has not ended, in order, that request first if it still waits.
+    /// The requests after a whole-cache request that has not ended, in order, including that request if it still waits.
     private var later: ArraySlice<Entry> = []
-    /// How many of those are local.
+    /// The number of local requests in ``later``.
     private var laterLocals = 0
-    /// Surveys with the number of earlier tickets they still wait for.
+    /// The waiting surveys, with the number of earlier tickets that each still waits for.
     private var surveys: [Survey] = []
 
-    /// Whether nothing is under way or waiting.
+    /// `true` when no request is running or waiting.
     var isEmpty: Bool { keys.isEmpty && whole == nil && later.isEmpty && surveys.isEmpty }
 
-    /// Whether a request would run at once.
+    /// `true` when a request would run at once.
     func isFree(_ scope: Scope, _ kind: Kind) -> Bool {
         switch scope {
         case .survey, .wholeCache: return soon.isEmpty && whole == nil && later.isEmpty
@@ -110,13 +111,13 @@ struct KeyOrder: Sendable {
         }
     }
 
-    /// Those on a key that run now.
+    /// The requests on a key that are running.
     func running(_ key: ExactText) -> Set<Ticket> { lanes[key]?.groups.first?.members ?? [] }
 
-    /// Adds a request at the end of the order. Tickets grow with every call.
+    /// Appends a request to the order. Tickets grow with every call.
     ///
-    /// - Parameter isLocal: Whether it is over soon whatever the network does.
-    /// - Returns: Whether it may run now; otherwise ``leave(_:)`` will name it.
+    /// - Parameter isLocal: `true` for a request that does not wait for the network.
+    /// - Returns: `true` if it may run now; otherwise ``leave(_:)`` returns it later.
     mutating func enter(_ ticket: Ticket, _ scope: Scope, _ kind: Kind, isLocal: Bool) -> Bool {
         let isQueued = whole != nil || !later.isEmpty
         switch scope {
@@ -137,9 +138,9 @@ struct KeyOrder: Sendable {
         return false
     }
 
-    /// Ends a request.
+    /// Removes a request.
     ///
-    /// - Returns: Those that may run now.
+    /// - Returns: The requests that may run now.
     mutating func leave(_ ticket: Ticket) -> [Ticket] {
         var started: [Ticket] = []
         let wasWhole = ticket == whole
@@ -153,7 +154,7 @@ struct KeyOrder: Sendable {
 
     private mutating func join(_ key: ExactText, _ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
         keys[ticket] = key
-        // In its place: a copy for each request would cost as much as all that wait for the key.
+        // Modified in place: a copy for each request would cost as much as all requests that wait for the key.
         let isSoon = isLocal && lanes[key, default: Lane()].farCount == 0
         if isSoon { soon.insert(ticket) }
         return lanes[key, default: Lane()].join(ticket, kind, isLocal: isLocal)
@@ -177,7 +178,7 @@ struct KeyOrder: Sendable {
                 takeLater()
                 let wasSoon = soon.count
                 if join(key, next.ticket, next.kind, isLocal: next.isLocal) { started.append(next.ticket) }
-                // Behind a download it is no longer over soon, and no survey waits for it.
+                // Behind a download it no longer finishes soon, and no survey waits for it.
                 if next.isLocal, soon.count == wasSoon { started += settleSurveys(past: next.ticket) }
             } else {
                 guard soon.isEmpty else { break }
@@ -189,7 +190,7 @@ struct KeyOrder: Sendable {
         return started
     }
 
-    /// Counts an ended ticket off every survey that came after it.
+    /// Subtracts an ended ticket from every survey after it; returns the surveys that may run now.
     private mutating func settleSurveys(past ticket: Ticket) -> [Ticket] {
         var started: [Ticket] = []
         for index in surveys.indices where surveys[index].ticket > ticket { surveys[index].missing -= 1 }

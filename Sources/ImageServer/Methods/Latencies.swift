@@ -2,16 +2,16 @@ internal import JSONRPC
 internal import Platform
 internal import Synchronization
 
-/// How long the requests of each method took, from their beginning to their answer (D-07).
+/// The durations of requests from start to answer, by method.
 final class Latencies: Sendable {
     private let histograms: Mutex<[LatencyHistogram?]>
 
-    /// - Parameter count: How many methods there are.
+    /// - Parameter count: The number of methods.
     init(count: Int) { histograms = Mutex(Array(repeating: nil, count: count)) }
 
-    /// Notes that a request of the method with this number, begun at `start`, has just been answered.
+    /// Records that a request of the method with this number, started at `start`, has just been answered.
     ///
-    /// - Complexity: O(1): some 50 ns with the look at the clock.
+    /// - Complexity: O(1): about 50 ns including the clock.
     func note(_ method: Int, since start: Int) {
         let time = monotonicNanoseconds() - start
         histograms.withLock { histograms in
@@ -20,13 +20,13 @@ final class Latencies: Sendable {
         }
     }
 
-    /// The histograms of the methods that were called, by their number.
+    /// The histograms of the methods that were called, with the methods' numbers.
     var noted: [(method: Int, histogram: LatencyHistogram)] {
         histograms.withLock { $0 }.enumerated().compactMap { number, histogram in histogram.map { (number, $0) } }
     }
 }
 
-/// How long the requests of one method took, in milliseconds.
+/// The durations of the requests of one method, in milliseconds.
 struct LatencyReply: WireObject {
     let histogram: LatencyHistogram
 

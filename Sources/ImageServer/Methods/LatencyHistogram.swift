@@ -1,19 +1,19 @@
-/// How long things took, counted in steps that grow with the time: a plain value of fixed size.
+/// A histogram of durations with bins that grow with the duration: a plain value of fixed size.
 ///
-/// Each power of two of nanoseconds has eight steps, so that a quantile is right to an eighth of itself.
+/// Each power of two of nanoseconds has eight bins, so that a quantile has a relative error of at most an eighth.
 struct LatencyHistogram: Sendable {
-    /// Steps for each power of two.
+    /// The number of bins for each power of two.
     private static let steps = 8
-    /// Up to 2^43 ns, a little over two hours; what takes longer is in the last step.
+    /// The number of bins, up to 2^43 ns, a little over two hours; longer durations are in the last bin.
     private static let stepCount = 8 * 41
 
     private var counts = [Int](repeating: 0, count: stepCount)
-    /// How many times were noted.
+    /// The number of recorded durations.
     private(set) var count = 0
-    /// The longest time, in nanoseconds.
+    /// The longest duration, in nanoseconds.
     private(set) var longest = 0
 
-    /// Notes a time in nanoseconds.
+    /// Records a duration in nanoseconds.
     ///
     /// - Complexity: O(1).
     mutating func note(_ nanoseconds: Int) {
@@ -23,9 +23,9 @@ struct LatencyHistogram: Sendable {
         longest = max(longest, time)
     }
 
-    /// A time that so large a part of all times does not surpass, in nanoseconds; 0 when none was noted.
+    /// The duration that the given part of all durations does not exceed, in nanoseconds; 0 when none is recorded.
     ///
-    /// - Parameter part: 0…1: 0.5 for the median.
+    /// - Parameter part: The quantile, 0…1: 0.5 for the median.
     func quantile(_ part: Double) -> Int {
         guard count > 0 else { return 0 }
         let rank = max(Int((part * Double(count)).rounded(.up)), 1)
@@ -37,15 +37,15 @@ struct LatencyHistogram: Sendable {
         return longest
     }
 
-    /// The step that a time is in. Below eight each nanosecond has one.
+    /// The bin of a duration. Below eight, each nanosecond has its own bin.
     static func step(of time: Int) -> Int {
         guard time >= steps else { return time }
-        // The three bits below the highest one.
+        // The bin within the power of two is given by the three bits below the highest one.
         let power = Int.bitWidth - 1 - time.leadingZeroBitCount
         return min((power - 2) * steps + (time >> (power - 3)) - steps, stepCount - 1)
     }
 
-    /// The longest time of a step.
+    /// The longest duration of a bin.
     static func end(of step: Int) -> Int {
         guard step >= steps else { return step }
         let power = step / steps + 2

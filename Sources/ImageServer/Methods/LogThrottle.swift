@@ -1,4 +1,4 @@
-/// Decides which lines of the log a client is told: at most so many in a second.
+/// Limits the log lines that are sent to a client per second.
 struct LogThrottle {
     private let most: Int
     private var start = Int.min / 2
@@ -7,9 +7,9 @@ struct LogThrottle {
 
     init(most: Int = 100) { self.most = most }
 
-    /// How many lines were left out before this one; nil when it is left out itself.
+    /// The number of lines dropped before this one; nil when this one is dropped too.
     ///
-    /// - Parameter now: Nanoseconds.
+    /// - Parameter now: The time in nanoseconds.
     mutating func admit(now: Int) -> Int? {
         if now - start >= 1_000_000_000 {
             start = now

@@ -1,17 +1,17 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// One parameter of a method: its name, its words, and the value it has when left out.
+/// One parameter of a method: its name, its description, and its default value.
 struct Param<Value: WireValue>: Sendable {
     let name: StaticString
     let summary: String
     private let isRequired: Bool
     private let fallbackText: JSONLiteral?
-    /// Reads the value from the parameters, by name or by position. A closure, made where the type is known, because
-    /// reading it where it is not costs a look-up of types for every parameter of every request.
+    /// Reads the value from the parameters, by name or by position. It is a closure created where the type is known: a
+    /// generic call would cost a look-up of types for every parameter of every request.
     let read: @Sendable (JSONView?, _ position: Int) throws(Mismatch) -> Value
 
-    /// A parameter that must be given.
+    /// A required parameter.
     @inline(__always)
     init(_ name: StaticString, _ summary: String) {
         self.name = name
@@ -26,9 +26,9 @@ struct Param<Value: WireValue>: Sendable {
         }
     }
 
-    /// A parameter that may be left out; `null` is the same as leaving it out.
+    /// An optional parameter; `null` has the same meaning as leaving it out.
     ///
-    /// - Parameter text: The default as the documentation shows it.
+    /// - Parameter text: The default value in the documentation.
     @inline(__always)
     init(_ name: StaticString, _ summary: String, default fallback: Value, _ text: JSONLiteral? = nil) {
         self.name = name
@@ -47,14 +47,14 @@ struct Param<Value: WireValue>: Sendable {
     }
 }
 
-/// The parameter called `name`, or at `position` when they have no names.
+/// The parameter called `name`, or at `position` when the parameters are an array.
 @_lifetime(copy params)
 private func parameter(_ name: StaticString, _ position: Int, of params: JSONView?) -> JSONView? {
     guard let params else { return nil }
     return params.kind == .array ? params.element(position) : params.member(name)
 }
 
-/// A parameter as the documentation shows it.
+/// A parameter for the documentation.
 struct ParameterDescription: Sendable {
     let name: StaticString
     let summary: String
@@ -63,50 +63,50 @@ struct ParameterDescription: Sendable {
     let fallback: JSONLiteral?
 }
 
-/// What a handler does with a request.
+/// The way a handler answers a request.
 enum Outcome<Value: WireResult>: Sendable {
-    /// Here is the result.
+    /// The result is available.
     case now(Value)
     /// The result takes time.
     case later(@Sendable (Call) async throws -> Value)
-    /// The same, and `begin` hears of the request at once, on the thread that reads.
+    /// The result takes time, and `begin` is called with the request at once, on the reading thread.
     case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
-    /// The request has its turn among those on the same cache. When that is now, `atOnce` may have the result; when it
-    /// is not, or when `atOnce` has none, `later` says what is to be done.
+    /// The request runs in the order of those on the same cache. If it may run now, `atOnce` may return the result;
+    /// otherwise, or if `atOnce` returns nil, `later` returns the work.
     case ordered(
         RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) -> Deferred<Value>)
-    /// The same for work that only waits for the disk: a thread for such work does all of it.
+    /// The same as `ordered` for work that only waits for the disk: all of it runs on a thread for blocking work.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
-    /// The same for work that is done together with that of other requests: `begin` begins it without waiting, and has its
-    /// end told to `end`, once and from any thread.
+    /// The same as `ordered` for work that is combined with that of other requests: `begin` starts it without waiting
+    /// and calls `end` once, from any thread.
     case shared(
         RequestOrder.Access, begin: @Sendable (_ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void)
-    /// The process ends.
+    /// The process exits.
     case exit(Int32)
 }
 
-/// What a request does that was not answered at once.
+/// The work of a request that was not answered at once.
 struct Deferred<Value: WireResult>: Sendable {
-    /// How urgent it is, and what it waits for with it.
+    /// The priority of the request, which is also applied to the requests that it waits for.
     var priority: CallPriority?
-    /// Hears, on the thread that reads, that its turn is not now.
+    /// Called on the reading thread when the request may not run yet.
     var wait: @Sendable () -> Void = {}
-    /// Begins to find the result when its turn has come, without a task: what is given hears of the end, once and from any
-    /// thread. false if it cannot be found like that, and nothing has been done.
+    /// Starts the work without a task when the request may run, and calls `end` once, from any thread. Returns `false`
+    /// if the work needs a task; nothing has been done then.
     var begin: (@Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Bool)?
-    /// Finds the result when its turn has come.
+    /// Computes the result when the request may run.
     let work: @Sendable (Call) async throws -> Value
 }
 
-/// What a handler may need to know of its request.
+/// The context of a request for its handler.
 struct Invocation: Sendable {
     let server: ImageServer
     let message: MessageContext
-    /// Where progress is to be reported, if the client asked for it.
+    /// The tokens for progress notifications, if the client asked for them.
     let progress: ProgressTokens?
 }
 
-/// One method of the protocol: name, words, parameters, result and handler in one value.
+/// One method of the protocol: name, description, parameters, result and handler in one value.
 ///
 /// Dispatch, validation, `rpc.discover` and `protocol/openrpc.json` all read ``Method/all``.
 struct Method: Sendable {
@@ -115,9 +115,9 @@ struct Method: Sendable {
     let params: [ParameterDescription]
     let resultName: String
     let resultSchema: JSONLiteral
-    /// Whether the method is only ever sent without an id.
+    /// `true` when the method is only ever sent without an id.
     let isNotification: Bool
-    /// Whether unknown parameters are let pass: only where other protocols define them.
+    /// `true` when unknown parameters are accepted: only for methods that other protocols define.
     let isLenient: Bool
     let run: @Sendable (ImageServer, JSONView?, MessageContext, inout JSONWriter) throws -> Disposition
 
@@ -156,7 +156,7 @@ struct Method: Sendable {
         }
     }
 
-    /// Refuses parameters that the method does not have; finds those that every method has.
+    /// Refuses parameters that the method does not have; returns the progress tokens, which every method accepts.
     private static func check(_ view: JSONView?, _ params: [ParameterDescription]) throws(Mismatch) -> ProgressTokens? {
         guard let view else { return nil }
         if view.kind == .array {

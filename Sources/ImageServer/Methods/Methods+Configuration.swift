@@ -46,7 +46,7 @@ extension Method {
         },
     ]
 
-    /// A change of settings, which has its turn among the requests on the cache.
+    /// A change of settings, executed in the order of the requests on the cache.
     private static func configuring<Reply: WireResult>(
         _ invocation: Invocation, _ cache: CacheName?,
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
@@ -64,7 +64,7 @@ extension Method {
     }
 }
 
-/// The settings in force of a cache.
+/// The effective settings of a cache.
 struct SettingsReply: WireObject {
     let settings: ImageCache.Configuration
 
@@ -87,7 +87,7 @@ struct SettingsReply: WireObject {
 
 }
 
-/// The settings in force of a cache and of the downloader.
+/// The effective settings of a cache and of the downloader.
 struct ConfigureReply: WireObject {
     let cache: SettingsReply
     let downloader: ImageDownloader.Configuration
@@ -114,7 +114,7 @@ private func writeSettings<Settings>(
     }
 }
 
-/// The caches that there are.
+/// The reply with the known caches.
 struct CachesReply: WireObject {
     let caches: [KnownCache]
 

@@ -22,11 +22,10 @@ extension Method {
         options.lookup.forceRefresh = true
         options.storage.cacheMemoryOnly = true
         options.storage.keepsInMemory = false
-        // No image of the cache has this key.
+        // No image in the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.caller.slot,
-            priority: CallPriority(options.caller.downloadPriority),
+            cache: cache.name, urls: [url.text], slot: options.caller.slot, priority: CallPriority(options.caller.downloadPriority),
             previous: options.caller.slot.flatMap { server.openRequests.vacate($0) })
         return .begun { call in
             server.openRequests.add(entry, call)

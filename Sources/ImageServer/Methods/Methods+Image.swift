@@ -13,7 +13,7 @@ private let recipeParam = Param<ImageOptions?>(
 private let optionsParam = Param<ImageOptions?>("options", "How to look up, load and keep the image.", default: nil)
 
 extension Method {
-    /// The six methods of the mission.
+    /// The six main methods on images.
     static let image: [Method] = [retrieve, store, remove, isCached, cachePath, calculateSize]
 
     private static let retrieve = Method(
@@ -87,7 +87,7 @@ extension Method {
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
         let entry = try processors.cacheKey(key, options)
-        // Variants have lanes of their own, so all of them waits for the whole cache.
+        // Each variant has its own lane, so the removal of all of them is ordered with the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
         let manager = invocation.server.manager
@@ -126,10 +126,10 @@ extension Method {
         }
     }
 
-    /// A request that only looks: at once when its turn is now.
+    /// A request that only reads: answered at once when the order allows it.
     ///
-    /// - Parameter look: Is told whether it runs at once: then observations of the burst still count, and what takes
-    ///   waiting is nil. Otherwise it has the answer.
+    /// - Parameter look: Its argument is `true` for an answer at once: it may use observations of the same burst, and
+    ///   returns nil if it would have to wait. With `false` it must return the answer.
     private static func looking<Value: WireResult>(
         _ invocation: Invocation, _ cache: ImageCache, _ key: KeyText,
         _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value?
@@ -158,11 +158,11 @@ extension Method {
 }
 
 extension ImageReply {
-    /// The reply, unless its bytes are too many to be answered inline.
+    /// The reply, unless its image is too large for an inline answer.
     ///
     /// - Parameters:
-    ///   - instead: What the client may do.
-    ///   - source: What errors name; the key when nil.
+    ///   - instead: The alternative that the error message suggests.
+    ///   - source: The URL in the error; the key when nil.
     func checked(instead: String = "ask for its path", source: String? = nil) throws -> ImageReply {
         guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
         var error = ImageError.limitExceeded(

@@ -6,7 +6,7 @@ private let keyParam = Param<KeyText>("key", "The cache key: any text.")
 private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
 
 extension Method {
-    /// Methods that look after a cache: what is in it, whether it is whole, and what is over.
+    /// Methods for the maintenance of a cache: its content, its integrity and its expired images.
     static let maintenance: [Method] = [inspect, list, explain, cleanExpired, verify]
 
     private static let inspect = Method(
@@ -124,7 +124,7 @@ extension Method {
     }
 }
 
-/// How many entries a page has.
+/// The number of entries in a page.
 struct PageSize: WireValue {
     let count: Int
 
@@ -135,7 +135,7 @@ struct PageSize: WireValue {
     }
 }
 
-/// Where a page begins: text that only `list` itself makes.
+/// The start of a page: a text that only `list` itself creates.
 struct Cursor: WireValue {
     let number: Int64
 
@@ -149,7 +149,7 @@ struct Cursor: WireValue {
     }
 }
 
-/// The name of a picture format.
+/// The name of an image format.
 struct FormatName: WireValue {
     let format: ImageFormat
 
@@ -163,7 +163,7 @@ struct FormatName: WireValue {
     }
 }
 
-/// A span of time that is not negative.
+/// A duration in seconds that is not negative.
 struct Seconds: WireValue {
     let count: Double
 

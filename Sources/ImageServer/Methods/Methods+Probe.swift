@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 
 extension Method {
-    /// Tells what an image is without loading it.
+    /// Reads the properties of an image without loading it.
     static let probe = Method(
         "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
         Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
@@ -30,7 +30,7 @@ extension Method {
     }
 }
 
-/// What an image is, as far as its first kilobytes tell.
+/// The properties of an image, as far as its first kilobytes contain them.
 struct ProbeReply: WireObject {
     let found: ImageManager.Probed
 

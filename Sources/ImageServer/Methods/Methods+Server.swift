@@ -3,7 +3,7 @@ internal import ImageRecipes
 internal import JSONRPC
 
 extension Method {
-    /// Every method the server answers, in the order `protocol/openrpc.json` lists them.
+    /// Every method of the server, in the order of `protocol/openrpc.json`.
     static let all: [Method] = image + downloads + cache + maintenance + configuration + events + server
 
     /// The names of the methods that are requests.
@@ -43,8 +43,8 @@ extension Method {
         notification("$/setTrace", "Accepted and without effect: the server sends no trace.") { _ in
             .now(NullResult())
         },
-        // The two cancellations are obeyed by the connection, before any method is looked up; they stand here so that
-        // the document lists them.
+        // The connection executes the two cancellations before any method is looked up; they are listed here for the
+        // document.
         notification(
             "$/cancelRequest", "Cancels a request, which is answered with −32800.",
             Param<AnyValue>("id", "The id of the request.")
@@ -63,10 +63,10 @@ extension Method {
     }
 }
 
-/// The server's introduction.
+/// The reply to `initialize`.
 struct InitializeReply: WireObject {
     let limits: ConnectionLimits
-    /// What pictures can be processed; nil when none can.
+    /// The formats that the codec worker supports; nil without a worker.
     let formats: CodecFormats?
 
     init(limits: ConnectionLimits, codec: CodecPool) {
@@ -76,7 +76,7 @@ struct InitializeReply: WireObject {
 
     static let name = "InitializeResult"
 
-    /// What clients may test for, by name: methods, formats that are recognised, and abilities.
+    /// The names of the capabilities that every server has: methods, recognised formats and features.
     static var capabilities: [String] {
         Method.requestNames.map { "method.\($0)" }
             + ImageFormatNames.all.map { "format.\($0).recognise" }
@@ -84,7 +84,7 @@ struct InitializeReply: WireObject {
             + ["framing.lines", "framing.content-length", "progress", "cancellation"]
     }
 
-    /// What clients may test for besides, when there is a codec worker.
+    /// The names of the additional capabilities of a server with a codec worker.
     static func codecCapabilities(_ formats: CodecFormats) -> [String] {
         ["processors"] + ImageProcessor.names.map { "processor.\($0)" }
             + formats.decoded.map { "format.\($0.rawValue).decode" }

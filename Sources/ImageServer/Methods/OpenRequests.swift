@@ -3,29 +3,29 @@ internal import JSONRPC
 internal import Platform
 internal import Synchronization
 
-/// The requests under way that load images: for cancelling many at once, for slots and for priorities.
+/// The running requests that load images: for cancelling several at once, for slots and for priorities.
 ///
 /// Callable from any thread.
 final class OpenRequests: Sendable {
-    /// One such request.
+    /// One running request.
     final class Entry: Sendable {
-        /// How urgent it is; may be changed.
+        /// The priority of the request, which may change.
         let priority: CallPriority
         let cache: String
         private let urls: Set<ExactText>
-        /// The only one of them.
+        /// The URL, if there is only one.
         private let only: ExactText?
         let slot: ExactText?
-        /// What to stop for `stopPrefetch`.
+        /// The prefetcher that `stopPrefetch` stops.
         let prefetcher: ImagePrefetcher?
         private let state = Mutex<Call?>(nil)
         private let stopping: Mutex<Stop>
 
         private struct Stop: Sendable {
-            /// What stops the work of a request whose place another has taken.
+            /// Stops the work of a superseded request.
             var work: (@Sendable () -> Void)?
             var isSuperseded = false
-            /// The request whose place this one has taken: its work goes on until this one's does.
+            /// The request that this one supersedes in its slot: its work goes on until this one's has started.
             var previous: Entry?
         }
 
@@ -42,10 +42,10 @@ final class OpenRequests: Sendable {
             stopping = Mutex(Stop(previous: previous))
         }
 
-        /// The request, once it waits for its answer.
+        /// The call, once it waits for its answer.
         var call: Call? { state.withLock { $0 } }
 
-        /// Its URL, if it is but one.
+        /// The URL, if there is only one.
         fileprivate var url: String? { only?.text }
 
         fileprivate func loads(_ url: ExactText) -> Bool { only.map { $0 == url } ?? urls.contains(url) }
@@ -53,18 +53,18 @@ final class OpenRequests: Sendable {
         fileprivate func begin(_ call: Call) { state.withLock { $0 = call } }
 
         fileprivate func supersede() {
-            // Before it is answered: what comes after the answer must know.
+            // Before the answer: the code that runs after the answer must see the flag.
             stopping.withLock { $0.isSuperseded = true }
             let work = call?.supersede(.requestCancelled)
             stopping.withLock { $0.work = work }
         }
 
-        /// Stops the work of the request whose place this one has taken, and of those before it.
+        /// Stops the work of the request that this one supersedes, and of those before it.
         func stopPrevious() { stopping.withLock { $0.previous.take() }?.stop() }
 
-        /// Stops its work and that of the requests whose places it has taken.
+        /// Stops the work of the request and of those that it supersedes.
         func stop() {
-            // Thousands may have taken each other's place: one after the other, and each once.
+            // A loop instead of recursion, because a chain can have thousands of requests; each is stopped once.
             var next: Entry? = self
             while let entry = next {
                 let (work, previous) = entry.stopping.withLock { ($0.work.take(), $0.previous.take()) }
@@ -73,7 +73,8 @@ final class OpenRequests: Sendable {
             }
         }
 
-        /// The same, once this one is answered; unless another has taken its place meanwhile, which does it then.
+        /// Stops the superseded request once this one is answered, unless this one is superseded itself: then its
+        /// successor stops both.
         fileprivate func end() {
             if !stopping.withLock({ $0.isSuperseded }) { stopPrevious() }
         }
@@ -88,7 +89,7 @@ final class OpenRequests: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes a request until it is answered.
+    /// Registers a request until it is answered.
     func add(_ entry: Entry, _ call: Call) {
         entry.begin(call)
         if let url = entry.url { call.concerns(url) }
@@ -113,29 +114,29 @@ final class OpenRequests: Sendable {
         }
         guard hasEbbed else { return }
         Task {
-            // Their tasks end a little later than they do.
+            // The tasks of the requests end a little later than the requests.
             try? await Task.sleep(for: .seconds(1))
             startThread { MemoryTide.giveBack() }
         }
     }
 
-    /// Answers the request in a slot as cancelled, for another takes its place. Its work goes on until it
-    /// is stopped, so that a download which the other wants too is not broken off between the two.
+    /// Answers the request in a slot as cancelled, because another request supersedes it. Its work goes on until it is
+    /// stopped, so that a download that both requests need is not interrupted.
     func vacate(_ slot: String) -> Entry? {
         guard let entry = state.withLock({ $0.slots.removeValue(forKey: ExactText(slot)) }) else { return nil }
         entry.supersede()
         return entry
     }
 
-    /// The request with an id, unless it has been answered: it is forgotten only after that.
+    /// The request with an id; nil once it is answered, even if it is still registered.
     func entry(_ id: RequestID) -> Entry? {
         guard let entry = state.withLock({ $0.ids[id] }), entry.call?.isOpen == true else { return nil }
         return entry
     }
 
-    /// Answers requests as cancelled and stops their work (B-008). A prefetch goes on without the image of `url`.
+    /// Answers requests as cancelled and stops their work. A prefetch goes on without the image of `url`.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of cancelled requests.
     func cancel(url: String?, cache: String?, slot: String?) -> Int {
         let (wanted, place) = (url.map { ExactText($0) }, slot.map { ExactText($0) })
         let matching = state.withLock { state in
@@ -145,7 +146,7 @@ final class OpenRequests: Sendable {
             }
         }
         return matching.count { entry in
-            // Of many images, one is left out.
+            // Only one of the images of a prefetch is cancelled.
             if let url, let prefetcher = entry.prefetcher { return prefetcher.cancel(url) }
             return entry.call?.end(.requestCancelled) == true
         }

@@ -1,14 +1,14 @@
 internal import Platform
 internal import Synchronization
 
-/// Passes reports on at a bounded rate: the first at once, and of those that come too soon after another the newest, as
-/// soon as it may. Only what has grown is passed on, in order.
+/// Passes reports on at a limited rate: the first at once, and of those that follow too soon the latest, after the
+/// minimum interval. Only growing amounts are passed on, in order.
 final class PacedReports<Value: Sendable>: Sendable {
     private struct State {
         var throttle = ProgressThrottle()
         var last: Value?
         var lastSent = 0
-        /// Whether somebody waits for the time of the newest.
+        /// `true` while a task waits to pass on the latest report.
         var hasWaiter = false
         var hasBegun = false
         var hasEnded = false
@@ -21,10 +21,11 @@ final class PacedReports<Value: Sendable>: Sendable {
     private let send: @Sendable (Value) -> Void
 
     /// - Parameters:
-    ///   - amount: How far a report says that things are.
-    ///   - now: Nanoseconds of a clock that never goes back.
-    ///   - pause: Waits so many seconds.
-    ///   - send: Takes what is passed on; under a lock, so it must return at once and report nothing.
+    ///   - amount: The progress value of a report.
+    ///   - now: The time of a monotonic clock, in nanoseconds.
+    ///   - pause: Waits the given number of seconds.
+    ///   - send: Receives the reports that are passed on; called under a lock, so it must return at once and not report
+    ///     anything.
     init(
         amount: @escaping @Sendable (Value) -> Int, now: @escaping @Sendable () -> Int = { monotonicNanoseconds() },
         pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
@@ -36,8 +37,8 @@ final class PacedReports<Value: Sendable>: Sendable {
         self.send = send
     }
 
-    /// Takes a report. One that says less than an earlier one is left out: after a retry the count begins again, and what
-    /// has been told stays told.
+    /// Handles a report. A report with a lower amount than an earlier one is dropped: after a retry the count starts
+    /// again, and reported progress must not decrease.
     func note(_ value: Value) {
         let wait = state.withLock { state -> Double? in
             guard !state.hasEnded, amount(value) >= state.last.map(amount) ?? 0 else { return nil }
@@ -67,7 +68,7 @@ final class PacedReports<Value: Sendable>: Sendable {
 
     /// Announces the work, unless it has ended.
     ///
-    /// - Parameter announce: Under a lock, as what takes the reports.
+    /// - Parameter announce: Called under the lock, like `send`.
     func begin(_ announce: () -> Void) {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -76,10 +77,10 @@ final class PacedReports<Value: Sendable>: Sendable {
         }
     }
 
-    /// Announces the end of work that has begun, once; nothing is passed on from here on.
+    /// Announces the end of work that was announced, once; no report is passed on afterwards.
     ///
-    /// - Parameter announce: Takes the last report, and whether it says more than was passed on; under a lock, as what
-    ///   takes the reports. Whoever calls later waits for it.
+    /// - Parameter announce: Receives the last report, and `true` if its amount is higher than that passed on last.
+    ///   Called under the lock, like `send`; concurrent calls of this method wait for it.
     func end(_ announce: (_ last: Value?, _ hasGrown: Bool) -> Void) {
         state.withLock { state in
             defer { state.hasEnded = true }

@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// Tells a client how far its prefetch has come, at a bounded rate.
+/// Sends a client the progress of its prefetch, at a limited rate.
 final class PrefetchReporter: Sendable {
     private let call: Call
     private let tokens: ProgressTokens
@@ -13,22 +13,22 @@ final class PrefetchReporter: Sendable {
         reports = PacedReports(amount: \.settled) { Self.send($0, kind: "report", hasGrown: true, to: call, tokens) }
     }
 
-    /// Announces the work; its end is announced when the call ends, however that comes.
+    /// Announces the work; its end is announced when the call ends, for whatever reason.
     func begin(total: Int) {
         call.beforeEnd { [self] in end($0) }
         let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
-        // First, for the end says what has been noted, and may come between the two.
+        // Before `begin`: the end reports the last recorded progress, and may come between the two calls.
         reports.note(start)
         reports.begin { Self.send(start, kind: "begin", hasGrown: false, to: call, tokens) }
     }
 
-    /// Reports progress, as soon as that would not be too much of it.
+    /// Records progress, which is sent at a limited rate.
     func report(_ progress: ImagePrefetcher.Progress) { reports.note(progress) }
 
     private func end(_ ending: Call.Ending) {
         reports.end { last, hasGrown in
             guard let last else { return }
-            // Who has cancelled in the manner of MCP listens to that token no more.
+            // A client that cancels in the way of MCP no longer listens to that token.
             Self.send(
                 last, kind: "end", hasGrown: hasGrown && ending == .answered, isCancelled: ending == .cancelled,
                 to: call,

@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// Tells a client how far its request has come: begin, reports at a bounded rate, end; nothing after the response.
+/// Sends a client the progress of its request: begin, reports at a limited rate, end; nothing after the response.
 final class ProgressReporter: Sendable {
     private let call: Call
     private let tokens: ProgressTokens
@@ -13,7 +13,7 @@ final class ProgressReporter: Sendable {
         reports = PacedReports(amount: \.received) { Self.send($0, kind: "report", to: call, tokens) }
     }
 
-    /// Announces the work; its end is announced when the call ends, however that comes.
+    /// Announces the work; its end is announced when the call ends, for whatever reason.
     func begin(title: String, message: String) {
         call.beforeEnd { [self] in end($0) }
         reports.begin {
@@ -31,12 +31,12 @@ final class ProgressReporter: Sendable {
         }
     }
 
-    /// Reports progress, as soon as that would not be too much of it.
+    /// Records progress, which is sent at a limited rate.
     func report(_ progress: DownloadProgress) { reports.note(progress) }
 
     private func end(_ ending: Call.Ending) {
         reports.end { last, hasGrown in
-            // Who has cancelled in the manner of MCP listens to that token no more.
+            // A client that cancels in the way of MCP no longer listens to that token.
             Self.send(
                 last ?? DownloadProgress(received: 0, total: nil), kind: "end",
                 isGrown: hasGrown && ending == .answered,
@@ -88,7 +88,7 @@ final class ProgressReporter: Sendable {
 }
 
 extension DownloadProgress {
-    /// Whole percents; nil when the total is unknown.
+    /// The percentage as a whole number; nil when the total is unknown.
     fileprivate var percentage: Int? {
         guard let total, total > 0 else { return nil }
         return min(Int(100 * Double(received) / Double(total)), 100)

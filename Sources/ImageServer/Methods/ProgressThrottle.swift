@@ -1,14 +1,14 @@
-/// Which reports of progress are sent: a plain value.
+/// The rate limit of progress reports, as a plain value.
 ///
-/// At most one in ``interval``, and only when something has grown.
+/// At most one report per ``interval``, and only with a higher amount than before.
 struct ProgressThrottle: Sendable {
-    /// A tenth of a second, in nanoseconds.
+    /// The minimum time between two reports, in nanoseconds: a tenth of a second.
     static let interval = 100_000_000
 
     private var lastTime: Int?
     private var lastReceived = 0
 
-    /// Whether to send a report of `received` bytes at `now`, in nanoseconds of a clock that never goes back.
+    /// `true` when a report of `received` bytes may be sent at `now`, in nanoseconds of a monotonic clock.
     mutating func admits(_ received: Int, now: Int) -> Bool {
         guard received > lastReceived else { return false }
         if let lastTime, now - lastTime < Self.interval { return false }
@@ -17,7 +17,7 @@ struct ProgressThrottle: Sendable {
         return true
     }
 
-    /// Seconds from `now` until a report may be sent.
+    /// The number of seconds from `now` until a report may be sent.
     func wait(at now: Int) -> Double {
         Double(max((lastTime.map { $0 + Self.interval } ?? now) - now, 0)) / 1e9
     }

@@ -1,13 +1,13 @@
 internal import JSONRPC
 
-/// The tokens under which a client wants to hear of progress, in either dialect.
+/// The tokens for the progress notifications of a request, for either protocol.
 struct ProgressTokens: Sendable {
-    /// `workDoneToken`: answered by `$/progress`.
+    /// `workDoneToken`, the token of `$/progress`.
     var workDone: RequestID?
-    /// `_meta.progressToken`: answered by `notifications/progress`.
+    /// `_meta.progressToken`, the token of `notifications/progress`.
     var meta: RequestID?
 
-    /// Reads the parameter `name`, adding to what was found before; nil when it holds no token.
+    /// Reads the parameter `name` and adds it to the tokens found before; nil when there is no token.
     init?(_ name: String, _ value: JSONView, _ earlier: ProgressTokens?) throws(Mismatch) {
         workDone = earlier?.workDone
         meta = earlier?.meta

@@ -2,11 +2,11 @@ internal import ImageEngine
 internal import Platform
 internal import Synchronization
 
-/// Keeps the ``KeyOrder`` of every cache and starts what may run. Callable from any thread.
+/// Manages the ``KeyOrder`` of every cache and starts the requests that may run. Callable from any thread.
 ///
-/// What runs is at least as urgent as what waits for it to be over (B-006).
+/// A running request has at least the priority of the requests that wait for it.
 final class RequestOrder: Sendable {
-    /// What a request touches.
+    /// The part of a cache that a request reads or changes.
     struct Access: Sendable {
         let cache: String
         let scope: KeyOrder.Scope
@@ -14,7 +14,7 @@ final class RequestOrder: Sendable {
         var isLocal = true
     }
 
-    /// A place in the order, to be given up with ``leave(_:)``.
+    /// The position of a request in the order, to be released with ``leave(_:)``.
     struct Place: Sendable {
         fileprivate let cache: String
         fileprivate let ticket: KeyOrder.Ticket
@@ -26,17 +26,17 @@ final class RequestOrder: Sendable {
         let key: ExactText
     }
 
-    /// How urgent a request is that has a place.
+    /// The priority of a request in the order.
     private struct Urgency {
         let priority: CallPriority
-        /// Where it waits and as what it counts there; nil when it runs, or waits no more.
+        /// The lane in which it waits, and the weight it is counted with there; nil when it runs or is withdrawn.
         var waiting: (lane: Lane, weight: Double, token: UInt64)?
     }
 
     private struct State {
         var orders: [String: KeyOrder] = [:]
         var urgencies: [KeyOrder.Ticket: Urgency] = [:]
-        /// How urgent those are that wait.
+        /// The priorities of the waiting requests, by lane.
         var tallies: [Lane: PriorityTally] = [:]
         var starters: [KeyOrder.Ticket: @Sendable (Place) -> Bool] = [:]
         var lastTicket: KeyOrder.Ticket = 0
@@ -44,19 +44,21 @@ final class RequestOrder: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether a request would run at once. Only the thread that enters may rely on it.
+    /// `true` when a request would run at once. Only the thread that calls ``enter(_:priority:wait:start:)`` may rely
+    /// on it.
     func isFree(_ access: Access) -> Bool {
         state.withLock { state in
             state.orders.isEmpty || state.orders[access.cache]?.isFree(access.scope, access.kind) ?? true
         }
     }
 
-    /// Takes a place and calls `start` when its turn has come: now, or later from another thread.
+    /// Adds a request to the order and calls `start` when it may run: now, or later from another thread.
     ///
     /// - Parameters:
-    ///   - priority: How urgent it is. While it waits, so is what it waits for.
-    ///   - wait: Called when its turn is not now.
-    ///   - start: Returns whether it keeps the place, and will ``leave(_:)`` it; otherwise that is given up at once.
+    ///   - priority: The priority of the request. While it waits, the requests that it waits for get at least the same.
+    ///   - wait: Called when the request may not run yet.
+    ///   - start: Returns `true` if it keeps the place and will call ``leave(_:)``; otherwise the place is released at
+    ///     once.
     func enter(
         _ access: Access, priority: CallPriority? = nil, wait: (Place) -> Void = { _ in },
         start: @escaping @Sendable (Place) -> Bool
@@ -86,16 +88,16 @@ final class RequestOrder: Sendable {
         if !start(place) { leave(place) }
     }
 
-    /// Gives up a place; what waited for it starts.
+    /// Releases a place; the requests that waited for it start.
     func leave(_ place: Place) {
-        // One after the other: thousands may have been cancelled while they waited.
+        // A loop instead of recursion: thousands of requests may have been cancelled while they waited.
         var left = [place]
         while let place = left.popLast() {
             for (place, start) in take(after: place) where !start(place) { left.append(place) }
         }
     }
 
-    /// Has what a place waits for be as urgent as if nobody waited there, for nobody does any more.
+    /// Removes the priority of a waiting request from those it waits for, because nobody waits for its answer any more.
     func withdraw(_ place: Place) {
         let raised = state.withLock { state in
             Self.takeWaiting(place.ticket, &state).map { lane, weight in
@@ -105,7 +107,7 @@ final class RequestOrder: Sendable {
         for priority in raised { priority.notify() }
     }
 
-    /// What starts when a place is given up.
+    /// The requests that start when a place is released.
     private func take(after place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
         let (started, raised) = state.withLock { state in
             var tickets: [KeyOrder.Ticket] = []
@@ -130,9 +132,9 @@ final class RequestOrder: Sendable {
         return started
     }
 
-    // MARK: Urgency
+    // MARK: Priorities
 
-    /// Counts a request that waits as urgent as it is now.
+    /// Applies the changed priority of a waiting request to its lane.
     private func weigh(_ place: Place) {
         let raised = state.withLock { state -> [CallPriority] in
             guard let urgency = state.urgencies[place.ticket], let (lane, weight, token) = urgency.waiting else {
@@ -148,7 +150,7 @@ final class RequestOrder: Sendable {
         for priority in raised { priority.notify() }
     }
 
-    /// Takes a request out of those that wait; what it counted as is yet to be taken out of the tally.
+    /// Marks a request as no longer waiting; the caller removes the returned weight from the tally.
     private static func takeWaiting(
         _ ticket: KeyOrder.Ticket, _ state: inout State
     ) -> (lane: Lane, weight: Double)? {
@@ -158,7 +160,8 @@ final class RequestOrder: Sendable {
         return (lane, weight)
     }
 
-    /// Changes how urgent those are that wait on a key; returns the priorities that this has changed.
+    /// Changes the priorities of the requests that wait on a key; returns the priorities of running requests that
+    /// changed.
     private static func change(
         _ lane: Lane, _ state: inout State, _ change: (inout PriorityTally) -> Void
     ) -> [CallPriority] {
@@ -167,7 +170,8 @@ final class RequestOrder: Sendable {
         return state.tallies[lane]?.most == before ? [] : settle(lane, &state)
     }
 
-    /// Has what runs on a key be as urgent as what waits there; returns the priorities that this has changed.
+    /// Raises the running requests on a key to the highest priority that waits there; returns the priorities that
+    /// changed.
     private static func settle(_ lane: Lane, _ state: inout State) -> [CallPriority] {
         let most = state.tallies[lane]?.most
         if most == nil { state.tallies[lane] = nil }

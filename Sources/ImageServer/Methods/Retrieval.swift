@@ -3,8 +3,8 @@ internal import JSONRPC
 internal import Platform
 internal import Synchronization
 
-/// One request for an image: answered at once if that is at hand, else when its turn has come, and without a task as long
-/// as it only waits for a download.
+/// One `retrieve` request: answered at once if the image is available, otherwise when the order allows it, and without
+/// a task while it only waits for a download.
 final class Retrieval: Sendable {
     private let server: ImageServer
     private let cache: ImageCache
@@ -14,17 +14,17 @@ final class Retrieval: Sendable {
     private let form: ResultForm
     private let burst: UInt64
     private let progress: RetrieveProgress?
-    /// The request whose place this one takes.
+    /// The request that this one supersedes in its slot.
     private let previous: OpenRequests.Entry?
-    /// Whether the first look has found that the cache does not have the image. It is begun at once then, for nothing before
-    /// it in the order of its key is under way.
+    /// `true` when the first look-up has found that the cache does not have the image. The download then starts at
+    /// once, because no earlier request on its key is running.
     private let isMissing = Atomic(false)
 
     private var manager: ImageManager { server.manager }
 
     /// A request for the image at `url`, as a client has sent it.
     ///
-    /// - Throws: ``RPCError`` when there can be no cache of that name.
+    /// - Throws: ``RPCError`` when the name of the cache is not valid.
     init(
         _ invocation: Invocation, _ url: String, key: String?, cache name: String?, options: ImageOptions?,
         _ form: ResultForm
@@ -40,9 +40,10 @@ final class Retrieval: Sendable {
         previous = self.options.caller.slot.flatMap { [server] in server.openRequests.vacate($0) }
     }
 
-    /// What is done for it.
+    /// The outcome for the method's handler.
     var outcome: Outcome<ImageReply> {
-        // What is made of it is the engine's to share, and so is a download within other bounds.
+        // Options for processing are left out: the engine shares that work itself, and also downloads with different
+        // limits.
         let filled = given?.decidingTheEntry
         let filling = KeyOrder.Filling(url: ExactText(resource.url), options: filled == ImageOptions() ? nil : filled)
         let access = RequestOrder.Access(
@@ -56,7 +57,7 @@ final class Retrieval: Sendable {
         }
     }
 
-    /// The answer, if it can be had at once.
+    /// The answer, if it is available at once.
     private func found() throws -> ImageReply? {
         if form == .pixels { return nil }
         let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
@@ -79,7 +80,7 @@ final class Retrieval: Sendable {
         let arrived = manager.configuration.clock.monotonic()
         let turn = Turn()
         return Deferred(priority: entry.priority) { [self] in
-            // The request whose place this one has taken may be what it waits for.
+            // The request may wait for the one that it supersedes.
             entry.stopPrevious()
             turn.limit(call, resource.url, options.caller.deadline)
         } begin: { [self] call, end in
@@ -103,9 +104,9 @@ final class Retrieval: Sendable {
 
     // MARK: Without a task
 
-    /// Begins the download, if nothing else is to be done.
+    /// Starts the download, if nothing else is needed.
     ///
-    /// - Returns: false if something is, and nothing has been done.
+    /// - Returns: `false` if a task is needed; nothing has been done then.
     private func begin(
         _ call: Call, _ entry: OpenRequests.Entry, _ arrived: Int, _ turn: Turn,
         _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
@@ -113,7 +114,7 @@ final class Retrieval: Sendable {
         if form == .pixels || options.processing.wantsPreview { return false }
         let (form, caller) = (form, caller(call, entry, arrived))
         let stops = form.needsBytes ? Stops() : nil
-        // Thousands may wait like this: what most of them do not need is not held for them.
+        // Thousands of requests may wait like this, so state that most of them do not need is not allocated.
         let finish: @Sendable (Result<ImageResult, any Error>) -> Void
         if let stops {
             finish = finishing(call, caller, turn, stops, end)
@@ -134,7 +135,7 @@ final class Retrieval: Sendable {
         return true
     }
 
-    /// Answers with the bytes of the image that has come, for which there may have to be room first.
+    /// Answers with the bytes of the downloaded image, which may have to wait for room first.
     private func finishing(
         _ call: Call, _ caller: ImageCaller, _ turn: Turn, _ stops: Stops,
         _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
@@ -155,7 +156,7 @@ final class Retrieval: Sendable {
         }
     }
 
-    /// Whether the cache does not have the image, as far as that can be told at once.
+    /// `true` when the cache does not have the image, as far as that is known without waiting.
     private var isSurelyMissing: Bool {
         if isMissing.load(ordering: .relaxed) { return true }
         let type = try? cache.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false)
@@ -166,7 +167,7 @@ final class Retrieval: Sendable {
 
     /// The answer.
     ///
-    /// - Parameter given: The image, if it has been found.
+    /// - Parameter given: The image, if it is already loaded.
     private func reply(
         to call: Call, _ caller: ImageCaller, with given: ImageResult? = nil
     ) async throws -> ImageReply {
@@ -191,21 +192,21 @@ final class Retrieval: Sendable {
                 let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
                 return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)
             } catch ImageError.notCached where !isLastTry {
-                // The file was changed behind our back, and has been taken out: load it anew, once.
+                // Another program changed the file, and its entry was removed: the image is loaded again, once.
                 (given, isLastTry) = (nil, true)
             }
         }
     }
 }
 
-/// Tells the client how far a request is, from when its turn has come.
+/// Sends the client the progress of a request, from the time it runs.
 private final class RetrieveProgress: Sendable {
     private let tokens: ProgressTokens
     private let reporter = Mutex<ProgressReporter?>(nil)
 
     init(_ tokens: ProgressTokens) { self.tokens = tokens }
 
-    /// What takes how far it is; begins with the first call.
+    /// The receiver of progress; the first call announces the work.
     func begin(_ call: Call, _ url: String) -> @Sendable (DownloadProgress) -> Void {
         let (reporter, isNew) = reporter.withLock { reporter -> (ProgressReporter, Bool) in
             if let reporter { return (reporter, false) }
@@ -218,7 +219,7 @@ private final class RetrieveProgress: Sendable {
     }
 }
 
-/// What stops a request, one thing after the other, whichever is told of first.
+/// The functions that stop a request; each runs once, also those added after ``fire()``.
 private final class Stops: Sendable {
     private struct State {
         var isFired = false
@@ -227,7 +228,7 @@ private final class Stops: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds something, which is stopped at once if the others have been.
+    /// Adds a function, which runs at once if the others have run.
     func add(_ stop: @escaping @Sendable () -> Void) {
         let isFired = state.withLock { state in
             if !state.isFired { state.stops.append(stop) }
@@ -236,7 +237,7 @@ private final class Stops: Sendable {
         if isFired { stop() }
     }
 
-    /// Stops everything.
+    /// Runs every function.
     func fire() {
         let stops = state.withLock { state in
             state.isFired = true
