@@ -2,12 +2,12 @@ internal import ImageEngine
 internal import JSONRPC
 
 extension ImageError {
-    /// The error on the wire. The one place where engine errors get their codes; the compiler finds a forgotten case.
+    /// The error for the protocol. Only this method assigns codes to engine errors; the compiler finds a missing case.
     func rpcError(key: String? = nil) -> RPCError {
         if case .afterAttempts(let attempts) = self, let first = attempts.first {
             var error = first.error.first.rpcError(key: key)
             error.message = description
-            // So many that a request with a hundred retries of a hundred sources gets no megabytes.
+            // The limit keeps the error small for a request with a hundred retries of a hundred sources.
             error.details.append(("attempts", .objects(attempts.prefix(100).map(\.members))))
             return error
         }
@@ -68,7 +68,7 @@ extension ImageError {
         return RPCError(
             code: code, name: name, message: description, isRetryable: isRetryable,
             details: details.map { detail in
-                // A data URL of megabytes must not come back with its error.
+                // A data URL of megabytes must not be repeated in its error.
                 guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }
                 return (detail.name, .string(String(text.prefix(256)) + "…"))
             })
@@ -76,7 +76,7 @@ extension ImageError {
 }
 
 extension ImageError.Attempt {
-    /// The attempt as an object on the wire.
+    /// The attempt as an object of the protocol.
     fileprivate var members: [RPCError.Member] {
         let error = error.first.rpcError()
         return [
@@ -89,7 +89,7 @@ extension ImageError.Attempt {
     }
 }
 
-/// Any failure of a handler as the error for its caller.
+/// The error for the caller, from any failure of a handler.
 func rpcError(_ error: any Error, key: String? = nil) -> RPCError {
     switch error {
     case let error as RPCError: error

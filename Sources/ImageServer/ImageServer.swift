@@ -3,26 +3,26 @@ public import JSONRPC
 internal import Platform
 internal import Synchronization
 
-/// Answers the protocol over an image engine: one for each process.
+/// Implements the protocol over an image engine; there is one instance per process.
 public final class ImageServer: RequestHandler {
     /// The version of the server, `serverInfo.version`.
     public static let version = "0.1.0"
-    /// The version of the protocol; things are added to it, never removed.
+    /// The version of the protocol. Changes only add to it.
     public static let protocolVersion = "1"
 
-    /// What the server needs from the process around it.
+    /// The functions that the process provides to the server.
     public struct Hooks: Sendable {
-        /// How many requests of the connection are being worked on.
+        /// The number of requests of the connection that are being worked on.
         public var requestsInFlight: @Sendable () -> Int = { 0 }
-        /// Bytes of answers that the client has not taken yet.
+        /// The number of answer bytes that the client has not read yet.
         public var unsentBytes: @Sendable () -> Int = { 0 }
-        /// Asks the process to end when the client's process has ended.
+        /// Asks the process to exit when the client's process has ended.
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
-        /// Sends a notification of a method with params, unless the client does not read; never waits.
+        /// Sends a notification, unless the client does not read; never waits.
         public var notify: @Sendable (StaticString, (inout JSONWriter) -> Void) -> Void = { _, _ in }
-        /// Decides without the client whatever it was asked.
+        /// Fails all open requests to the client.
         public var endRequestsToClient: @Sendable () -> Void = {}
-        /// Whom the server may ask; nil when there is nobody.
+        /// The receiver of requests to the client; nil when there is none.
         public var client: @Sendable () -> (any RequestSender)? = { nil }
 
         /// Hooks that do nothing.
@@ -36,34 +36,34 @@ public final class ImageServer: RequestHandler {
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
-    /// What the client wants to be told of.
+    /// The events that the client is subscribed to.
     let subscriptions = Subscriptions()
-    /// The requests under way that load images.
+    /// The running requests that load images.
     let openRequests = OpenRequests()
-    /// Where requests wait that are answered with bytes.
+    /// Limits the memory for answers with inline bytes.
     let inlineGate: InlineGate
-    /// The sign of network activity.
+    /// The network activity indicator.
     let activity: ActivityMonitor
-    /// The client as the delegate of downloads; one, so that equal downloads are merged.
+    /// The client as the delegate of downloads; a single instance, so that equal downloads are merged.
     let clientDelegate: ClientDelegate
     private let declared = Mutex<Set<DownloadDelegates.Question>>([])
     let logThrottle = Mutex(LogThrottle())
     private let started = monotonicNanoseconds()
 
-    /// The most bytes of an image that are answered inline.
+    /// The largest image that is answered inline, in bytes.
     static let maxInlineBytes = 16 << 20
 
     private static let methods = Dictionary(
         uniqueKeysWithValues: Method.all.enumerated().map { ($1.name, (method: $1, number: $0)) })
 
-    /// How long requests take.
+    /// The durations of requests.
     let latencies = Latencies(count: Method.all.count)
 
     /// A server over `manager`.
     ///
     /// - Parameters:
-    ///   - sources: Where the settings of the manager's caches come from; the client's are added to them.
-    ///   - delegateTimeout: Seconds to wait for the client's answer to a question.
+    ///   - sources: The settings of the manager's caches by source; the client's are added to them.
+    ///   - delegateTimeout: The number of seconds to wait for the client's answer to a question.
     public init(
         manager: ImageManager, limits: ConnectionLimits = ConnectionLimits(),
         sources: SettingSources = SettingSources(), delegateTimeout: Double = 10
@@ -86,37 +86,37 @@ public final class ImageServer: RequestHandler {
         manager.downloader.onFinish { [weak self] in self?.report($0) }
     }
 
-    /// Sets how long activity lasts, or is over, before the client hears of it, in seconds.
+    /// Sets the delays, in seconds, after which the start and the end of activity are reported to the client.
     public func useActivityDelays(activation: Double, completion: Double) {
         activity.use(activationDelay: activation, completionDelay: completion)
     }
 
-    /// Tells the server that the client has taken answers; see ``Connection``.
+    /// Admits waiting answers when the client has read; see ``Connection``.
     public func clientHasRead() { inlineGate.admit() }
 
-    /// Sets what the server needs from the process around it.
+    /// Sets the functions that the process provides.
     public func use(_ hooks: Hooks) {
         self.hooks.hooks.withLock { $0 = hooks }
     }
 
     var requestsInFlight: Int { hooks.hooks.withLock { $0 }.requestsInFlight() }
 
-    /// Seconds since the server was made.
+    /// The number of seconds since the server was created.
     var uptime: Double { Double(monotonicNanoseconds() - started) / 1e9 }
 
     // MARK: Requests
 
-    /// Has what is paused go on: nobody can resume it any more. See ``RequestHandler``.
+    /// Resumes paused downloads, because no request can resume them any more. See ``RequestHandler``.
     public func inputEnded() { manager.downloader.endPauses() }
 
-    /// Looks the method up and begins it. See ``RequestHandler``.
+    /// Looks the method up and starts it. See ``RequestHandler``.
     public func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
     ) -> Disposition {
         guard let (found, number) = Self.methods[method],
             !found.isNotification || message.id == nil || method == "exit"
         else {
-            // What begins with a dollar may be left alone (LSP 3.17, "$ Notifications and Requests").
+            // Unknown methods that begin with a dollar sign may be ignored (LSP 3.17, "$ Notifications and Requests").
             return .failed(.methodNotFound(method, suggestion: nearestName(to: method, in: Method.requestNames)))
         }
         if method != "exit", end.hasCome {
@@ -139,7 +139,7 @@ public final class ImageServer: RequestHandler {
         }
     }
 
-    /// Turns what a handler wants into what the connection does.
+    /// Converts the outcome of a handler into a disposition for the connection.
     func take<Value: WireResult>(
         _ outcome: Outcome<Value>, hasProgress: Bool, writer: inout JSONWriter
     ) throws -> Disposition {
@@ -196,7 +196,7 @@ public final class ImageServer: RequestHandler {
                         call.afterwards { order.withdraw(place) }
                     }
                 ) { place in
-                    // Cancelled while it waited: its turn passes at once.
+                    // Cancelled while it waited: it leaves the order at once.
                     guard call.isOpen else { return false }
                     let isBegun = deferred.begin?(call) { result in
                         Self.end(call, result)
@@ -221,7 +221,7 @@ public final class ImageServer: RequestHandler {
         call.onCancel { task.cancel() }
     }
 
-    /// Answers. The order is kept by leaving only after the effect, and answered before leaving.
+    /// Answers the call. To keep the order, callers leave it after this, once the request has taken effect.
     private static func end<Value: WireResult>(_ call: Call, _ result: Result<Value, any Error>) {
         switch result {
         case .success(let value): call.respond { value.write(to: &$0) }
@@ -231,11 +231,11 @@ public final class ImageServer: RequestHandler {
 
     // MARK: Life cycle
 
-    /// Takes note of `initialize`, which may come once.
+    /// Handles `initialize`, which is accepted once.
     ///
     /// - Parameters:
-    ///   - layer: The settings that the client brings.
-    ///   - questions: What it wants to be asked about its downloads.
+    ///   - layer: The client's settings.
+    ///   - questions: The questions about downloads that the client answers.
     func initialize(
         watching process: Int32?, settings layer: CacheLayer?, asking questions: Set<DownloadDelegates.Question>
     ) throws {
@@ -255,7 +255,7 @@ public final class ImageServer: RequestHandler {
         hooks.hooks.withLock { $0 }.endRequestsToClient()
     }
 
-    /// The code with which the process should exit when the client says so (LSP: 0 only after `shutdown`).
+    /// The exit code for the `exit` notification (LSP: 0 only after `shutdown`).
     var exitCode: Int32 { end.hasCome ? 0 : 1 }
 
     private func watch(process: Int32) { hooks.hooks.withLock { $0 }.watchProcess(process) }
@@ -280,7 +280,7 @@ public final class ImageServer: RequestHandler {
         manager.downloader.configure(sources.downloader(manager.configuration.downloader))
     }
 
-    /// Changes the settings of the downloader from now on; returns those in force.
+    /// Changes the settings of the downloader from now on; returns the effective ones.
     func configureDownloader(_ change: DownloaderChange?) -> ImageDownloader.Configuration {
         sources.withLock { sources in
             if let change {
@@ -291,9 +291,9 @@ public final class ImageServer: RequestHandler {
         }
     }
 
-    /// Changes the settings of a cache; returns those in force.
+    /// Changes the settings of a cache; returns the effective ones.
     ///
-    /// - Parameter change: Is told the settings until now.
+    /// - Parameter change: Receives the current settings.
     func configure(
         _ name: String, _ change: (ImageCache.Configuration) -> CacheChange
     ) throws -> ImageCache.Configuration {
@@ -316,7 +316,7 @@ public final class ImageServer: RequestHandler {
         hooks.hooks.withLock { $0 }.notify(method, params)
     }
 
-    /// What the client said in `initialize` that it wants to be asked.
+    /// The questions that the client declared in `initialize`.
     var declaredQuestions: Set<DownloadDelegates.Question> { declared.withLock { $0 } }
 
     // MARK: Lookups for handlers
@@ -338,7 +338,7 @@ extension RPCError {
     }
 }
 
-/// Leads to the server once it is made.
+/// A weak reference to the server for closures that are created before it.
 private final class ServerReference: Sendable {
     private struct Reference { weak var server: ImageServer? }
     private let reference = Mutex(Reference())
@@ -348,14 +348,14 @@ private final class ServerReference: Sendable {
     func use(_ server: ImageServer) { reference.withLock { $0.server = server } }
 }
 
-/// Whether `shutdown` has come.
+/// The flag for a received `shutdown`.
 private final class End: Sendable {
     private let flag = Atomic(false)
     var hasCome: Bool { flag.load(ordering: .relaxed) }
     func come() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Holds the hooks for those who ask before the connection is there.
+/// Stores the hooks for closures that are created before the connection.
 private final class HookBox: Sendable {
     let hooks = Mutex(ImageServer.Hooks())
 }

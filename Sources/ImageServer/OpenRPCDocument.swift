@@ -2,9 +2,9 @@ internal import ImageEngine
 internal import ImageRecipes
 internal import JSONRPC
 
-/// The description of the protocol in OpenRPC 1.3.2, made from the table of methods.
+/// The description of the protocol in OpenRPC 1.3.2, generated from the table of methods.
 public enum OpenRPCDocument {
-    /// The document with one value a line, as it is kept in `protocol/openrpc.json`.
+    /// The document with one value per line, as in `protocol/openrpc.json`.
     public static var text: [UInt8] {
         var writer = JSONWriter(indented: true)
         document.write(to: &writer)
@@ -57,7 +57,7 @@ public enum OpenRPCDocument {
 
     private static func describe(_ param: ParameterDescription) -> JSONLiteral {
         var schema = param.schema
-        // Beside a reference other keywords would be ignored by the drafts that OpenRPC builds on.
+        // The JSON Schema drafts of OpenRPC ignore other keywords beside a reference.
         if let fallback = param.fallback, case .object(let members) = schema, members.first?.0 != "$ref" {
             schema = schema.adding([("default", fallback)])
         }
@@ -144,7 +144,7 @@ struct DiscoverReply: WireResult {
     func write(to writer: inout JSONWriter) { OpenRPCDocument.document.write(to: &writer) }
 }
 
-/// The formats that are recognised, by name.
+/// The names of the recognised formats.
 enum ImageFormatNames {
     static let all = ImageFormat.allCases.map(\.rawValue)
 }

@@ -4,16 +4,16 @@ internal import Logging
 
 /// The client of the connection as the delegate of its downloads.
 ///
-/// A question that the client does not answer in time, or answers with something else than asked for, is decided as if
-/// it had not been asked.
+/// If the client does not answer a question in time, or its answer is not valid, the download goes on as without the
+/// question.
 final class ClientDelegate: DownloadDelegate {
     private let timeout: Double
     private let client: @Sendable () -> (any RequestSender)?
     private let logger = Logger(label: "halcyon.delegates")
 
     /// - Parameters:
-    ///   - timeout: Seconds to wait for an answer.
-    ///   - client: Whom to ask; nil when nobody can be asked any more.
+    ///   - timeout: The number of seconds to wait for an answer.
+    ///   - client: The receiver of the questions; nil when the connection is ending.
     init(timeout: Double, client: @escaping @Sendable () -> (any RequestSender)?) {
         self.timeout = timeout
         self.client = client
@@ -84,7 +84,7 @@ final class ClientDelegate: DownloadDelegate {
         return fallback
     }
 
-    /// Tells, without the URL, that the client's answer was of no use.
+    /// Logs, without the URL, that the client's answer cannot be used.
     private func warn(_ delegation: Delegation, _ reason: String) {
         logger.warning(
             "the client gave no answer that can be used; going on without it",
@@ -104,8 +104,8 @@ extension JSONWriter {
     }
 }
 
-/// Stands for the client in the options of a request until ``ImageServer/asking(_:)`` puts the client in its place: the
-/// reader of options does not know the connection.
+/// Stands for the client in the options of a request until ``ImageServer/asking(_:)`` replaces it by the client: the
+/// decoder of options does not know the connection.
 final class UndecidedDelegate: DownloadDelegate {
     static let shared = UndecidedDelegate()
 
@@ -116,8 +116,8 @@ final class UndecidedDelegate: DownloadDelegate {
 }
 
 extension ImageServer {
-    /// The options with the client as the delegate for what it wants to be asked: what the request says, else what the
-    /// client said in `initialize`. Every method that loads images begins with this.
+    /// The options with the client as the delegate for the questions that the request lists, or else those that the
+    /// client listed in `initialize`. Every method that loads images calls this first.
     func asking(_ options: ImageOptions?) -> ImageOptions? {
         let questions = options?.network.delegates?.questions ?? declaredQuestions
         if questions.isEmpty, options?.network.delegates == nil { return options }

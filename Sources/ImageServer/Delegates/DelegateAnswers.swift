@@ -1,12 +1,12 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// How the client's answers to a ``Delegation`` are read.
+/// Decodes the client's answers to a ``Delegation``.
 enum DelegateAnswers {
-    /// A request as the client wants it sent; nil for none at all.
+    /// The request to send, as the client changed it; nil to send none.
     ///
-    /// What the answer leaves out stays as it is in `asked`, but credentials do not go to another origin unless the
-    /// answer names them itself.
+    /// Members missing from the answer stay as in `asked`, but credentials are not sent to another origin unless the
+    /// answer contains them itself.
     static func draft(_ view: JSONView, of asked: DownloadDraft) throws(Mismatch) -> DownloadDraft? {
         if view.isNull { return nil }
         try members(view, among: ["url", "headers", "method", "body"])
@@ -32,7 +32,7 @@ enum DelegateAnswers {
         return draft
     }
 
-    /// Whether an answer is accepted; nil to judge it as without the question.
+    /// `true` when the response is accepted; nil for the default rule.
     static func acceptance(_ view: JSONView) throws(Mismatch) -> Bool? {
         if view.isNull { return nil }
         try members(view, among: ["accept"])
@@ -40,7 +40,7 @@ enum DelegateAnswers {
         do throws(Mismatch) { return try Bool.decode(accept) } catch { throw error.within("accept") }
     }
 
-    /// What is done about a server that wants credentials.
+    /// The answer to an authentication challenge.
     static func challenge(_ view: JSONView) throws(Mismatch) -> ChallengeAnswer {
         switch view.string {
         case "default": return .useDefault
@@ -64,11 +64,11 @@ enum DelegateAnswers {
         {
             return .basic(user: user, password: password)
         }
-        // What was received is not told: it may be a password.
+        // The message omits the received value, which may be a password.
         throw Mismatch(path: "", message: "must be {\"user\": …, \"password\": …} or {\"bearer\": …}")
     }
 
-    /// Refuses an answer with members that mean nothing: a misspelt one would be overlooked.
+    /// Refuses an answer with unknown members: a misspelt one would be ignored otherwise.
     private static func members(_ view: JSONView, among names: [String]) throws(Mismatch) {
         guard view.kind == .object else { throw .expected("an object or null", view) }
         try refuseMembers(of: view, besides: names)

@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// Something that the server asks the client by a request, when the client has declared that it answers it.
+/// A question that the server sends the client as a request, if the client has declared that it answers it.
 ///
 /// The option `delegates`, the capabilities and `rpc.discover` all read ``Delegation/all``.
 struct Delegation: Sendable {
@@ -11,13 +11,13 @@ struct Delegation: Sendable {
     let summary: String
     /// The schema of the request's params.
     let params: JSONLiteral
-    /// The schema of the result that the client answers with.
+    /// The schema of the client's result.
     let result: JSONLiteral
 
     static let all: [Delegation] = [modifyRequest, redirect, validateStatus, challenge]
     static let names = all.map(\.name.description)
 
-    /// The name by which clients test for it: `delegate.downloader.modifyRequest`.
+    /// The name that clients test for: `delegate.downloader.modifyRequest`.
     var capability: String { "delegate." + name.description.split(separator: "/").joined(separator: ".") }
 
     static let modifyRequest = Delegation(

@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What the client is asked about one download: the value of the option `delegates`.
+/// The questions for the client about one download: the value of the option `delegates`.
 struct DelegationNames: WireValue {
     let questions: Set<DownloadDelegates.Question>
 
@@ -28,7 +28,7 @@ struct DelegationNames: WireValue {
     }
 }
 
-/// What a client says of itself in `initialize`: of all that only what it can be asked.
+/// The capabilities of a client in `initialize`; only the questions that it answers are read.
 struct ClientCapabilities: WireValue {
     let questions: Set<DownloadDelegates.Question>
 
@@ -46,7 +46,7 @@ struct ClientCapabilities: WireValue {
         ]
     }
 
-    /// Reads the capabilities; names that this server does not know are those of another version, and are let pass.
+    /// Reads the capabilities. Unknown names belong to another version and are ignored.
     static func decode(_ view: JSONView) throws(Mismatch) -> ClientCapabilities {
         var names: Set<String> = []
         if let delegates = view.member("delegates"), !delegates.isNull {

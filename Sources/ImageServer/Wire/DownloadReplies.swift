@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-/// An image that was loaded and is kept nowhere.
+/// An image that was downloaded without being cached.
 struct DownloadReply: WireObject {
     let reply: ImageReply
 
@@ -23,7 +23,7 @@ struct DownloadReply: WireObject {
     }
 }
 
-/// Whether a download is answered with its bytes.
+/// The content of a reply to `download`: the bytes, or none.
 enum DownloadForm: String, CaseIterable, WireValue {
     case data, none
 
@@ -37,7 +37,7 @@ enum DownloadForm: String, CaseIterable, WireValue {
     }
 }
 
-/// What came of a prefetch.
+/// The result of a prefetch.
 struct PrefetchReply: WireObject {
     let report: ImagePrefetcher.Report
 
@@ -81,7 +81,7 @@ struct PrefetchReply: WireObject {
     ]
 }
 
-/// Whether there was something to stop.
+/// The reply to `stopPrefetch`: whether the prefetch was running.
 struct StoppedReply: WireObject {
     let isStopped: Bool
 
@@ -92,7 +92,7 @@ struct StoppedReply: WireObject {
     ]
 }
 
-/// Whether there was something to change.
+/// The reply to `setPriority`: whether the request was running.
 struct ChangedReply: WireObject {
     let isChanged: Bool
 
@@ -103,7 +103,7 @@ struct ChangedReply: WireObject {
     ]
 }
 
-/// How many requests were cancelled.
+/// The number of cancelled requests.
 struct CancelledReply: WireObject {
     let count: Int
 
@@ -114,7 +114,7 @@ struct CancelledReply: WireObject {
     ]
 }
 
-/// How many failures were forgotten.
+/// The number of forgotten failures.
 struct ForgottenReply: WireObject {
     let count: Int
 
@@ -138,11 +138,11 @@ struct RequestIDValue: WireValue {
     }
 }
 
-/// A priority from 0 to 1, or one of five names (B-005).
+/// A priority from 0 to 1, or one of five names.
 struct Priority: WireValue {
     let value: Double
 
-    /// The names with what they stand for, as in Nuke.
+    /// The names with their values, as in Nuke.
     static let names: [(name: String, value: Double)] = [
         ("veryLow", 0), ("low", 0.25), ("normal", 0.5), ("high", 0.75), ("veryHigh", 1),
     ]
@@ -166,17 +166,17 @@ struct Priority: WireValue {
     }
 }
 
-/// Which downloads are paused.
+/// The set of paused downloads.
 extension ImageDownloader.Pause: NamedValue {}
 
-/// What may be paused: something.
+/// The set of downloads to pause; unlike ``ImageDownloader/Pause``, it is never empty.
 enum Pausable: String, NamedValue {
     case all, prefetch
 
     var pause: ImageDownloader.Pause { self == .all ? .all : .prefetch }
 }
 
-/// What is paused now.
+/// The paused downloads, as a reply.
 struct PauseReply: WireObject {
     let pause: ImageDownloader.Pause
     let running: Int
@@ -234,7 +234,7 @@ struct FailuresReply: WireObject {
     ]
 }
 
-/// What a request would be answered with, and why.
+/// The answer that a request would get, with the reasons.
 struct ExplainReply: WireObject {
     let told: Explanation
     let cache: String
@@ -299,7 +299,7 @@ struct ExplainReply: WireObject {
 
 extension Explanation.Verdict: NamedValue {}
 
-/// How many at once.
+/// The number of concurrent downloads of a prefetch.
 struct Concurrency: WireValue {
     let count: Int
 

@@ -3,18 +3,18 @@ internal import ImageRecipes
 internal import JSONRPC
 internal import Platform
 
-/// An image as a method answers with it.
+/// An image as the result of a method.
 struct ImageReply: WireObject {
     let image: ImageResult
     let form: ResultForm
-    /// The raw pixels, when they were asked for.
+    /// The raw pixels, if requested.
     var pixels: PixelFile?
-    /// Whether the placeholder was asked for.
+    /// `true` when the placeholder is requested.
     var showsPreview = false
 
     static let name = "ImageResult"
 
-    /// What every result with an image has.
+    /// The fields of every result with an image.
     static let imageFields: [WireField<ImageReply>] = [
         WireField("key", "The cache key.", textSchema) { $1.field("key", $0.image.record.key.key) },
         WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.image.cache) },
@@ -83,7 +83,7 @@ struct ImageReply: WireObject {
         ) { $1.field("expiresAt", $0.image.record.expiresAt.map(ISO8601.text)) },
     ]
 
-    /// What hardly any result has.
+    /// The fields that few results have.
     private static let rareFields: [WireField<ImageReply>] = [
         WireField(
             "dataUrl", "The image as a data URL, when asked for.", ["type": "string", "format": "uri"],
@@ -169,7 +169,7 @@ struct ImageReply: WireObject {
         },
     ]
 
-    /// Whether none of the rare fields is written.
+    /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
         form != .dataUrl && pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
             && !image.isRevalidated
@@ -178,13 +178,14 @@ struct ImageReply: WireObject {
 
     static let fields = imageFields + rareFields
 
-    /// Why memory does not keep the bytes, if it was to keep them.
+    /// The reason why memory does not keep the bytes; nil when it keeps them or is not supposed to.
     private var refusal: String? { image.admission == .unwanted ? nil : image.admission?.reason }
 
-    /// Writes the result; what does not change between two results of one record is written once and kept with it.
+    /// Writes the result. The fields that are equal in all results of one record are formatted once and stored with the
+    /// record.
     func write(to writer: inout JSONWriter) {
         guard image.cacheType == .memory, isPlain else {
-            // Only an image that is asked for again is worth the memory to keep its text.
+            // The text is only stored for an image that is requested again; for others it is not worth the memory.
             return writer.object { writer in
                 for field in Self.fields { field.write(self, &writer) }
             }
@@ -199,11 +200,11 @@ struct ImageReply: WireObject {
     }
 }
 
-/// What a list of delays is.
+/// The schema of a list of delays.
 let delaySchema: JSONLiteral = ["type": "array", "items": countSchema]
 
 extension JSONWriter {
-    /// Writes how long frames are shown.
+    /// Writes the display times of the frames.
     mutating func write(delays: [Int]) {
         key("delays")
         array { writer in
@@ -221,7 +222,7 @@ private let pixelSchema: JSONLiteral = [
     ], "required": ["path", "uri", "width", "height", "stride", "frameCount", "byteCount", "loopCount", "delays"],
 ]
 
-/// An image as `store` answers with it.
+/// The result of `store`.
 struct StoreReply: WireObject {
     let reply: ImageReply
 
@@ -255,7 +256,7 @@ struct StoreReply: WireObject {
         ]
 }
 
-/// The fields of an image that stay, as text, cut where a volatile field stands between.
+/// The constant fields of an image as text, split at the volatile fields.
 private struct StableRuns: Sendable {
     let cache: String
     let texts: [[UInt8]]
@@ -275,7 +276,7 @@ private struct StableRuns: Sendable {
         self.texts = texts + [run.bytes]
     }
 
-    /// The fields of a reply, kept with its record.
+    /// The constant fields of a reply, stored with its record.
     static func of(_ reply: ImageReply) -> StableRuns {
         reply.image.record.memo.withLock { memo in
             if let kept = memo as? StableRuns, kept.cache == reply.image.cache { return kept }
@@ -285,6 +286,6 @@ private struct StableRuns: Sendable {
         }
     }
 
-    /// What writes the volatile fields, in order.
+    /// The writers of the volatile fields, in order.
     static let between = ImageReply.imageFields.filter(\.isVolatile).map(\.write)
 }

@@ -1,6 +1,6 @@
 internal import JSONRPC
 
-/// A small JSON value written in source: what schemas and descriptions are made of.
+/// A small JSON value in source code, for schemas and descriptions.
 indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByFloatLiteral,
     ExpressibleByNilLiteral
@@ -48,6 +48,6 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
         return .object(own + members)
     }
 
-    /// A reference to a schema among the document's components.
+    /// A reference to a schema of the document's components.
     static func schema(_ name: String) -> JSONLiteral { ["$ref": .string("#/components/schemas/\(name)")] }
 }

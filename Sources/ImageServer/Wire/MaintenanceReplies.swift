@@ -5,7 +5,7 @@ internal import Platform
 private let dateOrNullSchema: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
 private let countOrNullSchema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0]
 
-/// What is known of one image in a cache.
+/// The details of one cached image.
 struct EntryReply: WireObject {
     let entry: EntryDetails
 
@@ -93,7 +93,7 @@ struct ListReply: WireObject {
     ]
 }
 
-/// What cleaning removed.
+/// The images that a cleaning removed.
 struct CleanReply: WireObject {
     let report: CleaningReport
 
@@ -124,7 +124,7 @@ struct CleanReply: WireObject {
     ]
 }
 
-/// What a check of a cache found.
+/// The findings of a check of a cache.
 struct VerifyReply: WireObject {
     let found: DiskStorage.Verification
 

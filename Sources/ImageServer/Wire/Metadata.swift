@@ -1,11 +1,11 @@
 internal import JSONRPC
 
-/// What a client wants kept with an image: names and texts.
+/// The names and texts that a client stores with an image.
 struct Metadata: WireValue {
-    /// As a JSON object.
+    /// The metadata as a JSON object.
     let text: String
 
-    /// The most bytes of it as JSON.
+    /// The largest size of the JSON text, in bytes.
     static let limit = 4096
 
     static var schema: JSONLiteral { ["type": "object", "additionalProperties": ["type": "string"]] }
@@ -34,8 +34,8 @@ struct Metadata: WireValue {
 }
 
 extension Metadata {
-    /// Metadata as an index kept it. An index is a file that others can write: what is not as we wrote it, or would end
-    /// the line that an answer is, must not become part of one.
+    /// Metadata from the index; nil when it is not valid. Other programs can write to the index file, so text that is
+    /// not in the stored form, or would break the line of the answer, must not get into it.
     init?(kept text: String) {
         guard let document = try? JSONDocument(parsing: Array(text.utf8)),
             let metadata = try? Metadata.decode(document.root)

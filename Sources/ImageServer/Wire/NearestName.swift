@@ -1,6 +1,6 @@
-/// The name that a misspelt one most likely meant: at most a third of its letters away, ignoring case.
+/// The most likely intended name for a misspelt one: at most a third of its letters away, ignoring case.
 ///
-/// - Complexity: O(*names* × *letters*²), paid only by errors.
+/// - Complexity: O(*names* × *letters*²), only for errors.
 func nearestName(to name: String, in names: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     let wanted = Array(name.lowercased().utf8)

@@ -3,9 +3,9 @@ internal import ImageRecipes
 internal import JSONRPC
 
 extension ProcessorList? {
-    /// The options with the processors in them, their lengths multiplied as the options say.
+    /// The options with the processors added, their lengths multiplied by the options' scale factor.
     ///
-    /// - Returns: nil when neither says anything.
+    /// - Returns: nil when there are neither options nor processors.
     func options(_ given: ImageOptions?) throws -> ImageOptions? {
         guard let processors = self?.processors, !processors.isEmpty else { return given }
         var options = given ?? ImageOptions()
@@ -13,7 +13,7 @@ extension ProcessorList? {
         return options
     }
 
-    /// The key of the entry that holds what the processors, and the options, make of the image for `key`.
+    /// The key of the entry for the result of the processors and the options on the image for `key`.
     func cacheKey(_ key: KeyText, _ given: ImageOptions?) throws -> CacheKey {
         guard let options = try options(given) else { return CacheKey(key.text) }
         return options.processing.recipe.cacheKey(key.text)

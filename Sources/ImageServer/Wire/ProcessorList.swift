@@ -6,7 +6,7 @@ internal import JSONRPC
 struct ProcessorList: WireValue {
     let processors: [ImageProcessor]
 
-    /// How many a list may have.
+    /// The largest number of processors in a list.
     static let limit = 64
 
     static var schema: JSONLiteral {
@@ -34,7 +34,7 @@ struct ProcessorList: WireValue {
 extension ImageProcessor: WireValue {
     static var schema: JSONLiteral { .schema("Processor") }
 
-    /// The schema that ``schema`` refers to, made from the table.
+    /// The schema that ``schema`` refers to, generated from the table.
     static var definition: JSONLiteral {
         [
             "description": "One step of the making of an image: an object with one member, the processor's name.",
@@ -66,7 +66,7 @@ extension ImageProcessor: WireValue {
     }
 }
 
-/// One processor on the wire: its name, its words, its schema and how it is read.
+/// One processor in the protocol: its name, its description, its schema and its decoder.
 struct ProcessorField: Sendable {
     let name: String
     let summary: String
@@ -245,7 +245,7 @@ struct ProcessorField: Sendable {
 }
 
 extension Mismatch {
-    /// A value that a processor cannot take.
+    /// The error for a value that a processor does not accept.
     init(_ error: RecipeError) {
         self.init(
             path: error.parameter, message: "must be \(error.expected), not \(error.received)",

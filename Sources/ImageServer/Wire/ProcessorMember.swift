@@ -2,8 +2,8 @@ internal import ImageEngine
 internal import ImageRecipes
 internal import JSONRPC
 
-/// How the members of processors and serializers are read, and what their schemas are. A member that is missing or null
-/// is nil.
+/// Decodes the members of processors and serializers, and defines their schemas. A member that is missing or null is
+/// nil.
 enum ProcessorMember {
     // MARK: Schemas
 
@@ -20,7 +20,7 @@ enum ProcessorMember {
     ]
     static let formatSchema: JSONLiteral = ["type": "string", "enum": .array(formats.map { .string($0.rawValue) })]
 
-    /// The formats that are written, and known again when they are read.
+    /// The formats that can be encoded, and recognised again when they are read.
     static let formats = CodecFormats().encoded
 
     static func range(_ low: Double, _ high: Double) -> JSONLiteral {
@@ -40,7 +40,7 @@ enum ProcessorMember {
 
     // MARK: Values
 
-    /// Refuses what is no object, and members that it does not have.
+    /// Refuses a value that is not an object, and unknown members.
     static func check(_ view: JSONView, _ members: [String]) throws(Mismatch) {
         guard view.kind == .object else { throw .expected("an object", view) }
         try view.forEachMember { (name, _) throws(Mismatch) in

@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-/// What `remove` took away.
+/// The result of `remove`.
 struct RemoveReply: WireObject {
     let removed: ImageCache.Removed
 
@@ -22,7 +22,7 @@ struct RemoveReply: WireObject {
     ]
 }
 
-/// Whether an image is cached.
+/// The result of `isCached`.
 struct IsCachedReply: WireObject {
     let cacheType: CacheType
 
@@ -37,7 +37,7 @@ struct IsCachedReply: WireObject {
     ]
 }
 
-/// Where an image is or would be.
+/// The result of `cachePath`.
 struct CachePathReply: WireObject {
     let path: String
     let exists: Bool
@@ -97,7 +97,7 @@ struct SizeReply: WireObject {
     ]
 }
 
-/// What `clear` and its kin took away.
+/// The result of `clear`, `clearMemory` and `clearDisk`.
 struct ClearReply: WireObject {
     let removal: DiskStorage.Removal
 
@@ -112,7 +112,7 @@ struct ClearReply: WireObject {
     ]
 }
 
-/// Counters since the server started.
+/// The counters since the server started.
 struct StatsReply: WireObject {
     let statistics: EngineStatistics
     let requestsInFlight: Int

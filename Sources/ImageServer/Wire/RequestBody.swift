@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What a request brings along: text, or bytes as base64.
+/// The body of an HTTP request: text, or bytes as base64.
 struct RequestBody: WireValue {
     let bytes: [UInt8]
 
@@ -34,10 +34,10 @@ struct RequestBody: WireValue {
         return RequestBody(bytes: bytes)
     }
 
-    /// The method of a request with a body: POST, unless one is given.
+    /// The method of a request with a body: POST by default.
     ///
-    /// - Parameter given: The member that says so, if there is one.
-    /// - Throws: When it is one that sends no body.
+    /// - Parameter given: The member with the method, if there is one.
+    /// - Throws: ``Mismatch`` for a method that sends no body.
     static func method(_ method: RequestMethod, given: JSONView?) throws(Mismatch) -> RequestMethod {
         if method != .get { return method }
         guard given?.isNull ?? true else {

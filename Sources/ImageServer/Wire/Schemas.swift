@@ -1,4 +1,4 @@
-/// Schemas of fields that stand in many results.
+/// The schemas of fields that many results share.
 let textSchema: JSONLiteral = ["type": "string"]
 let textOrNullSchema: JSONLiteral = ["type": ["string", "null"]]
 let countSchema: JSONLiteral = ["type": "integer", "minimum": 0]

@@ -1,9 +1,9 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// A Swift value that a method answers with.
+/// A Swift value that is the result of a method.
 protocol WireResult: Sendable {
-    /// What the result is called in the documentation.
+    /// The name of the result in the documentation.
     static var name: String { get }
     /// The JSON Schema of the result.
     static var schema: JSONLiteral { get }
@@ -11,14 +11,14 @@ protocol WireResult: Sendable {
     func write(to writer: inout JSONWriter)
 }
 
-/// One field of a result: its name, its words, its schema and how it is written.
+/// One field of a result: its name, its description, its schema and its encoder.
 struct WireField<Root: Sendable>: Sendable {
     let name: StaticString
     let summary: String
     let schema: JSONLiteral
-    /// Whether the field may be missing.
+    /// `true` when the field may be missing.
     let isOptional: Bool
-    /// Whether the field may differ between two results of the same record.
+    /// `true` when the field may differ between two results of the same record.
     let isVolatile: Bool
     let write: @Sendable (borrowing Root, inout JSONWriter) -> Void
 
@@ -36,7 +36,7 @@ struct WireField<Root: Sendable>: Sendable {
 }
 
 extension WireField {
-    /// The same field of a larger result, which it stands in by way of `part`.
+    /// The same field of a larger result that contains this one as `part`.
     func within<Outer>(_ part: @escaping @Sendable (borrowing Outer) -> Root) -> WireField<Outer> {
         WireField<Outer>(name, summary, schema, isOptional: isOptional, isVolatile: isVolatile) {
             write(part($0), &$1)
@@ -52,7 +52,7 @@ protocol WireObject: WireResult {
 extension WireObject {
     static var schema: JSONLiteral { .schema(name) }
 
-    /// The schema that ``schema`` refers to, made from the table.
+    /// The schema that ``schema`` refers to, generated from the table.
     static var definition: JSONLiteral {
         let properties = fields.map { field in
             (field.name.description, field.schema.adding([("description", .string(field.summary))]))

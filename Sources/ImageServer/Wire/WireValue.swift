@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-/// A Swift value that a parameter or option can have on the wire.
+/// A Swift value that a parameter or option can have in the protocol.
 protocol WireValue: Sendable {
     /// The JSON Schema of the value.
     static var schema: JSONLiteral { get }
@@ -10,21 +10,21 @@ protocol WireValue: Sendable {
     static func decode(_ view: JSONView) throws(Mismatch) -> Self
 }
 
-/// A value on the wire that is not what it should be.
+/// The error for a value in the protocol that is not valid.
 struct Mismatch: Error {
-    /// The parameter, with the way to the value inside it: `options.retry.maxRetries`.
+    /// The parameter and the path to the value inside it: `options.retry.maxRetries`.
     var path: String
     let message: String
     var expected: String?
     var received: String?
     var suggestion: String?
 
-    /// The value is of another kind, or outside what is allowed.
+    /// The value is of another kind, or outside the allowed range.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
         mustBe(expected, not: view.integer.map(String.init) ?? view.number.map(\.shortest) ?? kind(of: view))
     }
 
-    /// The value is of another kind; what it is may be a secret.
+    /// The value is of another kind; the message does not show it, because it may be a secret.
     static func kind(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
         mustBe(expected, not: view.kind.article)
     }
@@ -35,7 +35,7 @@ struct Mismatch: Error {
             suggestion: suggestion)
     }
 
-    /// What a value is, and what is in it, for one that should hold something else.
+    /// The kind of a value and the names of its members, for the error about it.
     private static func kind(of view: borrowing JSONView) -> String {
         guard view.kind == .object else { return view.kind.article }
         if view.count == 0 { return "an empty object" }
@@ -46,24 +46,24 @@ struct Mismatch: Error {
         return "an object with \(view.count > 4 ? "\(view.count) members" : names.joined(separator: " and "))"
     }
 
-    /// The value is not the text it should be.
+    /// The value is not the expected text.
     static func text(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
         noneOf([], view, wanted: expected)
     }
 
-    /// The value is none of a few words.
+    /// The value is not one of a few words.
     ///
-    /// - Parameter wanted: What is expected, when that is more than the words.
+    /// - Parameter wanted: The description of the accepted values, when there are others than the words.
     static func noneOf(_ names: [String], _ view: borrowing JSONView, wanted: String? = nil) -> Mismatch {
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
         let expected = wanted ?? (names.count == 1 ? list : "one of \(list)")
         guard let text = view.string else { return .expected(expected, view) }
-        // Another word, not another kind of value.
+        // The received value is another word, so the message shows it instead of its kind.
         let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
         return mustBe(expected, not: received, nearestName(to: text, in: names))
     }
 
-    /// An object has a member that nobody knows.
+    /// The object has an unknown member.
     static func unknown(_ name: String, among names: [String], what: String) -> Mismatch {
         let nearest = nearestName(to: name, in: names)
         let hint = nearest.map { "; did you mean \"\($0)\"?" } ?? "; the \(what)s are \(names.joined(separator: ", "))."
@@ -110,7 +110,7 @@ extension Optional: WireValue where Wrapped: WireValue {
     }
 }
 
-/// A key of a cache: any text but the empty one.
+/// A key of a cache: any text except the empty one.
 struct KeyText: WireValue {
     let text: String
 
@@ -143,7 +143,7 @@ struct Base64Bytes: WireValue {
     }
 }
 
-/// What a result should hold of the image.
+/// The parts of the image that a result should contain.
 enum ResultForm: String, NamedValue {
     case path, data, both, none, dataUrl, pixels
 
@@ -159,7 +159,7 @@ enum ResultForm: String, NamedValue {
     }
 }
 
-/// One of a few names.
+/// A value that is one of a few names.
 protocol NamedValue: WireValue, RawRepresentable<String>, CaseIterable {}
 
 extension NamedValue {
@@ -171,14 +171,14 @@ extension NamedValue {
     }
 }
 
-/// Any value; it is not looked at.
+/// Any value, which is ignored.
 struct AnyValue: WireValue {
     static var schema: JSONLiteral { true }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> AnyValue { AnyValue() }
 }
 
-/// A process to watch, or none.
+/// The number of a process to watch.
 struct ProcessNumber: WireValue {
     let number: Int32
 
