@@ -134,7 +134,7 @@ public final class ImageServer: RequestHandler {
             return disposition
         }
         return .deferred { [latencies] call in
-            call.afterwards { latencies.note(number, since: start) }
+            call.onEnd { latencies.note(number, since: start) }
             begin(call)
         }
     }
@@ -193,7 +193,7 @@ public final class ImageServer: RequestHandler {
                     access, priority: deferred.priority,
                     wait: { place in
                         deferred.wait()
-                        call.afterwards { order.withdraw(place) }
+                        call.onEnd { order.withdraw(place) }
                     }
                 ) { place in
                     // Cancelled while it waited: it leaves the order at once.

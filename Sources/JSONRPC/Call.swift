@@ -8,9 +8,9 @@ public final class Call: Sendable {
     private struct State {
         var isOpen = true
         var cancel: (@Sendable () -> Void)?
-        var lastWord: (@Sendable (Ending) -> Void)?
+        var endHandler: (@Sendable (Ending) -> Void)?
         var url: String?
-        var afterwards: [@Sendable () -> Void] = []
+        var endActions: [@Sendable () -> Void] = []
     }
 
     /// The ways in which a call ends.
@@ -74,16 +74,16 @@ public final class Call: Sendable {
 
     /// Sets a closure that runs just before the call is answered or cancelled. It has no effect if the call has ended.
     ///
-    /// - Parameter word: May call ``notify(_:_:)``. It can run twice when two threads end the call at the same moment:
+    /// - Parameter handler: May call ``notify(_:_:)``. It can run twice when two threads end the call at the same moment:
     ///   it must send its message only once, and return only when that message has been sent.
-    public func beforeEnd(_ word: @escaping @Sendable (Ending) -> Void) {
+    public func beforeEnd(_ handler: @escaping @Sendable (Ending) -> Void) {
         state.withLock { state in
-            if state.isOpen { state.lastWord = word }
+            if state.isOpen { state.endHandler = handler }
         }
     }
 
     /// Sets the URL that the error of a cancellation contains.
-    public func concerns(_ url: String) { state.withLock { $0.url = url } }
+    public func setURL(_ url: String) { state.withLock { $0.url = url } }
 
     private func response(to error: RPCError) -> [UInt8]? {
         guard let id else { return nil }
@@ -95,9 +95,9 @@ public final class Call: Sendable {
     }
 
     /// Runs `work` once the call has ended; at once if it has ended already.
-    public func afterwards(_ work: @escaping @Sendable () -> Void) {
+    public func onEnd(_ work: @escaping @Sendable () -> Void) {
         let isOpen = state.withLock { state in
-            if state.isOpen { state.afterwards.append(work) }
+            if state.isOpen { state.endActions.append(work) }
             return state.isOpen
         }
         if !isOpen { work() }
@@ -129,46 +129,46 @@ public final class Call: Sendable {
     public func end(_ error: RPCError) -> Bool { cancel(error) }
 
     private enum Step {
-        case late
-        case speak(@Sendable (Ending) -> Void)
-        case closed(cancel: (@Sendable () -> Void)?, afterwards: [@Sendable () -> Void])
+        case ended
+        case callHandler(@Sendable (Ending) -> Void)
+        case closed(cancel: (@Sendable () -> Void)?, endActions: [@Sendable () -> Void])
     }
 
     @discardableResult
     private func close(
         with response: [UInt8]?, as ending: Ending = .answered, stopsWork: Bool = false,
-        _ take: ((@Sendable () -> Void)?) -> Void = { _ in }
+        _ receiveStop: ((@Sendable () -> Void)?) -> Void = { _ in }
     ) -> Bool {
-        var hasSpoken = false
+        var hasCalledHandler = false
         while true {
-            switch state.withLock({ state in step(&state, hasSpoken: hasSpoken, response) }) {
-            case .late: return false
-            case .speak(let word):
+            switch state.withLock({ state in step(&state, hasCalledHandler: hasCalledHandler, response) }) {
+            case .ended: return false
+            case .callHandler(let handler):
                 // Runs outside the lock: the closure may call `notify`, which takes the lock.
-                word(ending)
-                hasSpoken = true
-            case .closed(let cancel, let afterwards):
-                take(cancel)
+                handler(ending)
+                hasCalledHandler = true
+            case .closed(let cancel, let endActions):
+                receiveStop(cancel)
                 if stopsWork { cancel?() }
-                for work in afterwards { work() }
+                for work in endActions { work() }
                 return true
             }
         }
     }
 
-    private func step(_ state: inout State, hasSpoken: Bool, _ response: [UInt8]?) -> Step {
-        guard state.isOpen else { return .late }
-        if !hasSpoken, let word = state.lastWord { return .speak(word) }
+    private func step(_ state: inout State, hasCalledHandler: Bool, _ response: [UInt8]?) -> Step {
+        guard state.isOpen else { return .ended }
+        if !hasCalledHandler, let handler = state.endHandler { return .callHandler(handler) }
         state.isOpen = false
         deliver(self, response)
-        defer { (state.cancel, state.lastWord, state.afterwards) = (nil, nil, []) }
-        return .closed(cancel: state.cancel, afterwards: state.afterwards)
+        defer { (state.cancel, state.endHandler, state.endActions) = (nil, nil, []) }
+        return .closed(cancel: state.cancel, endActions: state.endActions)
     }
 }
 
 /// The message envelopes of JSON-RPC.
 enum Response {
-    static func begin(_ writer: inout JSONWriter) {
+    static func writeVersion(_ writer: inout JSONWriter) {
         writer.key("jsonrpc")
         writer.write("2.0")
     }
@@ -177,7 +177,7 @@ enum Response {
         // The result for an image is about one kilobyte.
         var writer = JSONWriter(capacity: 960)
         writer.object { response in
-            begin(&response)
+            writeVersion(&response)
             response.key("id")
             id.write(to: &response)
             response.key("result")
@@ -189,7 +189,7 @@ enum Response {
     static func error(id: RequestID, _ error: RPCError) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { response in
-            begin(&response)
+            writeVersion(&response)
             response.key("id")
             id.write(to: &response)
             response.key("error")
@@ -201,7 +201,7 @@ enum Response {
     static func notification(_ method: StaticString, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { message in
-            begin(&message)
+            writeVersion(&message)
             message.key("method")
             message.write(method.description)
             message.key("params")

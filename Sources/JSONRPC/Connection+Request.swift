@@ -49,12 +49,12 @@ extension Connection: RequestSender {
         _ method: StaticString, timeout: Double, params: (inout JSONWriter) -> Void,
         decode: @escaping @Sendable (JSONView) throws -> Value
     ) async throws -> Value {
-        try await inquiries.request(method, timeout: timeout, params: params, decode: decode)
+        try await clientRequests.request(method, timeout: timeout, params: params, decode: decode)
     }
 
     /// Stops sending requests to the client; open requests fail with ``ClientRequestError/ended``.
-    public func endRequestsToClient() { inquiries.end() }
+    public func endRequestsToClient() { clientRequests.end() }
 
     /// The number of requests to the client that have no answer yet.
-    public var requestsToClient: Int { inquiries.count }
+    public var requestsToClient: Int { clientRequests.count }
 }

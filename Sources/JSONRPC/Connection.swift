@@ -27,7 +27,7 @@ public final class Connection: Sendable {
     let limits: ConnectionLimits
     let writer: MessageWriter
     let wake: WakeEvent
-    let inquiries: Inquiries
+    let clientRequests: ClientRequests
     let shared = Mutex(Shared())
     /// `true` while notifications of the connection may be sent. The lock is held during a send, so that the end of the
     /// connection cuts none off.
@@ -70,14 +70,14 @@ public final class Connection: Sendable {
             onDrain: {
                 wake.signal()
                 // In a task of its own, because the thread that drains may hold locks.
-                Task { reference.connection?.inquiries.sendWaiting() }
+                Task { reference.connection?.clientRequests.sendWaiting() }
                 onDrain()
             },
             onGone: {
                 reference.connection?.abandon()
                 onGone()
             })
-        inquiries = Inquiries(writer: writer, unsentLimit: limits.unsentBytes, pause: pause)
+        clientRequests = ClientRequests(writer: writer, unsentLimit: limits.unsentBytes, pause: pause)
         reference.set(self)
     }
 
@@ -88,13 +88,13 @@ public final class Connection: Sendable {
     ///   stream became unreadable, or the code that `exit` requested.
     public func run() -> Int32 {
         writer.start(watching: watched.map { watch in (watch.descriptor, { watch.handler(self) }) })
-        if let framing { writer.use(framing) }
-        var intake = Intake(
+        if let framing { writer.setFraming(framing) }
+        var loop = ReadLoop(
             connection: self, handler: handler, reader: MessageReader(framing: framing, limit: limits.messageBytes))
-        let code = intake.run(from: input)
+        let code = loop.run(from: input)
         mayNotify.withLock { $0 = false }
         // After the end of input the client may read slowly; after an exit request the time is limited.
-        writer.drain(within: intake.wasAskedToExit ? 300_000_000 : .max / 2)
+        writer.drain(within: loop.receivedExit ? 300_000_000 : .max / 2)
         writer.finish()
         return code == 0 && writer.isGone ? 1 : code
     }
@@ -109,7 +109,7 @@ public final class Connection: Sendable {
         }
         // Calls first: work that waits for an answer of the client must be cancelled before that wait fails.
         for call in calls { call.cancel(.serverCancelled) }
-        inquiries.end()
+        clientRequests.end()
         for request in held { refuse(request) }
         let end = monotonicNanoseconds() + grace
         while shared.withLock({ $0.answering > 0 }), monotonicNanoseconds() < end { poll(nil, 0, 1) }
@@ -166,7 +166,7 @@ public final class Connection: Sendable {
     var isStopping: Bool { shared.withLock { $0.isStopping } }
 
     /// `true` when a new request may start now.
-    var mayBegin: Bool {
+    var mayStart: Bool {
         shared.withLock { $0.calls.count < limits.requestsInFlight } && writer.unsentBytes <= limits.unsentBytes
     }
 
@@ -219,7 +219,7 @@ public final class Connection: Sendable {
             return shared.calls.all
         }
         for call in calls { call.cancel(nil) }
-        inquiries.end()
+        clientRequests.end()
         wake.signal()
     }
 }

@@ -35,7 +35,7 @@ struct HeldQueue: Sendable {
     mutating func popFirst() -> Request? {
         while first < next {
             defer { first += 1 }
-            if let request = take(first) { return request }
+            if let request = removeRequest(first) { return request }
         }
         return nil
     }
@@ -43,7 +43,7 @@ struct HeldQueue: Sendable {
     /// Removes the request with `id`; `false` when there is none.
     mutating func remove(_ id: RequestID) -> Bool {
         guard let serial = serials[id] else { return false }
-        return take(serial) != nil
+        return removeRequest(serial) != nil
     }
 
     /// Removes every request and returns them in order.
@@ -53,7 +53,7 @@ struct HeldQueue: Sendable {
         return all
     }
 
-    private mutating func take(_ serial: UInt64) -> Request? {
+    private mutating func removeRequest(_ serial: UInt64) -> Request? {
         guard let request = requests.removeValue(forKey: serial) else { return nil }
         if let id = request.id, serials[id] == serial { serials[id] = nil }
         bytes -= request.text.count + Self.overhead

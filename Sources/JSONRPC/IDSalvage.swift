@@ -18,7 +18,7 @@ struct IDSalvage {
 
     private mutating func scan() -> RequestID? {
         skipBlanks()
-        guard take(UInt8(ascii: "{")) else { return nil }
+        guard consume(UInt8(ascii: "{")) else { return nil }
         var found: RequestID?
         var hasFound = false
         var depth = 1
@@ -30,7 +30,7 @@ struct IDSalvage {
                 guard depth == 1, expectsKey else { continue }
                 expectsKey = false
                 skipBlanks()
-                if take(UInt8(ascii: ":")), token.elementsEqual("\"id\"".utf8) {
+                if consume(UInt8(ascii: ":")), token.elementsEqual("\"id\"".utf8) {
                     guard !hasFound else { return nil }
                     hasFound = true
                     skipBlanks()
@@ -132,7 +132,7 @@ struct IDSalvage {
         while place < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[place]) { place += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard place < text.count, text[place] == byte else { return false }
         place += 1
         return true

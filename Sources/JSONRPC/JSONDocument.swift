@@ -44,7 +44,7 @@ public struct JSONDocument: ~Copyable {
     private static func parse(_ strings: LongStrings) -> UnsafeMutablePointer<json_t>? {
         var error = json_error_t()
         guard let tree = strings.rest.withUnsafeBytes({ parse($0, &error) }) else { return nil }
-        if strings.put(into: tree) { return tree }
+        if strings.insert(into: tree) { return tree }
         json_decref(tree)
         return nil
     }

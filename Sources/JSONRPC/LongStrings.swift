@@ -45,7 +45,7 @@ struct LongStrings {
     /// Replaces the placeholders in `tree` by the strings.
     ///
     /// - Returns: `true` if every string found its placeholder.
-    func put(into tree: UnsafeMutablePointer<json_t>) -> Bool {
+    func insert(into tree: UnsafeMutablePointer<json_t>) -> Bool {
         var missing = strings.count
         var nodes = [tree]
         while missing > 0, let node = nodes.popLast() {

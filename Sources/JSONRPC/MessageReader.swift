@@ -110,7 +110,7 @@ public struct MessageReader: Sendable {
         guard start < end || bodyLength != nil, toSkip == 0 else { return nil }
         start = end
         bodyLength = nil
-        return lose("The input ended in the middle of a message.")
+        return fail("The input ended in the middle of a message.")
     }
 
     // MARK: Lines
@@ -176,7 +176,7 @@ public struct MessageReader: Sendable {
         if bodyLength == nil {
             switch nextHeader() {
             case .none: return nil
-            case .failure(let reason): return lose(reason)
+            case .failure(let reason): return fail(reason)
             case .length(let length):
                 guard length <= limit else {
                     toSkip = length
@@ -245,7 +245,7 @@ public struct MessageReader: Sendable {
         String(decoding: text.prefix(40), as: UTF8.self)
     }
 
-    private mutating func lose(_ reason: String) -> Event {
+    private mutating func fail(_ reason: String) -> Event {
         isLost = true
         return .lost(reason)
     }

@@ -15,7 +15,7 @@ final class MessageWriter: Sendable {
         /// The bytes being written: those from `offset` on are unsent. Empty while a thread has taken them to write.
         var current: [UInt8] = []
         var offset = 0
-        var inHand = 0
+        var beingWritten = 0
         /// The bytes appended since; written after `current`.
         var pending: [UInt8] = []
         var isWriting = false
@@ -25,12 +25,12 @@ final class MessageWriter: Sendable {
         var isGone = false
         var isAnnounced = false
         var isFinished = false
-        var unsent: Int { current.count - offset + inHand + pending.count }
+        var unsent: Int { current.count - offset + beingWritten + pending.count }
     }
 
     /// The number of times that a pipe must have become writable again before it is enlarged: the client reads, but
     /// more output arrives than fits.
-    private static let manyReliefs = 8
+    private static let wideningThreshold = 8
 
     private let output: OutputDescriptor
     private let wake = WakeEvent()
@@ -62,7 +62,7 @@ final class MessageWriter: Sendable {
     var isGone: Bool { state.withLock { $0.isGone } }
 
     /// Sets the framing of messages. Default: lines.
-    func use(_ framing: MessageFraming) {
+    func setFraming(_ framing: MessageFraming) {
         state.withLock { $0.framing = framing }
     }
 
@@ -129,7 +129,7 @@ final class MessageWriter: Sendable {
     private func run(watching watched: [(descriptor: Int32, handler: @Sendable () -> Void)]) {
         var places = [pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0)]
         places.append(pollfd(fd: output.descriptor, events: 0, revents: 0))
-        var reliefs = 0
+        var writableEvents = 0
         places += watched.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         while true {
             let isBehind = state.withLock { $0.unsent > 0 && !$0.isWriting }
@@ -145,8 +145,8 @@ final class MessageWriter: Sendable {
                 // The descriptor can also be writable because no thread has filled it yet; only a full one counts as an
                 // event of the client.
                 if state.withLock({ $0.isFull }) {
-                    reliefs += 1
-                    if reliefs == Self.manyReliefs { output.widen() }
+                    writableEvents += 1
+                    if writableEvents == Self.wideningThreshold { output.widen() }
                 }
                 flush()
             }
@@ -169,12 +169,12 @@ final class MessageWriter: Sendable {
     }
 
     private func announceIfGone(_ place: inout pollfd) {
-        let isNews = state.withLock { state in
+        let isNew = state.withLock { state in
             guard state.isGone, !state.isAnnounced else { return false }
             state.isAnnounced = true
             return true
         }
-        guard isNews else { return }
+        guard isNew else { return }
         place.fd = -1
         onGone()
     }
@@ -190,7 +190,7 @@ final class MessageWriter: Sendable {
                 if state.current.isEmpty { swap(&state.current, &state.pending) }
                 swap(&state.current, &bytes)
                 let start = state.offset
-                state.inHand = bytes.count - start
+                state.beingWritten = bytes.count - start
                 state.offset = 0
                 return start
             }
@@ -222,7 +222,7 @@ final class MessageWriter: Sendable {
         let hasDrained = state.withLock { state in
             let before = state.unsent
             state.isWriting = false
-            state.inHand = 0
+            state.beingWritten = 0
             state.isFull = outcome == .wouldBlock
             swap(&state.current, &bytes)
             state.offset = offset

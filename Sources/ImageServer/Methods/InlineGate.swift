@@ -47,7 +47,7 @@ final class InlineGate: Sendable {
         } onCancel: {
             abandon(id)
         }
-        call.afterwards { [self] in
+        call.onEnd { [self] in
             state.withLock { $0.inside -= bytes }
             admit()
         }

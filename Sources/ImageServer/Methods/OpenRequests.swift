@@ -92,14 +92,14 @@ final class OpenRequests: Sendable {
     /// Registers a request until it is answered.
     func add(_ entry: Entry, _ call: Call) {
         entry.begin(call)
-        if let url = entry.url { call.concerns(url) }
+        if let url = entry.url { call.setURL(url) }
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = entry
             _ = state.tide.note(state.entries.count)
             if let id = call.id { state.ids[id] = entry }
             if let slot = entry.slot { state.slots[slot] = entry }
         }
-        call.afterwards { [weak self] in
+        call.onEnd { [weak self] in
             self?.remove(entry, call.id)
             entry.end()
         }

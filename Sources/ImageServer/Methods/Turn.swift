@@ -20,6 +20,6 @@ final class Turn: Sendable {
             guard !hasCome.load(ordering: .relaxed) else { return }
             call.end(rpcError(ImageError.timedOut(url: url, option: "deadline", seconds: deadline)))
         }
-        call.afterwards { task.cancel() }
+        call.onEnd { task.cancel() }
     }
 }

@@ -1,17 +1,17 @@
 internal import Synchronization
 
 /// Sends requests to the client and passes its answers to the waiting callers. Callable from any thread.
-final class Inquiries: Sendable {
+final class ClientRequests: Sendable {
     private struct Waiter: Sendable {
         let message: [UInt8]
         let timeout: Double
         /// Receives the client's response; the view is valid only during the call.
-        let take: @Sendable (JSONView) -> Void
+        let receive: @Sendable (JSONView) -> Void
         let fail: @Sendable (any Error) -> Void
     }
 
     private struct State: Sendable {
-        var table = InquiryTable<Waiter>(capacity: 64)
+        var table = ClientRequestTable<Waiter>(capacity: 64)
         var timers: [UInt64: Task<Void, Never>] = [:]
     }
 
@@ -45,7 +45,7 @@ final class Inquiries: Sendable {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
                 let waiter = Waiter(
                     message: message, timeout: timeout,
-                    take: { response in
+                    receive: { response in
                         continuation.resume(with: Result { try Self.result(of: response, decode) })
                     },
                     fail: { continuation.resume(throwing: $0) })
@@ -75,7 +75,7 @@ final class Inquiries: Sendable {
     }
 
     /// Handles a message of the client that has no method; `false` when it answers no request that was sent.
-    func take(_ message: JSONView) -> Bool {
+    func handleResponse(_ message: JSONView) -> Bool {
         guard let serial = message.member("id")?.string.flatMap(Self.serial) else { return false }
         let waiter = state.withLock { state in
             let waiter = state.table.answer(serial)
@@ -83,7 +83,7 @@ final class Inquiries: Sendable {
             return waiter
         }
         guard let waiter else { return false }
-        waiter.take(message)
+        waiter.receive(message)
         sendWaiting()
         return true
     }
@@ -115,32 +115,32 @@ final class Inquiries: Sendable {
     /// Starts the timer of a request that is not sent yet; a request that was sent has a timer already.
     private func startTimer(_ serial: UInt64, _ timeout: Double) {
         state.withLock { state in
-            guard state.timers[serial] == nil, state.table.standing(serial) != nil else { return }
+            guard state.timers[serial] == nil, state.table.progress(serial) != nil else { return }
             state.timers[serial] = timer(serial, timeout)
         }
     }
 
     private func timer(_ serial: UInt64, _ timeout: Double) -> Task<Void, Never> {
         Task { [weak self, pause] in
-            while let standing = self?.state.withLock({ $0.table.standing(serial) }) {
+            while let progress = self?.state.withLock({ $0.table.progress(serial) }) {
                 do { try await pause(timeout) } catch { return }
-                guard !Task.isCancelled, self?.expire(serial, since: standing) == false else { return }
+                guard !Task.isCancelled, self?.expire(serial, since: progress) == false else { return }
             }
         }
     }
 
     /// Fails a request whose timeout has expired; `false` when its timeout starts again.
-    private func expire(_ serial: UInt64, since earlier: InquiryTable<Waiter>.Standing) -> Bool {
+    private func expire(_ serial: UInt64, since earlier: ClientRequestTable<Waiter>.Progress) -> Bool {
         let expiry = state.withLock { state in
             let expiry = state.table.expire(serial, since: earlier)
-            if case .again = expiry { return expiry }
+            if case .restarted = expiry { return expiry }
             state.timers[serial] = nil
             if case .expired(_, true) = expiry { sendCancellation(serial) }
             return expiry
         }
         switch expiry {
-        case .again: return false
-        case .over: break
+        case .restarted: return false
+        case .ended: break
         // Its slot stays empty until the client answers a request or receives a new one: a client that never answers
         // does not delay the waiting requests longer than the sent ones.
         case .expired(let waiter, _): waiter.fail(ClientRequestError.timedOut)
@@ -164,7 +164,7 @@ final class Inquiries: Sendable {
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { message in
-            Response.begin(&message)
+            Response.writeVersion(&message)
             message.field("id", prefix + String(serial))
             message.field("method", method.description)
             message.key("params")

@@ -4,9 +4,9 @@
 /// its timeout, by a cancellation, or by the end of the connection.
 ///
 /// - Complexity: O(1) for everything but ``end()``.
-struct InquiryTable<Waiter: Sendable>: Sendable {
+struct ClientRequestTable<Waiter: Sendable>: Sendable {
     /// The progress of a request at one moment; see ``expire(_:since:)``.
-    struct Standing: Equatable, Sendable {
+    struct Progress: Equatable, Sendable {
         let isSent: Bool
         /// The number of answers received until then, while the request itself is not sent; 0 once it is.
         let answers: Int
@@ -15,9 +15,9 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
     /// The effect of an expired timer on a request.
     enum Expiry: Sendable {
         /// The request has ended already.
-        case over
+        case ended
         /// The timeout starts again: the request had not been sent, or others were answered before it.
-        case again
+        case restarted
         /// The timeout has expired.
         case expired(Waiter, wasSent: Bool)
     }
@@ -31,7 +31,7 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
     private var entries: [UInt64: Entry] = [:]
     private var queue: [UInt64] = []
     /// The number of entries at the front of the queue that are processed already.
-    private var done = 0
+    private var processed = 0
     private var answers = 0
     /// The number of requests that are with the client.
     private(set) var sentCount = 0
@@ -53,12 +53,12 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
     /// The next request to send; nil when none waits, or when ``capacity`` requests are with the client.
     mutating func sendNext() -> (serial: UInt64, waiter: Waiter)? {
         guard sentCount < capacity else { return nil }
-        while done < queue.count {
-            let serial = queue[done]
-            done += 1
-            if done > 64, done * 2 > queue.count {
-                queue.removeFirst(done)
-                done = 0
+        while processed < queue.count {
+            let serial = queue[processed]
+            processed += 1
+            if processed > 64, processed * 2 > queue.count {
+                queue.removeFirst(processed)
+                processed = 0
             }
             guard let entry = entries[serial] else { continue }
             entries[serial]?.isSent = true
@@ -79,17 +79,17 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
     mutating func abandon(_ serial: UInt64) -> (waiter: Waiter, wasSent: Bool)? { remove(serial) }
 
     /// The progress of a request; nil when it has ended.
-    func standing(_ serial: UInt64) -> Standing? {
-        entries[serial].map { Standing(isSent: $0.isSent, answers: $0.isSent ? 0 : answers) }
+    func progress(_ serial: UInt64) -> Progress? {
+        entries[serial].map { Progress(isSent: $0.isSent, answers: $0.isSent ? 0 : answers) }
     }
 
     /// Removes a request whose timeout was measured since `earlier` and has expired.
     ///
     /// The timeout of a request that is not sent yet starts again as long as the client answers other requests.
-    mutating func expire(_ serial: UInt64, since earlier: Standing) -> Expiry {
-        guard let now = standing(serial) else { return .over }
-        guard now == earlier else { return .again }
-        guard let (waiter, wasSent) = remove(serial) else { return .over }
+    mutating func expire(_ serial: UInt64, since earlier: Progress) -> Expiry {
+        guard let now = progress(serial) else { return .ended }
+        guard now == earlier else { return .restarted }
+        guard let (waiter, wasSent) = remove(serial) else { return .ended }
         return .expired(waiter, wasSent: wasSent)
     }
 
@@ -99,7 +99,7 @@ struct InquiryTable<Waiter: Sendable>: Sendable {
         let all = entries.sorted { $0.key < $1.key }.map(\.value.waiter)
         entries = [:]
         queue = []
-        done = 0
+        processed = 0
         sentCount = 0
         return all
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import JSONRPC
 
 /// Requests of the server to the client (protocol 6).
-@Suite struct InquiryTests {
+@Suite struct ClientRequestTests {
     private let desk = Desk()
     private let timer = ManualTimer()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import JSONRPC
 
 /// The bookkeeping of requests to the client, against a model that keeps everything in lists.
-@Suite struct InquiryTableTests {
+@Suite struct ClientRequestTableTests {
     private struct Model {
         let capacity: Int
         var waiting: [UInt64] = []
@@ -17,9 +17,9 @@ import Testing
     func everyRequestComesToOneEndAndNoMoreAreSentThanMayBe(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let capacity = Int.random(in: 1...4, using: &random)
-        var table = InquiryTable<UInt64>(capacity: capacity)
+        var table = ClientRequestTable<UInt64>(capacity: capacity)
         var model = Model(capacity: capacity)
-        var standings: [UInt64: (standing: InquiryTable<UInt64>.Standing, answers: Int)] = [:]
+        var standings: [UInt64: (standing: ClientRequestTable<UInt64>.Progress, answers: Int)] = [:]
         var last: UInt64 = 0
         for _ in 0..<400 {
             let any = UInt64.random(in: 0...last + 1, using: &random)
@@ -52,15 +52,15 @@ import Testing
                 model.waiting.removeAll { $0 == any }
                 model.sent.removeAll { $0 == any }
             case 5:
-                let standing = table.standing(any)
+                let standing = table.progress(any)
                 #expect(
                     standing?.isSent == (model.sent.contains(any) ? true : model.waiting.contains(any) ? false : nil))
                 if let standing { standings[any] = (standing, model.answers) }
             default:
                 guard let (standing, answers) = standings[any] else { continue }
                 switch table.expire(any, since: standing) {
-                case .over: #expect(!model.waiting.contains(any) && !model.sent.contains(any))
-                case .again:
+                case .ended: #expect(!model.waiting.contains(any) && !model.sent.contains(any))
+                case .restarted:
                     #expect(
                         model.sent.contains(any) && !standing.isSent
                             || model.waiting.contains(any) && model.answers > answers)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func theQueueForgetsWhatIsDoneWith() {
-        var table = InquiryTable<UInt64>(capacity: 1)
+        var table = ClientRequestTable<UInt64>(capacity: 1)
         var order: [UInt64] = []
         for serial in UInt64(1)...100_000 { _ = table.ask(serial, serial) }
         for serial in UInt64(1)...100_000 where serial % 3 == 0 { _ = table.abandon(serial) }

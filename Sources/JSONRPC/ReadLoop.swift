@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// The reading side of a connection; used only by the reading thread.
-struct Intake {
+struct ReadLoop {
     let connection: Connection
     let handler: any RequestHandler
     var reader: MessageReader
@@ -13,7 +13,7 @@ struct Intake {
     private var isWide = false
     /// The number of bytes in one read, half of a pipe's initial capacity, above which the pipe is enlarged: the client
     /// may be waiting to write more.
-    private static let much = 1 << 15
+    private static let wideningThreshold = 1 << 15
 
     init(connection: Connection, handler: any RequestHandler, reader: MessageReader) {
         self.connection = connection
@@ -22,7 +22,7 @@ struct Intake {
     }
 
     /// `true` when the client sent `exit`; `false` when the session ended with the input.
-    var wasAskedToExit: Bool { exitCode != nil }
+    var receivedExit: Bool { exitCode != nil }
 
     // MARK: The loop
 
@@ -32,18 +32,18 @@ struct Intake {
         var hasEnded = false
         while exitCode == nil, !hasEnded {
             connection.writer.cork()
-            beginHeld()
-            while exitCode == nil, let event = reader.next() { take(event, code: &code) }
+            startQueued()
+            while exitCode == nil, let event = reader.next() { handle(event, code: &code) }
             connection.writer.uncork()
             if code != 0 || exitCode != nil { break }
-            if connection.isStopping { parkForever() }
+            if connection.isStopping { waitForProcessEnd() }
             if !waitForInput(input) { continue }
             hasEnded = !readMore(from: input)
         }
         if exitCode == nil {
-            if let event = reader.finish() { take(event, code: &code, atEnd: true) }
+            if let event = reader.finish() { handle(event, code: &code, atEnd: true) }
             // The client can no longer answer the requests it received.
-            connection.inquiries.end()
+            connection.clientRequests.end()
             handler.inputEnded()
             finishAll()
         }
@@ -65,7 +65,7 @@ struct Intake {
             }
         }
         burst += 1
-        if count >= Self.much, !isWide {
+        if count >= Self.wideningThreshold, !isWide {
             isWide = true
             WidePipe.widen(input)
         }
@@ -78,14 +78,14 @@ struct Intake {
     private func waitForInput(_ input: Int32) -> Bool {
         let limits = connection.limits
         let isDrained = connection.writer.unsentBytes <= limits.unsentBytes / 2
-        let (isHolding, mayRead) = connection.shared.withLock { shared in
+        let (hasQueued, mayRead) = connection.shared.withLock { shared in
             if isDrained { shared.cancelledBytes = 0 }
             let mayRead = shared.held.bytes + shared.cancelledBytes <= limits.heldBytes
             shared.isAwaited = !shared.held.isEmpty || !mayRead
             return (!shared.held.isEmpty, mayRead)
         }
-        if isHolding, connection.mayBegin { return false }
-        guard isHolding || !mayRead else { return true }
+        if hasQueued, connection.mayStart { return false }
+        guard hasQueued || !mayRead else { return true }
         var places = [
             pollfd(fd: connection.wake.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: mayRead ? input : -1, events: Int16(POLLIN), revents: 0),
@@ -96,10 +96,10 @@ struct Intake {
     }
 
     /// Starts queued requests, in order, as long as that is allowed.
-    private mutating func beginHeld() {
-        while exitCode == nil, connection.mayBegin {
+    private mutating func startQueued() {
+        while exitCode == nil, connection.mayStart {
             guard let next = connection.shared.withLock({ $0.held.popFirst() }) else { return }
-            next.text.withUnsafeBytes { take($0) }
+            next.text.withUnsafeBytes { handle($0) }
         }
     }
 
@@ -110,7 +110,7 @@ struct Intake {
         while true {
             connection.wake.clear()
             connection.writer.cork()
-            beginHeld()
+            startQueued()
             connection.writer.uncork()
             let isDone = connection.shared.withLock { $0.calls.count == 0 && $0.answering == 0 && $0.held.isEmpty }
             if isDone || exitCode != nil { return }
@@ -120,19 +120,19 @@ struct Intake {
     }
 
     /// Blocks this thread for good: another thread is ending the process, and nothing more is read.
-    private func parkForever() -> Never {
+    private func waitForProcessEnd() -> Never {
         while true { pause() }
     }
 
     // MARK: Messages
 
-    private mutating func take(_ event: MessageReader.Event, code: inout Int32, atEnd: Bool = false) {
-        if let framing = reader.framing { connection.writer.use(framing) }
+    private mutating func handle(_ event: MessageReader.Event, code: inout Int32, atEnd: Bool = false) {
+        if let framing = reader.framing { connection.writer.setFraming(framing) }
         switch event {
         case .message(let range):
             // A copy, because the reader must not be changed while its bytes are borrowed.
-            let held = reader
-            held.bytes(in: range) { takeOrHold($0) }
+            let copy = reader
+            copy.bytes(in: range) { handleOrQueue($0) }
         case .oversized:
             refuse(
                 .invalidRequest(
@@ -144,25 +144,25 @@ struct Intake {
         }
     }
 
-    private mutating func takeOrHold(_ text: UnsafeRawBufferPointer) {
-        let isHolding = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
-        if !isHolding, connection.mayBegin {
-            take(text)
+    private mutating func handleOrQueue(_ text: UnsafeRawBufferPointer) {
+        let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
+        if !hasQueued, connection.mayStart {
+            handle(text)
         } else {
-            hold(text)
+            enqueue(text)
         }
     }
 
     /// Queues a request for later; a cancellation is executed at once.
-    private func hold(_ text: UnsafeRawBufferPointer) {
+    private func enqueue(_ text: UnsafeRawBufferPointer) {
         var id: RequestID?
         if let document = try? JSONDocument(parsing: text) {
             let root = document.root
-            if root.member("id") == nil, cancels(root) { return }
+            if root.member("id") == nil, handlesAsCancellation(root) { return }
             // Answers are handled at once, because requests in flight may be waiting for them.
-            if answers(root) { return }
+            if handlesAsResponse(root) { return }
             for index in 0..<(root.kind == .array ? root.count : 0) {
-                if let member = root.element(index) { _ = answers(member) }
+                if let member = root.element(index) { _ = handlesAsResponse(member) }
             }
             if let view = root.member("id") { id = RequestID(view) }
         } else {
@@ -177,21 +177,21 @@ struct Intake {
         if isStopping { connection.refuse(request) }
     }
 
-    private mutating func take(_ text: UnsafeRawBufferPointer) {
+    private mutating func handle(_ text: UnsafeRawBufferPointer) {
         do {
             let document = try JSONDocument(parsing: text)
             let root = document.root
             if root.kind == .array {
-                takeBatch(root)
+                handleBatch(root)
             } else {
-                takeOne(root, sink: .direct(connection.writer))
+                handleMessage(root, sink: .direct(connection.writer))
             }
         } catch {
             refuse(.parseError(error.description), id: IDSalvage.id(in: text) ?? .null)
         }
     }
 
-    private mutating func takeBatch(_ root: borrowing JSONView) {
+    private mutating func handleBatch(_ root: borrowing JSONView) {
         let count = root.count
         guard count > 0 else { return refuse(.invalidRequest("A batch must not be empty."), id: .null) }
         guard count <= connection.limits.batchCount else {
@@ -203,15 +203,15 @@ struct Intake {
         let batch = Batch(count: count) { [writer = connection.writer] in writer.send($0) }
         for index in 0..<count {
             guard let member = root.element(index) else { continue }
-            takeOne(member, sink: .batch(batch, index: index))
+            handleMessage(member, sink: .batch(batch, index: index))
         }
     }
 
-    private mutating func takeOne(_ root: JSONView, sink: Sink) {
+    private mutating func handleMessage(_ root: JSONView, sink: Sink) {
         guard root.kind == .object else {
             return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
         }
-        if answers(root) { return sink.deliver(nil) }
+        if handlesAsResponse(root) { return sink.deliver(nil) }
         var id: RequestID?
         if let view = root.member("id") {
             guard let valid = RequestID(view) else {
@@ -231,7 +231,7 @@ struct Intake {
             let message = "The params must be an object or an array, not \(params.kind.article)."
             return refuse(.invalidRequest(message), id: id ?? .null, sink)
         }
-        if id == nil, cancels(root) { return sink.deliver(nil) }
+        if id == nil, handlesAsCancellation(root) { return sink.deliver(nil) }
         if let id, connection.shared.withLock({ $0.calls.count > 0 && $0.calls.contains(id) }) {
             let message = "A request with this id is still in flight; every request needs an id of its own."
             return refuse(.invalidRequest(message), id: id, sink)
@@ -249,7 +249,7 @@ struct Intake {
         var arguments: JSONView?
         if let params, params.count > 0 { arguments = params }
         writer.object { response in
-            Response.begin(&response)
+            Response.writeVersion(&response)
             response.key("id")
             (id ?? .null).write(to: &response)
             response.key("result")
@@ -267,15 +267,15 @@ struct Intake {
 
     /// Handles a response, also one that answers no open request; a response is never answered itself, whatever its id.
     /// `false` if the message is something else.
-    private func answers(_ root: JSONView) -> Bool {
+    private func handlesAsResponse(_ root: JSONView) -> Bool {
         guard root.member("method") == nil else { return false }
-        let isExpected = connection.inquiries.take(root)
+        let isExpected = connection.clientRequests.handleResponse(root)
         return isExpected || root.isResponse
     }
 
     /// Executes a cancellation of either protocol, `$/cancelRequest` or `notifications/cancelled`; `false` if the
     /// message is something else.
-    private func cancels(_ root: borrowing JSONView) -> Bool {
+    private func handlesAsCancellation(_ root: borrowing JSONView) -> Bool {
         guard let method = root.member("method")?.string else { return false }
         switch method {
         case "$/cancelRequest":
