@@ -106,7 +106,8 @@ CURLcode hc_set_closing(CURL *easy, curl_closesocket_callback close, void *conte
 void hc_close(int socket) { close(socket); }
 
 /// Counts the bytes of a record; OpenSSL calls it for each record, with its header.
-static void weigh(int sent, int version, int type, const void *header, size_t size, SSL *connection, void *context) {
+static void count_record(
+    int sent, int version, int type, const void *header, size_t size, SSL *connection, void *context) {
     (void)version;
     if (sent || type != SSL3_RT_HEADER || size < SSL3_RT_HEADER_LENGTH) return;
     hc_intake *intake = context;
@@ -125,9 +126,9 @@ static void weigh(int sent, int version, int type, const void *header, size_t si
     // The same state as after a close by the server.
     ssl.shut(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
-static CURLcode watch(CURL *easy, void *context, void *intake) {
+static CURLcode watch_records(CURL *easy, void *context, void *intake) {
     (void)easy;
-    ssl.watch(context, weigh);
+    ssl.watch(context, count_record);
     ssl.control(context, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, intake);
     return CURLE_OK;
 }
@@ -144,7 +145,7 @@ void hc_take_off(hc_intake *intake, size_t count) {
 void hc_set_intake(CURL *easy, hc_intake *intake) {
     if (!ssl.watch || !ssl.control || !ssl.shut) return;
     curl.curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, intake);
-    curl.curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, watch);
+    curl.curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, watch_records);
 }
 static int port_of(const struct sockaddr_storage *address) {
     switch (address->ss_family) {

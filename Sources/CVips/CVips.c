@@ -85,7 +85,7 @@ int hv_is_late(void) {
     return was_killed;
 }
 
-static void judge_time(VipsImage *image, VipsProgress *progress, void *context) {
+static void check_deadline(VipsImage *image, VipsProgress *progress, void *context) {
     (void)progress, (void)context;
     if (hv_is_late()) vips_image_set_kill(image, TRUE);
 }
@@ -93,7 +93,7 @@ static void judge_time(VipsImage *image, VipsProgress *progress, void *context) 
 void hv_watch(VipsImage *image) {
     if (!deadline) return;
     vips_image_set_progress(image, TRUE);
-    g_signal_connect(image, "eval", G_CALLBACK(judge_time), NULL);
+    g_signal_connect(image, "eval", G_CALLBACK(check_deadline), NULL);
 }
 
 int hv_has_plugin(const char *name) {

@@ -5,7 +5,7 @@ static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/
 enum { app1 = 0xE1 };
 
 /// Removes the orientation: the metadata describes images that are upright both when read and when written.
-static void forget_turn(VipsImage *image) {
+static void remove_orientation(VipsImage *image) {
     vips_image_remove(image, VIPS_META_ORIENTATION);
     vips_image_remove(image, "exif-ifd0-Orientation");
 }
@@ -14,7 +14,7 @@ void hv_set_exif(VipsImage *image, const void *exif, size_t exif_count, const vo
     // libvips converts the block to fields, which encoders write.
     if (exif_count) vips_image_set_blob_copy(image, VIPS_META_EXIF_NAME, exif, exif_count);
     if (xmp_count) vips_image_set_blob_copy(image, VIPS_META_XMP_NAME, xmp, xmp_count);
-    forget_turn(image);
+    remove_orientation(image);
     vips_error_clear();
 }
 
@@ -26,14 +26,14 @@ static int save_carrier(VipsImage *image, uint8_t **file, size_t *count) {
     carrier = hv_with_metadata(black, image);
     g_object_unref(black);
     if (!carrier) return -1;
-    forget_turn(carrier);
+    remove_orientation(carrier);
     vips_image_remove(carrier, VIPS_META_ICC_NAME);
     int failed = vips_jpegsave_buffer(carrier, (void **)file, count, "Q", 1, NULL);
     g_object_unref(carrier);
     return failed;
 }
 
-void hv_take_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t **xmp, size_t *xmp_count) {
+void hv_get_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t **xmp, size_t *xmp_count) {
     if (!hv_carried_metadata(image)) return;
     uint8_t *file = NULL;
     size_t count = 0;

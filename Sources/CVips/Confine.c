@@ -63,7 +63,7 @@ void hv_trim_memory(void) {
     if (mallinfo2().fordblks > 4 << 20) malloc_trim(0);
 }
 
-void hv_blank_memory(int is_blank) {
+void hv_zero_memory(int is_blank) {
     // The fill byte is the complement of the option.
     mallopt(M_PERTURB, is_blank ? 255 : 0);
 }
@@ -85,7 +85,7 @@ static void on_alarm(int signal) {
     _exit(75);
 }
 
-void hv_arm(int descriptor, const void *bytes, size_t count, double seconds) {
+void hv_set_alarm(int descriptor, const void *bytes, size_t count, double seconds) {
     void *copy = malloc(count);
     if (!copy) return;
     memcpy(copy, bytes, count);
@@ -104,7 +104,7 @@ void hv_arm(int descriptor, const void *bytes, size_t count, double seconds) {
     setitimer(ITIMER_REAL, &when, NULL);
 }
 
-void hv_disarm(void) {
+void hv_cancel_alarm(void) {
     struct itimerval never = {0};
     setitimer(ITIMER_REAL, &never, NULL);
 }
@@ -117,7 +117,7 @@ static void lower(int resource, uint64_t value) {
     setrlimit(resource, &limit);
 }
 
-void hv_bound(uint64_t memory, uint64_t file_size, uint64_t files) {
+void hv_limit_resources(uint64_t memory, uint64_t file_size, uint64_t files) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     lower(RLIMIT_CORE, 0);
     lower(RLIMIT_AS, memory);
@@ -128,7 +128,7 @@ void hv_bound(uint64_t memory, uint64_t file_size, uint64_t files) {
     signal(SIGPIPE, SIG_IGN);
 }
 
-void hv_bound_processor(double seconds) {
+void hv_limit_processor_time(double seconds) {
     struct rusage usage;
     struct rlimit limit;
     if (getrusage(RUSAGE_SELF, &usage) || getrlimit(RLIMIT_CPU, &limit)) return;

@@ -17,14 +17,14 @@ typedef struct {
     jmp_buf place;
 } Errors;
 
-static void leave(j_common_ptr state) { longjmp(((Errors *)state->err)->place, 1); }
+static void jump_out(j_common_ptr state) { longjmp(((Errors *)state->err)->place, 1); }
 
-static void say_nothing(j_common_ptr state) { (void)state; }
+static void ignore_message(j_common_ptr state) { (void)state; }
 
 static void watch_errors(j_common_ptr state, Errors *errors) {
     state->err = jpeg_std_error(&errors->manager);
-    errors->manager.error_exit = leave;
-    errors->manager.output_message = say_nothing;
+    errors->manager.error_exit = jump_out;
+    errors->manager.output_message = ignore_message;
 }
 
 /// Reports a truncated file as an error; libjpeg would invent the rest.
@@ -35,7 +35,7 @@ static boolean refuse_end(j_decompress_ptr state) {
 
 static void watch_decoding(j_common_ptr state) {
     // Each scan covers the whole image, and a small file can hold thousands.
-    if (hv_is_late() || ((j_decompress_ptr)state)->input_scan_number > most_scans) leave(state);
+    if (hv_is_late() || ((j_decompress_ptr)state)->input_scan_number > most_scans) jump_out(state);
 }
 
 VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, int shrink) {
@@ -75,15 +75,15 @@ VipsImage *hv_decode_jpeg(VipsImage *header, const void *bytes, size_t count, in
 typedef struct {
     Errors errors;
     char reason[JMSG_LENGTH_MAX];
-} Judge;
+} Checker;
 
 static void refuse(j_common_ptr state) {
-    state->err->format_message(state, ((Judge *)state->err)->reason);
-    leave(state);
+    state->err->format_message(state, ((Checker *)state->err)->reason);
+    jump_out(state);
 }
 
 /// Treats libjpeg's warnings about invented data as errors; warnings without an effect on pixels are ignored.
-static void weigh(j_common_ptr state, int level) {
+static void check_warning(j_common_ptr state, int level) {
     if (level >= 0) return;
     switch (state->err->msg_code) {
     case JWRN_ADOBE_XFORM:
@@ -97,14 +97,14 @@ static void weigh(j_common_ptr state, int level) {
 int hv_check_jpeg(const void *bytes, size_t count) {
     struct jpeg_decompress_struct state;
     struct jpeg_progress_mgr progress = {.progress_monitor = watch_decoding};
-    Judge judge = {.reason = ""};
+    Checker checker = {.reason = ""};
     uint8_t *volatile row = NULL;
     volatile int is_done = 0;
-    watch_errors((j_common_ptr)&state, &judge.errors);
-    judge.errors.manager.error_exit = refuse;
-    judge.errors.manager.emit_message = weigh;
+    watch_errors((j_common_ptr)&state, &checker.errors);
+    checker.errors.manager.error_exit = refuse;
+    checker.errors.manager.emit_message = check_warning;
     jpeg_create_decompress(&state);
-    if (!setjmp(judge.errors.place)) {
+    if (!setjmp(checker.errors.place)) {
         state.progress = &progress;
         jpeg_mem_src(&state, bytes, count);
         state.src->fill_input_buffer = refuse_end;
@@ -116,13 +116,13 @@ int hv_check_jpeg(const void *bytes, size_t count) {
             jpeg_read_scanlines(&state, &place, 1);
         }
         if (row) jpeg_finish_decompress(&state);
-        else strcpy(judge.reason, "out of memory");
+        else strcpy(checker.reason, "out of memory");
         is_done = row != NULL;
     }
     jpeg_destroy_decompress(&state);
     free(row);
     if (is_done) return 0;
-    vips_error("jpeg", "%s", *judge.reason ? judge.reason : "it has too many scans, or takes too long");
+    vips_error("jpeg", "%s", *checker.reason ? checker.reason : "it has too many scans, or takes too long");
     return -1;
 }
 
@@ -140,7 +140,7 @@ static void write_profile(j_compress_ptr state, const uint8_t *profile, size_t c
 }
 
 static void watch_encoding(j_common_ptr state) {
-    if (hv_is_late()) leave(state);
+    if (hv_is_late()) jump_out(state);
 }
 
 /// The destination of the file: memory that grows.

@@ -33,6 +33,6 @@ extern hv_jxl_functions hv_libjxl;
 /// write.
 void hv_set_exif(VipsImage *image, const void *exif, size_t exif_count, const void *xmp, size_t xmp_count);
 /// The EXIF (as a TIFF) and XMP data that other formats would write for the image; the caller frees each with `g_free`.
-void hv_take_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t **xmp, size_t *xmp_count);
+void hv_get_exif(VipsImage *image, uint8_t **exif, size_t *exif_count, uint8_t **xmp, size_t *xmp_count);
 
 #endif

@@ -40,7 +40,7 @@ static int describe(JxlEncoder *encoder, VipsImage *image, const hv_encoding *ho
 static int add_metadata(JxlEncoder *encoder, VipsImage *image) {
     uint8_t *exif = NULL, *xmp = NULL;
     size_t exif_count = 0, xmp_count = 0;
-    hv_take_exif(image, &exif, &exif_count, &xmp, &xmp_count);
+    hv_get_exif(image, &exif, &exif_count, &xmp, &xmp_count);
     int failed = 0;
     if (exif || xmp) failed = hv_libjxl.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS;
     if (exif && !failed) {
@@ -80,7 +80,7 @@ static int add_picture(JxlEncoder *encoder, VipsImage *image, const hv_encoding 
 }
 
 /// The bytes of the file, to be freed with `g_free`.
-static uint8_t *take_output(JxlEncoder *encoder, size_t *count) {
+static uint8_t *read_output(JxlEncoder *encoder, size_t *count) {
     size_t size = 64 << 10, used = 0;
     uint8_t *bytes = g_try_malloc(size);
     while (bytes && !hv_is_late()) {
@@ -108,7 +108,7 @@ void *hv_encode_jxl(VipsImage *image, const hv_encoding *how, size_t *count) {
     VipsImage *ready = encoder ? hv_materialise(image) : NULL;
     uint8_t *bytes = NULL;
     if (ready && !describe(encoder, ready, how) && !add_metadata(encoder, ready) && !add_picture(encoder, ready, how))
-        bytes = take_output(encoder, count);
+        bytes = read_output(encoder, count);
     if (ready) g_object_unref(ready);
     if (encoder) hv_libjxl.JxlEncoderDestroy(encoder);
     if (!bytes && !hv_was_killed()) vips_error("jxl", "%s", "libjxl does not encode it");

@@ -227,7 +227,7 @@ static VipsImage *as_still(VipsImage *image) {
     return copy;
 }
 
-VipsImage *hv_choose_metadata(VipsImage *image, hv_kept chosen) {
+VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata_choice chosen) {
     switch (chosen) {
     case hv_metadata_of_still: return as_still(image);
     case hv_profile_only: return without_metadata(image, 1);

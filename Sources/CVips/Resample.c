@@ -34,7 +34,7 @@ static double lanczos(double x) {
     return (3 - 4 * third * third) * third * third / (3 * x * x);
 }
 
-static void drop(Kernel *kernel) {
+static void free_kernel(Kernel *kernel) {
     free(kernel->first);
     free(kernel->count);
     free(kernel->weights);
@@ -108,7 +108,7 @@ static void combine(
 }
 
 /// Transposes eight rows of eight samples; strides are counted in samples.
-static void turn(const int16_t *from, size_t from_stride, int16_t *to, size_t to_stride) {
+static void transpose(const int16_t *from, size_t from_stride, int16_t *to, size_t to_stride) {
 #if defined(__SSE2__)
     __m128i rows[8], pairs[8];
     for (size_t i = 0; i < 8; i++) rows[i] = _mm_loadu_si128((const __m128i *)(from + i * from_stride));
@@ -145,7 +145,7 @@ typedef struct {
     int16_t *ring;
     size_t ring_size, ready;
     /// The buffers of one block of rows: the input rows, the same transposed, the transposed result, and the result.
-    int16_t *lines, *turned, *done, *result;
+    int16_t *lines, *transposed, *done, *result;
     const int16_t **taps;
 } Work;
 
@@ -183,17 +183,18 @@ static void down(Work *work, size_t y, int16_t *to) {
 /// Resamples a block of rows horizontally; they are transposed, so that the vectors run across them.
 static void across(Work *work) {
     size_t step = work->bands * block;
-    for (size_t i = 0; i < work->room; i += block) turn(work->lines + i, work->room, work->turned + i * block, block);
+    for (size_t i = 0; i < work->room; i += block)
+        transpose(work->lines + i, work->room, work->transposed + i * block, block);
     const Kernel *kernel = &work->columns;
     for (size_t x = 0; x < work->new_width; x++) {
         size_t first = (size_t)kernel->first[x], count = (size_t)kernel->count[x];
         int taps = (int)(count + 1) & ~1;
         for (int tap = 0; tap < taps; tap++)
-            work->taps[tap] = work->turned + (first + ((size_t)tap < count ? (size_t)tap : count - 1)) * step;
+            work->taps[tap] = work->transposed + (first + ((size_t)tap < count ? (size_t)tap : count - 1)) * step;
         combine(work->taps, kernel->weights + x * (size_t)kernel->size, taps, work->done + x * step, step, work->top);
     }
     for (size_t i = 0; i < work->new_room; i += block)
-        turn(work->done + i * block, block, work->result + i, work->new_room);
+        transpose(work->done + i * block, block, work->result + i, work->new_room);
 }
 
 static void narrow(const Work *work, const int16_t *from, uint8_t *to) {
@@ -219,11 +220,11 @@ static int run(Work *work) {
     work->ring_size = (size_t)work->rows.size;
     work->ring = calloc(work->ring_size * work->room, sizeof(int16_t));
     work->lines = calloc(block * work->room, sizeof(int16_t));
-    work->turned = calloc(block * work->room, sizeof(int16_t));
+    work->transposed = calloc(block * work->room, sizeof(int16_t));
     work->done = calloc(block * work->new_room, sizeof(int16_t));
     work->result = calloc(block * work->new_room, sizeof(int16_t));
     work->taps = calloc(most_taps, sizeof(int16_t *));
-    int failed = !work->ring || !work->lines || !work->turned || !work->done || !work->result || !work->taps;
+    int failed = !work->ring || !work->lines || !work->transposed || !work->done || !work->result || !work->taps;
     for (size_t y = 0; y < work->new_height && !failed; y += block) {
         size_t count = work->new_height - y < block ? work->new_height - y : block;
         for (size_t row = 0; row < count; row++) down(work, y + row, work->lines + row * work->room);
@@ -234,7 +235,7 @@ static int run(Work *work) {
     }
     free(work->ring);
     free(work->lines);
-    free(work->turned);
+    free(work->transposed);
     free(work->done);
     free(work->result);
     free(work->taps);
@@ -258,8 +259,8 @@ VipsImage *hv_resample(VipsImage *image, int width, int height) {
     work.top = work.is_translucent ? 255 * fine : 255;
     int failed = prepare(&work.columns, image->Xsize, width) | prepare(&work.rows, image->Ysize, height);
     failed = failed || run(&work);
-    drop(&work.columns);
-    drop(&work.rows);
+    free_kernel(&work.columns);
+    free_kernel(&work.rows);
     if (!failed) return out;
     if (!hv_was_killed()) vips_error("hv_resample", "%s", "out of memory");
     g_object_unref(out);

@@ -17,7 +17,7 @@ enum { little = 4 << 20 };
 
 /// Encodes a JPEG through libjpeg directly; NULL when the image is large, or when EXIF or other metadata must be
 /// written.
-static void *short_way(VipsImage *image, const hv_encoding *how, size_t *count) {
+static void *encode_jpeg_directly(VipsImage *image, const hv_encoding *how, size_t *count) {
     int keeps_all = how->metadata == hv_every_metadata || how->metadata == hv_metadata_of_still;
     if (keeps_all && hv_carried_metadata(image)) return NULL;
     const void *profile = NULL;
@@ -40,7 +40,7 @@ static void *short_way(VipsImage *image, const hv_encoding *how, size_t *count) 
 
 void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *how, size_t *count) {
     if (format == hv_jpeg) {
-        void *bytes = short_way(image, how, count);
+        void *bytes = encode_jpeg_directly(image, how, count);
         if (bytes || hv_was_killed()) return bytes;
     }
     VipsImage *copy = hv_choose_metadata(image, how->metadata);

@@ -95,7 +95,7 @@ struct AnimatedPNG {
     func eachFrame(
         _ limits: RenderLimits, upTo last: Int = .max, _ body: (Int, CodecImage) throws(RenderFailure) -> Void
     ) throws(RenderFailure) {
-        try limits.judge(width: canvas.width, height: canvas.height)
+        try limits.check(width: canvas.width, height: canvas.height)
         var pixels = [UInt8](repeating: 0, count: canvas.width * canvas.height * 4)
         for (index, frame) in frames.enumerated() where index <= last {
             let samples = try decoded(frame)

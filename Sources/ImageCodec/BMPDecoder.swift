@@ -57,7 +57,7 @@ struct BMPDecoder {
         height = isIcon ? rows / 2 : rows
         self.bits = bits
         self.compression = compression
-        try limits.judge(width: self.width, height: height)
+        try limits.check(width: self.width, height: height)
         guard BMPDecoder.isKnown(bits, compression) else {
             throw RenderFailure(.unsupported, "Bitmaps of \(bits) bits with compression \(compression) are not read.")
         }

@@ -56,13 +56,13 @@ final class CodecImage {
     deinit { hv_release(handle) }
 
     /// The result of a libvips operation on this image.
-    func made(_ operation: (OpaquePointer) -> OpaquePointer?) throws(RenderFailure) -> CodecImage {
+    func applying(_ operation: (OpaquePointer) -> OpaquePointer?) throws(RenderFailure) -> CodecImage {
         guard let result = operation(handle) else { throw .ofLibrary(.processingFailed) }
         return CodecImage(result, source: source)
     }
 
     /// The result of a libvips operation on this image and another.
-    func made(
+    func applying(
         with other: CodecImage, _ operation: (OpaquePointer, OpaquePointer) -> OpaquePointer?
     ) throws(RenderFailure) -> CodecImage {
         guard let result = operation(handle, other.handle) else { throw .ofLibrary(.processingFailed) }

@@ -27,7 +27,7 @@ public struct CodecProcess {
     public init?(descriptor: Int32, bounds: Bounds = Bounds()) {
         self.descriptor = descriptor
         hv_tune_memory()
-        hv_bound(UInt64(bounds.memory), UInt64(bounds.fileSize), UInt64(bounds.files))
+        hv_limit_resources(UInt64(bounds.memory), UInt64(bounds.fileSize), UInt64(bounds.files))
         guard let worker = CodecWorker() else { return nil }
         self.worker = worker
         hv_confine()
@@ -61,10 +61,10 @@ public struct CodecProcess {
             RenderReply(outcomes: request.outputs.map { _ in .failed(.tookTooLong) })
         ).frame
         let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
-        hv_bound_processor(seconds + 5)
-        hv_arm(descriptor, late, late.count, seconds + 2)
+        hv_limit_processor_time(seconds + 5)
+        hv_set_alarm(descriptor, late, late.count, seconds + 2)
         let reply = worker.render(request)
-        hv_disarm()
+        hv_cancel_alarm()
         let isSent = send(.reply(reply))
         hv_trim_memory()
         return isSent

@@ -35,7 +35,7 @@ public struct CodecWorker {
                 .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
         }
         // libheif returns images that are damaged in places with the previous content of the memory there.
-        hv_blank_memory(format.plugin == "heif" ? 1 : 0)
+        hv_zero_memory(format.plugin == "heif" ? 1 : 0)
         let decoder = try Decoder(
             path: request.source, format: format,
             originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
@@ -44,14 +44,14 @@ public struct CodecWorker {
         let count = wanted.outputs.count
         if request.wantsPlaceholder { wanted.outputs.append(try Placeholder.output()) }
         // The source is checked once for all outputs that ask for a check.
-        let judgement = request.outputs.count > count ? judge(decoder) : nil
+        let outcomeOfCheck = request.outputs.count > count ? checkOutcome(decoder) : nil
         var renderer = Renderer(wanted, decoder)
         if !wanted.outputs.isEmpty { try renderer.run() }
         var outcomes: [RenderOutcome] = []
         var number = -1
         for output in request.outputs {
-            if output.rule == .nothing, let judgement {
-                outcomes.append(judgement)
+            if output.rule == .nothing, let outcomeOfCheck {
+                outcomes.append(outcomeOfCheck)
                 continue
             }
             number += 1
@@ -73,7 +73,7 @@ public struct CodecWorker {
     }
 
     /// The outcome of decoding the whole source.
-    private func judge(_ decoder: Decoder) -> RenderOutcome {
+    private func checkOutcome(_ decoder: Decoder) -> RenderOutcome {
         do throws(RenderFailure) {
             try decoder.decodeAll()
             return .finished(

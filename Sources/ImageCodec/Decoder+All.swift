@@ -17,12 +17,12 @@ extension Decoder {
             return
         // The stills that are assembled from the frames of an animation get new checksums, so the file's own are
         // checked here.
-        case .png: try PNGChecksums.judge(bytes)
-        case .gif: try GIFBlocks.judge(bytes)
+        case .png: try PNGChecksums.check(bytes)
+        case .gif: try GIFBlocks.check(bytes)
         default: break
         }
         if frameCount > 1 {
-            try limits.judge(width: coded.width, height: coded.height, frames: frameCount)
+            try limits.check(width: coded.width, height: coded.height, frames: frameCount)
             return try eachFrame { (_, _) in }
         }
         guard pageCount <= limits.maxFrames else {
@@ -32,7 +32,7 @@ extension Decoder {
         }
         for page in 0..<pageCount {
             let image = try still(page: page)
-            try limits.judge(width: image.width, height: image.height)
+            try limits.check(width: image.width, height: image.height)
             _ = try image.inMemory()
         }
     }
@@ -44,7 +44,7 @@ enum PNGChecksums {
     /// are ignored, as decoders do.
     ///
     /// - Complexity: O(bytes).
-    static func judge(_ file: SourceBytes) throws(RenderFailure) {
+    static func check(_ file: SourceBytes) throws(RenderFailure) {
         typealias Chunk = AnimatedPNG.Chunk
         var place = 8
         while let length = file.big32(place), let kind = file.big32(place + 4) {
@@ -69,7 +69,7 @@ enum GIFBlocks {
     /// Refuses a file that ends before its trailer: decoders would accept the frames before that as the complete file.
     ///
     /// - Complexity: O(blocks).
-    static func judge(_ file: SourceBytes) throws(RenderFailure) {
+    static func check(_ file: SourceBytes) throws(RenderFailure) {
         func tableSize(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
         var place = 13 + tableSize(file.byte(10) ?? 0)
         while let kind = file.byte(place) {

@@ -36,7 +36,7 @@ final class Decoder {
         var file = try SourceBytes(path: path)
         self.limits = limits
         var hiddenPages = 0
-        if format == .svg { try SVGGuard.judge(file, limits) }
+        if format == .svg { try SVGGuard.check(file, limits) }
         var animation: AnimatedPNG?
         var own: CodecImage?
         var opened: CodecImage?
@@ -52,7 +52,7 @@ final class Decoder {
             animation = try AnimatedPNG(file)
             opened = try Decoder.open(file, .png)
         case .gif:
-            if let clear = GIFGround.made(clear: file) { (file, hiddenPages) = (clear, 1) }
+            if let clear = GIFTransparency.transparentCopy(of: file) { (file, hiddenPages) = (clear, 1) }
             opened = try Decoder.open(file, .gif)
         case .jxl:
             let header = try Decoder.open(file, .jxl)
@@ -76,10 +76,12 @@ final class Decoder {
         pageCount = animation?.frames.count ?? (hasPages ? max(1, header.pages - hiddenPages) : 1)
         frameCount = format == .tiff ? 1 : pageCount
         loopCount = animation?.loopCount ?? header.loopCount
-        let told = animation?.frames.map(\.delay) ?? header.delays
-        delays = frameCount > 1 ? (0..<frameCount).map { FrameDelay.shown($0 < told.count ? told[$0] : 0) } : []
+        let storedDelays = animation?.frames.map(\.delay) ?? header.delays
+        delays =
+            frameCount > 1
+            ? (0..<frameCount).map { FrameDelay.shown($0 < storedDelays.count ? storedDelays[$0] : 0) } : []
         // An SVG takes no memory before it is drawn; then the requested size is checked.
-        if format != .svg { try limits.judge(width: coded.width, height: coded.height) }
+        if format != .svg { try limits.check(width: coded.width, height: coded.height) }
     }
 
     private static func open(
@@ -117,7 +119,7 @@ final class Decoder {
             if factor >= 8, let opened, let eighth = ProgressiveJPEG.eighth(of: bytes) {
                 let (size, bands) = (eighth.size, eighth.bands)
                 let plain = try CodecImage.pixels(eighth.samples, width: size.width, height: size.height, bands: bands)
-                return try plain.made(with: opened) { hv_with_metadata($0, $1) }
+                return try plain.applying(with: opened) { hv_with_metadata($0, $1) }
             }
             let shrink = factor >= 16 ? 8 : factor >= 8 ? 4 : factor >= 4 ? 2 : 1
             let isSmall = coded.width * coded.height / (shrink * shrink) <= ImageProcessor.mostPixelsInMemory
@@ -126,7 +128,7 @@ final class Decoder {
         case .webp where pageCount == 1 && factor > 1:
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg:
-            try limits.judge(width: target.width, height: target.height)
+            try limits.check(width: target.width, height: target.height)
             return try Decoder.open(bytes, .svg, limits, scale: 1 / factor)
         case .jxl: return try CodecImage.decodedJXL(bytes)
         case .gif, .webp, .tiff:
@@ -143,7 +145,7 @@ final class Decoder {
         if let animation { return try animation.eachFrame(limits, body) }
         let strip = try Decoder.open(bytes, format, pages: -1)
         for index in 0..<frameCount {
-            let frame = try strip.made {
+            let frame = try strip.applying {
                 hv_crop($0, 0, Int32(index * self.coded.height), Int32(self.coded.width), Int32(self.coded.height))
             }
             try body(index, try frame.inMemory())

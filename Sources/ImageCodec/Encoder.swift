@@ -12,7 +12,7 @@ struct Encoder {
     mutating func write(_ frames: [CodecImage]) throws(RenderFailure) -> RenderedImage {
         guard !frames.isEmpty else { throw RenderFailure(.processingFailed, "The picture has no such frame.") }
         var (image, bytes) = try output.rule == .pixels ? pixels(frames) : encoded(frames)
-        try decoder.limits.judge(byteCount: bytes.count)
+        try decoder.limits.check(byteCount: bytes.count)
         image.byteCount = bytes.count
         try OutputFile.write(bytes, to: output.path)
         return image
@@ -112,11 +112,11 @@ struct Encoder {
         if image.hasAlpha {
             if isOpaque {
                 let colours = Int32(image.bands - 1)
-                image = try image.made { hv_extract_bands($0, 0, colours) }
+                image = try image.applying { hv_extract_bands($0, 0, colours) }
             } else {
                 var ground = encoding.background
                 if let colour = ground, colour.alpha < 255 {
-                    image = try Processing.laid(image, alpha: 1, on: colour, by: "over")
+                    image = try Processing.composited(image, alpha: 1, on: colour, by: "over")
                     ground = nil
                 }
                 if ground != nil || !format.hasAlpha {
@@ -129,7 +129,7 @@ struct Encoder {
     }
 
     /// The metadata of the frames that is written to the file.
-    private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_kept {
+    private func metadata(_ format: EncodedFormat, _ encoding: Encoding) -> hv_metadata_choice {
         if format == .ico { return hv_no_metadata }
         guard encoding.stripMetadata else { return hv_metadata_of_still }
         return encoding.profile == .keep && format.hasProfile ? hv_profile_only : hv_no_metadata
@@ -140,7 +140,7 @@ struct Encoder {
         let image = isGray ? image : try image.inRGB()
         let colour = ground.channels(depth: image.depth)
         let count = Int32(image.bands - 1)
-        return try image.made { hv_flatten($0, colour, count) }
+        return try image.applying { hv_flatten($0, colour, count) }
     }
 
     /// The file, with its quality lowered until it is no larger than requested.
@@ -187,7 +187,7 @@ struct Encoder {
                 frame.samples(), width: frame.width, height: frame.height, hasAlpha: frame.hasAlpha)
         case .ico:
             let frame = frames[0]
-            try ICOEncoder.judge(frame.extent)
+            try ICOEncoder.checkSize(frame.extent)
             let png = try frame.withAlpha().encoded(hv_png, how)
             return ICOEncoder.encode(png: png, size: frame.extent)
         default: break
@@ -204,9 +204,9 @@ struct Encoder {
         let height = Int32(frames[0].height)
         let delays = delays.map { Int32($0) }
         // The metadata of an animation is that of its first frame.
-        let bare = try CodecImage.stacked(frames).made { hv_choose_metadata($0, how.metadata) }
+        let bare = try CodecImage.stacked(frames).applying { hv_choose_metadata($0, how.metadata) }
         how.metadata = hv_every_metadata
-        let strip = try bare.made {
+        let strip = try bare.applying {
             hv_animate($0, height, delays, Int32(delays.count), Int32(decoder.loopCount))
         }
         return try strip.encoded(library, how)

@@ -6,7 +6,7 @@ enum ICOEncoder {
     static let longestSide = 256
 
     /// Throws if the image is too large for an icon.
-    static func judge(_ size: Extent) throws(RenderFailure) {
+    static func checkSize(_ size: Extent) throws(RenderFailure) {
         guard size.width <= longestSide, size.height <= longestSide else {
             throw RenderFailure(
                 .processingFailed,

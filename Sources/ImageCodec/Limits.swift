@@ -4,7 +4,7 @@ extension RenderLimits {
     /// Checks the size of an image before anything is allocated for it.
     ///
     /// - Throws: A failure that names the limit, its value and the requested size.
-    func judge(width: Int, height: Int, frames: Int = 1) throws(RenderFailure) {
+    func check(width: Int, height: Int, frames: Int = 1) throws(RenderFailure) {
         let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
         guard !overflow, pixels <= maxPixels else {
             throw RenderFailure(
@@ -27,7 +27,7 @@ extension RenderLimits {
     }
 
     /// Checks the size of an encoded file.
-    func judge(byteCount: Int) throws(RenderFailure) {
+    func check(byteCount: Int) throws(RenderFailure) {
         guard byteCount <= maxBytes else {
             throw RenderFailure(
                 .limit("maxBytes"),

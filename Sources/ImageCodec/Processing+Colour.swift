@@ -33,7 +33,7 @@ extension Processing {
     ) throws(RenderFailure) -> CodecImage {
         let image = try image.inRGB()
         let depth = image.depth
-        var result = try image.hasAlpha ? image.made { hv_extract_bands($0, 0, 3) } : image
+        var result = try image.hasAlpha ? image.applying { hv_extract_bands($0, 0, 3) } : image
         if saturation != 1 {
             let luma = [0.2126, 0.7152, 0.0722]
             var matrix: [Double] = []
@@ -42,7 +42,7 @@ extension Processing {
                     matrix.append((1 - saturation) * luma[column] + (row == column ? saturation : 0))
                 }
             }
-            result = try result.made { hv_recombine($0, matrix, 3) }.made { hv_cast($0, Int32(depth)) }
+            result = try result.applying { hv_recombine($0, matrix, 3) }.applying { hv_cast($0, Int32(depth)) }
         }
         if brightness != 0 || contrast != 1 || exposure != 0 {
             let most = depth == 16 ? 65_535.0 : 255.0
@@ -54,25 +54,25 @@ extension Processing {
             }
             if depth == 16 {
                 let samples = table.map { UInt16($0) }
-                result = try result.made { hv_map($0, samples, Int32(samples.count), 16) }
+                result = try result.applying { hv_map($0, samples, Int32(samples.count), 16) }
             } else {
                 let samples = table.map { UInt8($0) }
-                result = try result.made { hv_map($0, samples, Int32(samples.count), 8) }
+                result = try result.applying { hv_map($0, samples, Int32(samples.count), 8) }
             }
         }
         guard image.hasAlpha else { return result }
-        return try result.made(with: try image.made { hv_extract_bands($0, 3, 1) }) { hv_join_bands($0, $1) }
+        return try result.applying(with: try image.applying { hv_extract_bands($0, 3, 1) }) { hv_join_bands($0, $1) }
     }
 
     /// The image with an opacity, composited onto a background of one colour, or onto a transparent one.
-    static func laid(
+    static func composited(
         _ image: CodecImage, alpha: Double, on ground: RecipeColor?, by mode: String
     ) throws(RenderFailure) -> CodecImage {
         let image = try image.eightBit().inRGB().withAlpha()
         let source = alpha == 1 ? image : try linear(image, scale: [1, 1, 1], offset: [0, 0, 0], alphaScale: alpha)
         let colour = ground ?? RecipeColor(red: 0, green: 0, blue: 0, alpha: 0)
-        let base = try image.made { hv_fill($0, colour.channels(depth: 8) + [Double(colour.alpha)], 4) }
-        return try base.made(with: source) { hv_composite($0, $1, mode) }.made { hv_cast($0, 8) }
+        let base = try image.applying { hv_fill($0, colour.channels(depth: 8) + [Double(colour.alpha)], 4) }
+        return try base.applying(with: source) { hv_composite($0, $1, mode) }.applying { hv_cast($0, 8) }
     }
 
     /// in × scale + offset for the colours of an RGB image, and in × alphaScale for its alpha.
@@ -81,7 +81,7 @@ extension Processing {
     ) throws(RenderFailure) -> CodecImage {
         let scale = image.hasAlpha ? scale + [alphaScale] : scale
         let offset = image.hasAlpha ? offset + [0] : offset
-        return try image.made { hv_linear($0, scale, offset, Int32(scale.count), Int32(image.depth)) }
+        return try image.applying { hv_linear($0, scale, offset, Int32(scale.count), Int32(image.depth)) }
     }
 }
 

@@ -20,13 +20,15 @@ extension Processing {
         let mask = try CodecImage.pixels(shape.coverage(), width: image.width, height: image.height, bands: 1)
         let clear = try image.withAlpha()
         let depth = Int32(clear.depth)
-        let alpha = try clear.made { hv_extract_bands($0, 3, 1) }.made(with: mask) { hv_multiply_alpha($0, $1, depth) }
-        let cut = try clear.made { hv_extract_bands($0, 0, 3) }.made(with: alpha) { hv_join_bands($0, $1) }
+        let alpha = try clear.applying { hv_extract_bands($0, 3, 1) }.applying(with: mask) {
+            hv_multiply_alpha($0, $1, depth)
+        }
+        let cut = try clear.applying { hv_extract_bands($0, 0, 3) }.applying(with: alpha) { hv_join_bands($0, $1) }
         guard let ground = round.background else { return cut }
         if ground.alpha == 255 {
-            return try cut.made { hv_flatten($0, ground.channels(depth: image.depth), 3) }
+            return try cut.applying { hv_flatten($0, ground.channels(depth: image.depth), 3) }
         }
-        return try laid(cut, alpha: 1, on: ground, by: "over")
+        return try composited(cut, alpha: 1, on: ground, by: "over")
     }
 
     /// The image with a line along the edges, inside the image (Kingfisher's BorderImageProcessor: a rounded rectangle
@@ -38,11 +40,13 @@ extension Processing {
         let mask = try CodecImage.pixels(
             shape.strokeCoverage(width: border.width, alpha: border.color.alpha), width: image.width,
             height: image.height, bands: 1)
-        let line = try image.made { hv_fill($0, border.color.channels(depth: 8), 3) }.made(with: mask) {
+        let line = try image.applying { hv_fill($0, border.color.channels(depth: 8), 3) }.applying(with: mask) {
             hv_join_bands($0, $1)
         }
-        let result = try image.withAlpha().made(with: line) { hv_composite($0, $1, "over") }.made { hv_cast($0, 8) }
-        return image.hasAlpha ? result : try result.made { hv_extract_bands($0, 0, 3) }
+        let result = try image.withAlpha().applying(with: line) { hv_composite($0, $1, "over") }.applying {
+            hv_cast($0, 8)
+        }
+        return image.hasAlpha ? result : try result.applying { hv_extract_bands($0, 0, 3) }
     }
 }
 

@@ -26,9 +26,9 @@ enum Processing {
             return try controlled(image, brightness: 0, contrast: 1, saturation: 0, exposure: 0.7)
         case .border(let border): return try bordered(image, border)
         case .blend(let blend):
-            return try laid(image, alpha: blend.alpha, on: blend.background, by: blend.mode.libraryName)
+            return try composited(image, alpha: blend.alpha, on: blend.background, by: blend.mode.libraryName)
         case .compositing(let compositing):
-            return try laid(
+            return try composited(
                 image, alpha: compositing.alpha, on: compositing.background, by: compositing.operation.libraryName)
         case .rotate(.degrees(let degrees)): return try rotated(image, degrees, limits)
         case .rotate(.auto), .format: return image
@@ -38,14 +38,14 @@ enum Processing {
     static func resized(
         _ image: CodecImage, to size: Extent, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
-        try limits.judge(width: size.width, height: size.height)
+        try limits.check(width: size.width, height: size.height)
         return try image.resized(to: size)
     }
 
     private static func cropped(_ image: CodecImage, _ crop: Crop) throws(RenderFailure) -> CodecImage {
         let part = Geometry.part(of: image.extent, crop)
         if part.size == image.extent { return image }
-        return try image.made {
+        return try image.applying {
             hv_crop($0, Int32(part.left), Int32(part.top), Int32(part.size.width), Int32(part.size.height))
         }
     }
@@ -56,15 +56,16 @@ enum Processing {
         _ image: CodecImage, _ degrees: Double, _ limits: RenderLimits
     ) throws(RenderFailure) -> CodecImage {
         if degrees.truncatingRemainder(dividingBy: 90) == 0 {
-            return degrees == 0 ? image : try image.inMemory().made { hv_turn($0, Int32(degrees)) }
+            return degrees == 0 ? image : try image.inMemory().applying { hv_turn($0, Int32(degrees)) }
         }
         let (sine, cosine) = (abs(sin(degrees * .pi / 180)), abs(cos(degrees * .pi / 180)))
         let (width, height) = (Double(image.width), Double(image.height))
-        try limits.judge(
+        try limits.check(
             width: Int((width * cosine + height * sine).rounded(.up)),
             height: Int((width * sine + height * cosine).rounded(.up)))
         let clear = try image.withAlpha()
-        return try clear.premultiplied { (image) throws(RenderFailure) in try image.made { hv_rotate($0, degrees) } }
+        return try clear.premultiplied { (image) throws(RenderFailure) in try image.applying { hv_rotate($0, degrees) }
+        }
     }
 
     /// A Gaussian blur whose standard deviation is the radius (Kingfisher approximates the same by three box filters).
@@ -74,10 +75,10 @@ enum Processing {
     private static func blurred(_ image: CodecImage, sigma: Double) throws(RenderFailure) -> CodecImage {
         guard sigma > 0 else { return image }
         return try image.premultiplied { (image) throws(RenderFailure) in
-            guard sigma > 16 else { return try image.made { hv_blur($0, sigma) } }
+            guard sigma > 16 else { return try image.applying { hv_blur($0, sigma) } }
             let small = image.extent.scaled(by: 8 / sigma)
             let shrunk = try image.plainlyResized(to: small).inMemory()
-            return try shrunk.made { hv_blur($0, 8) }.inMemory().plainlyResized(to: image.extent)
+            return try shrunk.applying { hv_blur($0, 8) }.inMemory().plainlyResized(to: image.extent)
         }
     }
 }
@@ -86,24 +87,24 @@ extension CodecImage {
     var extent: Extent { Extent(width: width, height: height) }
 
     /// The image with an alpha channel, opaque if it had none.
-    func withAlpha() throws(RenderFailure) -> CodecImage { hasAlpha ? self : try made { hv_add_alpha($0) } }
+    func withAlpha() throws(RenderFailure) -> CodecImage { hasAlpha ? self : try applying { hv_add_alpha($0) } }
 
     /// The image with 8 bits per sample.
     func eightBit() throws(RenderFailure) -> CodecImage {
         guard depth != 8 else { return self }
-        return colours == .gray ? try made { hv_to_gray($0, 8) } : try made { hv_to_rgb($0, 8) }
+        return colours == .gray ? try applying { hv_to_gray($0, 8) } : try applying { hv_to_rgb($0, 8) }
     }
 
     /// The image in RGB. A grey profile does not apply to RGB, so it is applied first.
     func inRGB() throws(RenderFailure) -> CodecImage {
         guard colours == .gray else { return self }
-        return try hasProfile ? inSRGB() : made { hv_to_rgb($0, Int32(depth)) }
+        return try hasProfile ? inSRGB() : applying { hv_to_rgb($0, Int32(depth)) }
     }
 
     /// The image in sRGB, by its profile if it has one; without a profile grey stays grey.
     func inSRGB() throws(RenderFailure) -> CodecImage {
         guard hasProfile else { return self }
-        return try made { hv_to_srgb_profile($0, Int32(depth)) }
+        return try applying { hv_to_srgb_profile($0, Int32(depth)) }
     }
 
     /// The result of an operation on the image with premultiplied alpha, so that the colours of transparent pixels do
@@ -113,10 +114,10 @@ extension CodecImage {
     ) throws(RenderFailure) -> CodecImage {
         guard hasAlpha else {
             let result = try operation(self)
-            return result.depth == depth ? result : try result.made { hv_cast($0, Int32(depth)) }
+            return result.depth == depth ? result : try result.applying { hv_cast($0, Int32(depth)) }
         }
-        let result = try operation(try made { hv_premultiply($0, Int32(depth)) })
-        return try result.made { hv_unpremultiply($0, Int32(depth)) }
+        let result = try operation(try applying { hv_premultiply($0, Int32(depth)) })
+        return try result.applying { hv_unpremultiply($0, Int32(depth)) }
     }
 
     /// The image resampled with a Lanczos kernel of three lobes.
@@ -130,10 +131,10 @@ extension CodecImage {
     func plainlyResized(to size: Extent) throws(RenderFailure) -> CodecImage {
         guard size != extent else { return self }
         if !hasAlpha, let result = try resampled(to: size) { return result }
-        let result = try made {
+        let result = try applying {
             hv_resize($0, Double(size.width) / Double(width), Double(size.height) / Double(height))
         }
         guard result.extent != size else { return result }
-        return try result.made { hv_fit($0, Int32(size.width), Int32(size.height)) }
+        return try result.applying { hv_fit($0, Int32(size.width), Int32(size.height)) }
     }
 }

@@ -29,7 +29,7 @@ struct Renderer {
                 run(plan, base: try base(page, plan), nominal: decoder.upright)
             }
         } else {
-            try decoder.limits.judge(
+            try decoder.limits.check(
                 width: decoder.coded.width, height: decoder.coded.height, frames: decoder.frameCount)
             try runFrames()
         }
@@ -89,7 +89,7 @@ struct Renderer {
             let shared = plan.hasSeveralReaders ? try base.inMemory() : base
             if !plan.plain.isEmpty {
                 let image = try Upright.whole(shared)
-                for number in plan.plain { keep(image, number) }
+                for number in plan.plain { append(image, toOutput: number) }
             }
             for root in plan.roots {
                 do throws(RenderFailure) {
@@ -111,7 +111,7 @@ struct Renderer {
         guard let target = Geometry.target(of: step, nominal) else {
             return try Processing.apply(step, try Upright.whole(base), decoder.limits)
         }
-        try decoder.limits.judge(width: target.width, height: target.height)
+        try decoder.limits.check(width: target.width, height: target.height)
         let sized = try Upright.sized(base, to: target)
         if case .roundCorner = step { return try Processing.apply(step, sized, decoder.limits) }
         return sized
@@ -121,7 +121,7 @@ struct Renderer {
         let node = plan.nodes[place]
         do throws(RenderFailure) {
             let result = node.outputs.count + node.children.count > 1 ? try image.inMemory() : image
-            for number in node.outputs { keep(try result.inMemory(), number) }
+            for number in node.outputs { append(try result.inMemory(), toOutput: number) }
             for child in node.children {
                 do throws(RenderFailure) {
                     run(plan, child, try Processing.apply(plan.nodes[child].step, result, decoder.limits))
@@ -134,7 +134,7 @@ struct Renderer {
         }
     }
 
-    private mutating func keep(_ image: CodecImage, _ number: Int) {
+    private mutating func append(_ image: CodecImage, toOutput number: Int) {
         guard case .success(var frames) = results[number] else { return }
         results[number] = .success([])
         frames.append(image)
@@ -151,26 +151,26 @@ enum Upright {
     /// An image as displayed, in memory.
     static func whole(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
         let image = try image.inMemory()
-        return try plain(image.orientation > 1 ? try image.made { hv_autorotate($0) } : image)
+        return try plain(image.orientation > 1 ? try image.applying { hv_autorotate($0) } : image)
     }
 
     /// An image resized to the displayed size `size`, in memory. The source is read once, from top to bottom.
     static func sized(_ image: CodecImage, to size: Extent) throws(RenderFailure) -> CodecImage {
         let sized = try image.resized(to: image.orientation >= 5 ? size.turned : size).inMemory()
-        return try plain(sized.orientation > 1 ? try sized.made { hv_autorotate($0) } : sized)
+        return try plain(sized.orientation > 1 ? try sized.applying { hv_autorotate($0) } : sized)
     }
 
     /// An image without CMYK, Lab, floating point or extra channels.
     private static func plain(_ image: CodecImage) throws(RenderFailure) -> CodecImage {
         switch image.colours {
         case .cmyk:
-            let inks = image.bands > 4 ? try image.made { hv_extract_bands($0, 0, 4) } : image
-            return try inks.made { hv_to_srgb_profile($0, 8) }.inMemory()
-        case .other: return try image.made { hv_to_rgb($0, 8) }.inMemory()
-        case .gray where image.bands > 2: return try image.made { hv_extract_bands($0, 0, 2) }
-        case .rgb where image.bands > 4: return try image.made { hv_extract_bands($0, 0, 4) }
+            let inks = image.bands > 4 ? try image.applying { hv_extract_bands($0, 0, 4) } : image
+            return try inks.applying { hv_to_srgb_profile($0, 8) }.inMemory()
+        case .other: return try image.applying { hv_to_rgb($0, 8) }.inMemory()
+        case .gray where image.bands > 2: return try image.applying { hv_extract_bands($0, 0, 2) }
+        case .rgb where image.bands > 4: return try image.applying { hv_extract_bands($0, 0, 4) }
         case .gray, .rgb: break
         }
-        return image.depth == 32 ? try image.made { hv_to_rgb($0, 8) }.inMemory() : image
+        return image.depth == 32 ? try image.applying { hv_to_rgb($0, 8) }.inMemory() : image
     }
 }

@@ -8,7 +8,7 @@ enum SVGGuard {
     static let mostBytes = 32 << 20
 
     /// Adds up the expanded sizes of the entities that a document declares, for each use, also within other entities.
-    static func judge(_ file: SourceBytes, _ limits: RenderLimits) throws(RenderFailure) {
+    static func check(_ file: SourceBytes, _ limits: RenderLimits) throws(RenderFailure) {
         guard file.count <= mostBytes else {
             throw RenderFailure(
                 .unsupported, "The drawing has \(file.count) bytes; drawings of more than \(mostBytes) are not drawn.")

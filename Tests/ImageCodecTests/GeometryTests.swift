@@ -61,10 +61,10 @@ import Testing
             (1000, 1000, 251, "maxAnimationPixels"), (7000, 7000, .max, "maxFrames"),
         ] as [(Int, Int, Int, String)] {
             let failure = #expect(throws: RenderFailure.self) {
-                try limits.judge(width: width, height: height, frames: frames)
+                try limits.check(width: width, height: height, frames: frames)
             }
             #expect(failure?.kind == .limit(name) && failure?.reason.contains(name) == true)
         }
-        try limits.judge(width: 10_000, height: 5_000)
+        try limits.check(width: 10_000, height: 5_000)
     }
 }

@@ -35,7 +35,7 @@ int hv_was_killed(void);
 
 /// The metadata that an encoder writes: all, all except fields about multiple pages and previews, only the profile, or
 /// none.
-typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_kept;
+typedef enum { hv_every_metadata, hv_metadata_of_still, hv_profile_only, hv_no_metadata } hv_metadata_choice;
 
 /// The properties of an image.
 typedef struct {
@@ -131,14 +131,14 @@ int hv_is_opaque(VipsImage *image, int depth);
 /// A copy of one image with the metadata of another.
 VipsImage *hv_with_metadata(VipsImage *image, VipsImage *from);
 /// A copy with only the chosen metadata.
-VipsImage *hv_choose_metadata(VipsImage *image, hv_kept chosen);
+VipsImage *hv_choose_metadata(VipsImage *image, hv_metadata_choice chosen);
 /// Sets the page height of a strip of frames, the delays in milliseconds and the loop count (0 for forever).
 VipsImage *hv_animate(VipsImage *image, int page_height, const int *delays, int count, int loop);
 
 /// The parameters of an encoder; a format ignores those that it does not support.
 typedef struct {
     int quality, lossless, progressive, effort;
-    hv_kept metadata;
+    hv_metadata_choice metadata;
     /// The HEIF compression: 1 for HEVC, 0 for AV1.
     int hevc;
 } hv_encoding;
@@ -149,16 +149,16 @@ void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *encoding, s
 /// that the system does not support are skipped.
 void hv_confine(void);
 /// Limits address space, file size (bytes) and open files permanently; the process ends with its parent.
-void hv_bound(uint64_t memory, uint64_t file_size, uint64_t files);
+void hv_limit_resources(uint64_t memory, uint64_t file_size, uint64_t files);
 /// Ends the process once it has used that many more seconds of processor time; to be called again for each request.
-void hv_bound_processor(double seconds);
+void hv_limit_processor_time(double seconds);
 /// Sets the allocator to return memory to the system and to use a single arena, because there is only one thread.
 void hv_tune_memory(void);
 void hv_trim_memory(void);
 /// Zeroes memory at allocation if `is_blank` is not 0: for decoders that leave parts of a damaged image unwritten.
-void hv_blank_memory(int is_blank);
+void hv_zero_memory(int is_blank);
 /// Writes `count` bytes to the descriptor and ends the process with code 75, unless disarmed within `seconds`.
-void hv_arm(int descriptor, const void *bytes, size_t count, double seconds);
-void hv_disarm(void);
+void hv_set_alarm(int descriptor, const void *bytes, size_t count, double seconds);
+void hv_cancel_alarm(void);
 
 #endif

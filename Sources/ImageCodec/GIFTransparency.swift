@@ -3,7 +3,7 @@
 /// Browsers show the page behind the uncovered part. libvips makes it black when no frame of the file has a transparent
 /// colour, because the image then has no alpha channel. An additional last frame with a transparent colour, which is
 /// never requested, adds that channel.
-enum GIFGround {
+enum GIFTransparency {
     /// A transparent pixel: its control block, its descriptor with a table of two colours, and its data.
     private static let clearPixel: [UInt8] = [
         0x21, 0xF9, 4, 1, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 0, 2, 2, 0x44, 1, 0, 0x3B,
@@ -12,7 +12,7 @@ enum GIFGround {
     /// The file with one more frame; nil when it needs none, or does not end correctly.
     ///
     /// - Complexity: O(blocks).
-    static func made(clear file: SourceBytes) -> SourceBytes? {
+    static func transparentCopy(of file: SourceBytes) -> SourceBytes? {
         guard let screenWidth = file.little16(6), let screenHeight = file.little16(8), screenWidth > 0,
             screenHeight > 0, let flags = file.byte(10)
         else { return nil }
