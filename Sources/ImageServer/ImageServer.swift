@@ -32,7 +32,7 @@ public final class ImageServer: RequestHandler {
     let manager: ImageManager
     let limits: ConnectionLimits
     private let order = RequestOrder()
-    private let end = End()
+    private let shutdownFlag = ShutdownFlag()
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
@@ -74,12 +74,12 @@ public final class ImageServer: RequestHandler {
         let hooks = HookBox()
         self.hooks = hooks
         inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
-        clientDelegate = ClientDelegate(timeout: delegateTimeout) { [end] in
-            end.hasCome ? nil : hooks.hooks.withLock { $0 }.client()
+        clientDelegate = ClientDelegate(timeout: delegateTimeout) { [shutdownFlag] in
+            shutdownFlag.isSet ? nil : hooks.hooks.withLock { $0 }.client()
         }
         let reference = ServerReference()
         activity = ActivityMonitor { reference.server?.reportActivity($0, $1) }
-        reference.use(self)
+        reference.set(self)
         manager.onClean { [weak self] in self?.report($0) }
         manager.onChange { [weak self] in self?.report($0) }
         manager.onActivity { [weak self] in self?.activity.change(to: $0) }
@@ -119,7 +119,7 @@ public final class ImageServer: RequestHandler {
             // Unknown methods that begin with a dollar sign may be ignored (LSP 3.17, "$ Notifications and Requests").
             return .failed(.methodNotFound(method, suggestion: nearestName(to: method, in: Method.requestNames)))
         }
-        if method != "exit", end.hasCome {
+        if method != "exit", shutdownFlag.isSet {
             return .failed(.invalidRequest("The server has been shut down; only exit may follow."))
         }
         let start = monotonicNanoseconds()
@@ -130,18 +130,18 @@ public final class ImageServer: RequestHandler {
             disposition = .failed(rpcError(error))
         }
         guard case .deferred(let begin) = disposition else {
-            latencies.note(number, since: start)
+            latencies.record(number, since: start)
             return disposition
         }
         return .deferred { [latencies] call in
-            call.onEnd { latencies.note(number, since: start) }
+            call.onEnd { latencies.record(number, since: start) }
             begin(call)
         }
     }
 
     /// Converts the outcome of a handler into a disposition for the connection.
-    func take<Value: WireResult>(
-        _ outcome: Outcome<Value>, hasProgress: Bool, writer: inout JSONWriter
+    func disposition<Value: WireResult>(
+        of outcome: Outcome<Value>, hasProgress: Bool, writer: inout JSONWriter
     ) throws -> Disposition {
         switch outcome {
         case .now(let value):
@@ -250,13 +250,13 @@ public final class ImageServer: RequestHandler {
 
     func shutDown() {
         manager.downloader.endPauses()
-        end.come()
+        shutdownFlag.set()
         subscriptions.removeAll()
         hooks.hooks.withLock { $0 }.endRequestsToClient()
     }
 
     /// The exit code for the `exit` notification (LSP: 0 only after `shutdown`).
-    var exitCode: Int32 { end.hasCome ? 0 : 1 }
+    var exitCode: Int32 { shutdownFlag.isSet ? 0 : 1 }
 
     private func watch(process: Int32) { hooks.hooks.withLock { $0 }.watchProcess(process) }
 
@@ -345,14 +345,14 @@ private final class ServerReference: Sendable {
 
     var server: ImageServer? { reference.withLock { $0.server } }
 
-    func use(_ server: ImageServer) { reference.withLock { $0.server = server } }
+    func set(_ server: ImageServer) { reference.withLock { $0.server = server } }
 }
 
 /// The flag for a received `shutdown`.
-private final class End: Sendable {
+private final class ShutdownFlag: Sendable {
     private let flag = Atomic(false)
-    var hasCome: Bool { flag.load(ordering: .relaxed) }
-    func come() { flag.store(true, ordering: .relaxed) }
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
 }
 
 /// Stores the hooks for closures that are created before the connection.

@@ -124,18 +124,19 @@ import Testing
     @Test func theRequestDecidesBeforeInitializeAndOneClientIsAskedForAll() throws {
         let folder = try TemporaryFolder()
         let server = ImageServer(manager: ImageManager(ImageManager.Configuration(cacheRoot: folder.path)))
-        #expect(server.asking(nil) == nil)
-        #expect(server.asking(ImageOptions()) == ImageOptions())
+        #expect(server.addingClientDelegate(to: nil) == nil)
+        #expect(server.addingClientDelegate(to: ImageOptions()) == ImageOptions())
         func asking(_ questions: Set<DownloadDelegates.Question>) -> DownloadDelegates? {
             var options = ImageOptions()
             options.network.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: questions)
-            return server.asking(options)?.network.delegates
+            return server.addingClientDelegate(to: options)?.delegates
         }
         #expect(asking([]) == nil)
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         try server.initialize(watching: nil, settings: nil, asking: [.challenge])
         #expect(
-            server.asking(nil)?.network.delegates == DownloadDelegates(server.clientDelegate, questions: [.challenge]))
+            server.addingClientDelegate(to: nil)?.delegates
+                == DownloadDelegates(server.clientDelegate, questions: [.challenge]))
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         #expect(asking([]) == nil)
     }

@@ -27,7 +27,7 @@ import Testing
     @Test func quantilesAreThoseOfTheTimesNoted() {
         var histogram = LatencyHistogram()
         #expect(histogram.quantile(0.5) == 0 && histogram.count == 0)
-        for time in 1...1000 { histogram.note(time * 1000) }
+        for time in 1...1000 { histogram.record(time * 1000) }
         for (part, exact) in [(0.5, 500_000), (0.95, 950_000), (0.99, 990_000), (0.001, 1000)] {
             let quantile = histogram.quantile(part)
             #expect(quantile >= exact && quantile <= exact + exact / 8, "\(part): \(quantile)")
@@ -37,8 +37,8 @@ import Testing
 
     @Test func whatCannotBeIsTakenForTheNearestThatCan() {
         var histogram = LatencyHistogram()
-        histogram.note(-5)
-        histogram.note(.max)
+        histogram.record(-5)
+        histogram.record(.max)
         #expect(histogram.quantile(0.5) == 0 && histogram.longest == .max && histogram.count == 2)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         for serial in 1...count {
             let entry = OpenRequests.Entry(
                 cache: "default", urls: ["http://h/\(serial)"], slot: "s", priority: CallPriority(0.5),
-                previous: requests.vacate("s"))
+                previous: requests.supersede(slot: "s"))
             let call = Call(id: .string("\(serial)"), serial: serial, deliver: { _, _ in }, post: { _ in })
             requests.add(entry, call)
             call.onCancel { stopped.withLock { $0.append(serial) } }

@@ -24,8 +24,8 @@ import Testing
 
     @Test func whatComesTooSoonIsToldWhenItsTimeHasComeIfItIsStillTheNewest() async throws {
         let reports = reports()
-        reports.note(10)
-        for value in 11...15 { reports.note(value) }
+        reports.submit(10)
+        for value in 11...15 { reports.submit(value) }
         #expect(seen.all == [10])
         try await eventually("somebody waits") { timer.count == 1 }
         #expect(timer.seconds == [0.1])
@@ -33,33 +33,33 @@ import Testing
         timer.elapse()
         try await eventually("the newest is told") { seen.all == [10, 15] }
         // Nothing is left to tell, so nobody waits.
-        reports.note(15)
+        reports.submit(15)
         #expect(timer.count == 0)
     }
 
     @Test func afterTheEndNothingIsTold() async throws {
         let reports = reports()
-        reports.note(1)
-        reports.note(2)
+        reports.submit(1)
+        reports.submit(2)
         try await eventually("somebody waits") { timer.count == 1 }
         reports.begin {}
         try reports.expectEnd(2, hasGrown: true)
         clock.advance(seconds: 0.1)
         timer.elapse()
-        reports.note(3)
+        reports.submit(3)
         try await eventually("nobody waits") { timer.count == 0 }
         #expect(seen.all == [1])
     }
 
     @Test func whatSaysLessThanBeforeIsLeftOut() throws {
         let reports = reports()
-        reports.note(5)
+        reports.submit(5)
         clock.advance(seconds: 0.2)
-        reports.note(4)
-        reports.note(5)
+        reports.submit(4)
+        reports.submit(5)
         #expect(seen.all == [5])
         clock.advance(seconds: 0.2)
-        reports.note(6)
+        reports.submit(6)
         #expect(seen.all == [5, 6])
         reports.begin {}
         try reports.expectEnd(6, hasGrown: false)

@@ -104,8 +104,8 @@ extension JSONWriter {
     }
 }
 
-/// Stands for the client in the options of a request until ``ImageServer/asking(_:)`` replaces it by the client: the
-/// decoder of options does not know the connection.
+/// Stands for the client in the options of a request until ``ImageServer/addingClientDelegate(to:)`` replaces it by the
+/// client: the decoder of options does not know the connection.
 final class UndecidedDelegate: DownloadDelegate {
     static let shared = UndecidedDelegate()
 
@@ -118,7 +118,7 @@ final class UndecidedDelegate: DownloadDelegate {
 extension ImageServer {
     /// The options with the client as the delegate for the questions that the request lists, or else those that the
     /// client listed in `initialize`. Every method that loads images calls this first.
-    func asking(_ options: ImageOptions?) -> ImageOptions? {
+    func addingClientDelegate(to options: ImageOptions?) -> ImageOptions? {
         let questions = options?.network.delegates?.questions ?? declaredQuestions
         if questions.isEmpty, options?.network.delegates == nil { return options }
         var options = options ?? ImageOptions()

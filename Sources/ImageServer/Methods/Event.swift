@@ -134,7 +134,7 @@ extension Method {
         ) { invocation, events -> Outcome<SubscriptionReply> in
             let subscriptions = invocation.server.subscriptions
             subscriptions.add(events.names)
-            invocation.server.watchActivity()
+            invocation.server.updateActivityMonitor()
             return .now(SubscriptionReply(events: subscriptions.names))
         },
         Method(
@@ -143,7 +143,7 @@ extension Method {
         ) { invocation, events -> Outcome<SubscriptionReply> in
             let subscriptions = invocation.server.subscriptions
             subscriptions.remove(events.names)
-            invocation.server.watchActivity()
+            invocation.server.updateActivityMonitor()
             return .now(SubscriptionReply(events: subscriptions.names))
         },
     ]
@@ -151,7 +151,7 @@ extension Method {
 
 extension ImageServer {
     /// Starts or stops the activity indicator by the client's subscription.
-    func watchActivity() {
+    func updateActivityMonitor() {
         if subscriptions.names.contains(Event.activity.name.description) {
             activity.begin(count: manager.downloader.load.running)
             // The count may have changed before the indicator started.

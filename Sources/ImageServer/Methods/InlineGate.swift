@@ -13,7 +13,7 @@ final class InlineGate: Sendable {
 
     private struct State {
         /// The bytes of admitted answers that are not yet handed to the writer.
-        var inside = 0
+        var admittedBytes = 0
         var waiting: [UInt64: Waiter] = [:]
         var lastID: UInt64 = 0
     }
@@ -48,7 +48,7 @@ final class InlineGate: Sendable {
             abandon(id)
         }
         call.onEnd { [self] in
-            state.withLock { $0.inside -= bytes }
+            state.withLock { $0.admittedBytes -= bytes }
             admit()
         }
     }
@@ -60,9 +60,9 @@ final class InlineGate: Sendable {
             var admitted: [Waiter] = []
             for id in state.waiting.keys.sorted() {
                 guard let waiter = state.waiting[id] else { continue }
-                let isAlone = state.inside == 0 && unsent <= capacity / 2
-                guard isAlone || state.inside + unsent + waiter.bytes <= capacity else { break }
-                state.inside += waiter.bytes
+                let isAlone = state.admittedBytes == 0 && unsent <= capacity / 2
+                guard isAlone || state.admittedBytes + unsent + waiter.bytes <= capacity else { break }
+                state.admittedBytes += waiter.bytes
                 state.waiting[id] = nil
                 admitted.append(waiter)
             }

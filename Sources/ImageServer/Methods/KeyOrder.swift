@@ -148,7 +148,7 @@ struct KeyOrder: Sendable {
         if wasWhole { whole = nil }
         if let key = keys.removeValue(forKey: ticket) { started += advance(key, past: ticket) }
         started += admitLater()
-        if wasWhole || wasSoon { started += settleSurveys(past: ticket) }
+        if wasWhole || wasSoon { started += countDownSurveys(past: ticket) }
         return started
     }
 
@@ -167,7 +167,7 @@ struct KeyOrder: Sendable {
         return next
     }
 
-    private mutating func takeLater() {
+    private mutating func removeFirstLater() {
         if later.removeFirst().isLocal { laterLocals -= 1 }
     }
 
@@ -175,14 +175,14 @@ struct KeyOrder: Sendable {
         var started: [Ticket] = []
         while whole == nil, let next = later.first {
             if case .key(let key) = next.scope {
-                takeLater()
+                removeFirstLater()
                 let wasSoon = soon.count
                 if join(key, next.ticket, next.kind, isLocal: next.isLocal) { started.append(next.ticket) }
                 // Behind a download it no longer finishes soon, and no survey waits for it.
-                if next.isLocal, soon.count == wasSoon { started += settleSurveys(past: next.ticket) }
+                if next.isLocal, soon.count == wasSoon { started += countDownSurveys(past: next.ticket) }
             } else {
                 guard soon.isEmpty else { break }
-                takeLater()
+                removeFirstLater()
                 whole = next.ticket
                 started.append(next.ticket)
             }
@@ -191,7 +191,7 @@ struct KeyOrder: Sendable {
     }
 
     /// Subtracts an ended ticket from every survey after it; returns the surveys that may run now.
-    private mutating func settleSurveys(past ticket: Ticket) -> [Ticket] {
+    private mutating func countDownSurveys(past ticket: Ticket) -> [Ticket] {
         var started: [Ticket] = []
         for index in surveys.indices where surveys[index].ticket > ticket { surveys[index].missing -= 1 }
         while let index = surveys.firstIndex(where: { $0.missing <= 0 }) {

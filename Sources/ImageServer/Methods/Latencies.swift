@@ -12,16 +12,16 @@ final class Latencies: Sendable {
     /// Records that a request of the method with this number, started at `start`, has just been answered.
     ///
     /// - Complexity: O(1): about 50 ns including the clock.
-    func note(_ method: Int, since start: Int) {
+    func record(_ method: Int, since start: Int) {
         let time = monotonicNanoseconds() - start
         histograms.withLock { histograms in
             if histograms[method] == nil { histograms[method] = LatencyHistogram() }
-            histograms[method]?.note(time)
+            histograms[method]?.record(time)
         }
     }
 
     /// The histograms of the methods that were called, with the methods' numbers.
-    var noted: [(method: Int, histogram: LatencyHistogram)] {
+    var recorded: [(method: Int, histogram: LatencyHistogram)] {
         histograms.withLock { $0 }.enumerated().compactMap { number, histogram in histogram.map { (number, $0) } }
     }
 }

@@ -16,7 +16,7 @@ struct LatencyHistogram: Sendable {
     /// Records a duration in nanoseconds.
     ///
     /// - Complexity: O(1).
-    mutating func note(_ nanoseconds: Int) {
+    mutating func record(_ nanoseconds: Int) {
         let time = max(nanoseconds, 0)
         counts[Self.step(of: time)] += 1
         count += 1

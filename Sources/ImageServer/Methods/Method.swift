@@ -152,7 +152,7 @@ struct Method: Sendable {
             } catch {
                 return .failed(error.error)
             }
-            return try server.take(outcome, hasProgress: tokens != nil, writer: &writer)
+            return try server.disposition(of: outcome, hasProgress: tokens != nil, writer: &writer)
         }
     }
 

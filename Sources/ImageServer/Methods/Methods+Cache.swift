@@ -29,7 +29,7 @@ extension Method {
             return .now(
                 StatsReply(
                     statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
-                    uptime: server.uptime, latencies: server.latencies.noted))
+                    uptime: server.uptime, latencies: server.latencies.recorded))
         },
     ]
 

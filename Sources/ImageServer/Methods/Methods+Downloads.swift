@@ -18,7 +18,7 @@ extension Method {
         let server = invocation.server
         let cache = try server.cache(nil)
         let tokens = invocation.progress
-        var options = server.asking(options) ?? ImageOptions()
+        var options = server.addingClientDelegate(to: options) ?? ImageOptions()
         options.lookup.forceRefresh = true
         options.storage.cacheMemoryOnly = true
         options.storage.keepsInMemory = false
@@ -26,7 +26,7 @@ extension Method {
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(
             cache: cache.name, urls: [url.text], slot: options.caller.slot, priority: CallPriority(options.caller.downloadPriority),
-            previous: options.caller.slot.flatMap { server.openRequests.vacate($0) })
+            previous: options.caller.slot.flatMap { server.openRequests.supersede(slot: $0) })
         return .begun { call in
             server.openRequests.add(entry, call)
         } later: { [options] call in
@@ -63,7 +63,8 @@ extension Method {
         let tokens = invocation.progress
         let options = try processors.options(given)
         let prefetcher = ImagePrefetcher(
-            urls.texts, manager: server.manager, cache: cache, options: server.asking(options) ?? ImageOptions(),
+            urls.texts, manager: server.manager, cache: cache,
+            options: server.addingClientDelegate(to: options) ?? ImageOptions(),
             concurrency: concurrency.count)
         let entry = OpenRequests.Entry(
             cache: cache.name, urls: urls.texts, slot: nil, priority: prefetcher.priority, prefetcher: prefetcher)

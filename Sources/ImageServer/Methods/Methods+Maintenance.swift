@@ -73,12 +73,13 @@ extension Method {
         let server = invocation.server
         let cache = try server.cache(cacheName)
         let resource = cache.resource(url.text, key: key?.text)
-        let options = server.asking(options) ?? ImageOptions()
+        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .look)
         return .onDisk(access) {
             nil
         } later: {
-            ExplainReply(told: try server.manager.explain(resource, in: cache, options: options), cache: cache.name)
+            ExplainReply(
+                explanation: try server.manager.explain(resource, in: cache, options: options), cache: cache.name)
         }
     }
 

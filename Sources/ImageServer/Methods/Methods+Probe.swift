@@ -13,7 +13,7 @@ extension Method {
         let server = invocation.server
         let cache = try server.cache(cacheName)
         let resource = cache.resource(url.text, key: key?.text)
-        let options = server.asking(options) ?? ImageOptions()
+        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
         let entry = OpenRequests.Entry(
             cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.caller.downloadPriority))
         return .begun { call in

@@ -14,7 +14,7 @@ final class OpenRequests: Sendable {
         let cache: String
         private let urls: Set<ExactText>
         /// The URL, if there is only one.
-        private let only: ExactText?
+        private let singleURL: ExactText?
         let slot: ExactText?
         /// The prefetcher that `stopPrefetch` stops.
         let prefetcher: ImagePrefetcher?
@@ -34,8 +34,8 @@ final class OpenRequests: Sendable {
             prefetcher: ImagePrefetcher? = nil
         ) {
             self.cache = cache
-            only = urls.count == 1 ? urls.first.map { ExactText($0) } : nil
-            self.urls = only == nil ? Set(urls.map { ExactText($0) }) : []
+            singleURL = urls.count == 1 ? urls.first.map { ExactText($0) } : nil
+            self.urls = singleURL == nil ? Set(urls.map { ExactText($0) }) : []
             self.slot = slot.map { ExactText($0) }
             self.priority = priority
             self.prefetcher = prefetcher
@@ -46,11 +46,11 @@ final class OpenRequests: Sendable {
         var call: Call? { state.withLock { $0 } }
 
         /// The URL, if there is only one.
-        fileprivate var url: String? { only?.text }
+        fileprivate var url: String? { singleURL?.text }
 
-        fileprivate func loads(_ url: ExactText) -> Bool { only.map { $0 == url } ?? urls.contains(url) }
+        fileprivate func loads(_ url: ExactText) -> Bool { singleURL.map { $0 == url } ?? urls.contains(url) }
 
-        fileprivate func begin(_ call: Call) { state.withLock { $0 = call } }
+        fileprivate func attach(_ call: Call) { state.withLock { $0 = call } }
 
         fileprivate func supersede() {
             // Before the answer: the code that runs after the answer must see the flag.
@@ -75,7 +75,7 @@ final class OpenRequests: Sendable {
 
         /// Stops the superseded request once this one is answered, unless this one is superseded itself: then its
         /// successor stops both.
-        fileprivate func end() {
+        fileprivate func finish() {
             if !stopping.withLock({ $0.isSuperseded }) { stopPrevious() }
         }
     }
@@ -91,7 +91,7 @@ final class OpenRequests: Sendable {
 
     /// Registers a request until it is answered.
     func add(_ entry: Entry, _ call: Call) {
-        entry.begin(call)
+        entry.attach(call)
         if let url = entry.url { call.setURL(url) }
         state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = entry
@@ -101,18 +101,18 @@ final class OpenRequests: Sendable {
         }
         call.onEnd { [weak self] in
             self?.remove(entry, call.id)
-            entry.end()
+            entry.finish()
         }
     }
 
     private func remove(_ entry: Entry, _ id: RequestID?) {
-        let hasEbbed = state.withLock { state in
+        let shouldTrim = state.withLock { state in
             state.entries[ObjectIdentifier(entry)] = nil
             if let id, state.ids[id] === entry { state.ids[id] = nil }
             if let slot = entry.slot, state.slots[slot] === entry { state.slots[slot] = nil }
             return state.tide.note(state.entries.count)
         }
-        guard hasEbbed else { return }
+        guard shouldTrim else { return }
         Task {
             // The tasks of the requests end a little later than the requests.
             try? await Task.sleep(for: .seconds(1))
@@ -122,7 +122,7 @@ final class OpenRequests: Sendable {
 
     /// Answers the request in a slot as cancelled, because another request supersedes it. Its work goes on until it is
     /// stopped, so that a download that both requests need is not interrupted.
-    func vacate(_ slot: String) -> Entry? {
+    func supersede(slot: String) -> Entry? {
         guard let entry = state.withLock({ $0.slots.removeValue(forKey: ExactText(slot)) }) else { return nil }
         entry.supersede()
         return entry

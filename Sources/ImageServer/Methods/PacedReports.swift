@@ -39,7 +39,7 @@ final class PacedReports<Value: Sendable>: Sendable {
 
     /// Handles a report. A report with a lower amount than an earlier one is dropped: after a retry the count starts
     /// again, and reported progress must not decrease.
-    func note(_ value: Value) {
+    func submit(_ value: Value) {
         let wait = state.withLock { state -> Double? in
             guard !state.hasEnded, amount(value) >= state.last.map(amount) ?? 0 else { return nil }
             state.last = value

@@ -18,12 +18,12 @@ final class PrefetchReporter: Sendable {
         call.beforeEnd { [self] in end($0) }
         let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
         // Before `begin`: the end reports the last recorded progress, and may come between the two calls.
-        reports.note(start)
+        reports.submit(start)
         reports.begin { Self.send(start, kind: "begin", hasGrown: false, to: call, tokens) }
     }
 
     /// Records progress, which is sent at a limited rate.
-    func report(_ progress: ImagePrefetcher.Progress) { reports.note(progress) }
+    func report(_ progress: ImagePrefetcher.Progress) { reports.submit(progress) }
 
     private func end(_ ending: Call.Ending) {
         reports.end { last, hasGrown in

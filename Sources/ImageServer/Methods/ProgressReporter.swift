@@ -32,7 +32,7 @@ final class ProgressReporter: Sendable {
     }
 
     /// Records progress, which is sent at a limited rate.
-    func report(_ progress: DownloadProgress) { reports.note(progress) }
+    func report(_ progress: DownloadProgress) { reports.submit(progress) }
 
     private func end(_ ending: Call.Ending) {
         reports.end { last, hasGrown in

@@ -75,10 +75,10 @@ final class RequestOrder: Sendable {
             var raised: [CallPriority] = []
             if !runs, case .key(let key) = access.scope {
                 let lane = Lane(cache: access.cache, key: key)
-                let token = priority.observe { [weak self] in self?.weigh(place) }
+                let token = priority.observe { [weak self] in self?.updateWeight(place) }
                 let weight = priority.value
                 urgency.waiting = (lane, weight, token)
-                raised = Self.change(lane, &state) { $0.add(weight) }
+                raised = Self.updateTally(lane, &state) { $0.add(weight) }
             }
             state.urgencies[ticket] = urgency
             return (place, runs, raised)
@@ -93,22 +93,22 @@ final class RequestOrder: Sendable {
         // A loop instead of recursion: thousands of requests may have been cancelled while they waited.
         var left = [place]
         while let place = left.popLast() {
-            for (place, start) in take(after: place) where !start(place) { left.append(place) }
+            for (place, start) in startable(afterLeaving: place) where !start(place) { left.append(place) }
         }
     }
 
     /// Removes the priority of a waiting request from those it waits for, because nobody waits for its answer any more.
     func withdraw(_ place: Place) {
         let raised = state.withLock { state in
-            Self.takeWaiting(place.ticket, &state).map { lane, weight in
-                Self.change(lane, &state) { $0.remove(weight) }
+            Self.endWaiting(place.ticket, &state).map { lane, weight in
+                Self.updateTally(lane, &state) { $0.remove(weight) }
             } ?? []
         }
         for priority in raised { priority.notify() }
     }
 
     /// The requests that start when a place is released.
-    private func take(after place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
+    private func startable(afterLeaving place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
         let (started, raised) = state.withLock { state in
             var tickets: [KeyOrder.Ticket] = []
             if let index = state.orders.index(forKey: place.cache) {
@@ -118,11 +118,11 @@ final class RequestOrder: Sendable {
             state.urgencies[place.ticket] = nil
             var lanes: Set<Lane> = []
             for ticket in tickets {
-                guard let (lane, weight) = Self.takeWaiting(ticket, &state) else { continue }
+                guard let (lane, weight) = Self.endWaiting(ticket, &state) else { continue }
                 state.tallies[lane]?.remove(weight)
                 lanes.insert(lane)
             }
-            let raised = lanes.flatMap { Self.settle($0, &state) }
+            let raised = lanes.flatMap { Self.raiseRunning($0, &state) }
             let started = tickets.compactMap { ticket in
                 state.starters.removeValue(forKey: ticket).map { (Place(cache: place.cache, ticket: ticket), $0) }
             }
@@ -135,14 +135,14 @@ final class RequestOrder: Sendable {
     // MARK: Priorities
 
     /// Applies the changed priority of a waiting request to its lane.
-    private func weigh(_ place: Place) {
+    private func updateWeight(_ place: Place) {
         let raised = state.withLock { state -> [CallPriority] in
             guard let urgency = state.urgencies[place.ticket], let (lane, weight, token) = urgency.waiting else {
                 return []
             }
             let now = urgency.priority.value
             state.urgencies[place.ticket]?.waiting = (lane, now, token)
-            return Self.change(lane, &state) { tally in
+            return Self.updateTally(lane, &state) { tally in
                 tally.remove(weight)
                 tally.add(now)
             }
@@ -151,7 +151,7 @@ final class RequestOrder: Sendable {
     }
 
     /// Marks a request as no longer waiting; the caller removes the returned weight from the tally.
-    private static func takeWaiting(
+    private static func endWaiting(
         _ ticket: KeyOrder.Ticket, _ state: inout State
     ) -> (lane: Lane, weight: Double)? {
         guard let urgency = state.urgencies[ticket], let (lane, weight, token) = urgency.waiting else { return nil }
@@ -162,17 +162,17 @@ final class RequestOrder: Sendable {
 
     /// Changes the priorities of the requests that wait on a key; returns the priorities of running requests that
     /// changed.
-    private static func change(
+    private static func updateTally(
         _ lane: Lane, _ state: inout State, _ change: (inout PriorityTally) -> Void
     ) -> [CallPriority] {
         let before = state.tallies[lane]?.most
         change(&state.tallies[lane, default: PriorityTally()])
-        return state.tallies[lane]?.most == before ? [] : settle(lane, &state)
+        return state.tallies[lane]?.most == before ? [] : raiseRunning(lane, &state)
     }
 
     /// Raises the running requests on a key to the highest priority that waits there; returns the priorities that
     /// changed.
-    private static func settle(_ lane: Lane, _ state: inout State) -> [CallPriority] {
+    private static func raiseRunning(_ lane: Lane, _ state: inout State) -> [CallPriority] {
         let most = state.tallies[lane]?.most
         if most == nil { state.tallies[lane] = nil }
         let running = state.orders[lane.cache]?.running(lane.key) ?? []

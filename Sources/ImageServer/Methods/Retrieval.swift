@@ -32,12 +32,12 @@ final class Retrieval: Sendable {
         server = invocation.server
         cache = try server.cache(name)
         resource = cache.resource(url, key: key)
-        given = server.asking(options)
+        given = server.addingClientDelegate(to: options)
         self.options = given ?? ImageOptions()
         self.form = form
         burst = invocation.message.burst
         progress = invocation.progress.map(RetrieveProgress.init)
-        previous = self.options.caller.slot.flatMap { [server] in server.openRequests.vacate($0) }
+        previous = self.options.caller.slot.flatMap { [server] in server.openRequests.supersede(slot: $0) }
     }
 
     /// The outcome for the method's handler.
@@ -51,22 +51,20 @@ final class Retrieval: Sendable {
             kind: options.lookup.onlyFromCache ? .look : .fill(filling),
             isLocal: options.lookup.onlyFromCache || manager.isOffline(options) || !resource.url.hasPrefix("http"))
         return .ordered(access) {
-            try self.found()
+            try self.immediateReply()
         } later: { call in
             self.deferred(call)
         }
     }
 
     /// The answer, if it is available at once.
-    private func found() throws -> ImageReply? {
+    private func immediateReply() throws -> ImageReply? {
         if form == .pixels { return nil }
         let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
             at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
         if case .missing = glance { isMissing.store(true, ordering: .relaxed) }
-        guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
-            return nil
-        }
+        guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else { return nil }
         let found = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
         previous?.stop()
         return found
@@ -78,15 +76,15 @@ final class Retrieval: Sendable {
             priority: CallPriority(options.caller.downloadPriority), previous: previous)
         server.openRequests.add(entry, call)
         let arrived = manager.configuration.clock.monotonic()
-        let turn = Turn()
+        let deadline = RequestDeadline()
         return Deferred(priority: entry.priority) { [self] in
             // The request may wait for the one that it supersedes.
             entry.stopPrevious()
-            turn.limit(call, resource.url, options.caller.deadline)
+            deadline.start(call, resource.url, options.caller.deadline)
         } begin: { [self] call, end in
-            begin(call, entry, arrived, turn, end)
+            startDownload(call, entry, arrived, deadline, end)
         } work: { [self] call in
-            turn.come()
+            deadline.handOver()
             let caller = caller(call, entry, arrived)
             if form == .pixels {
                 let made = try await manager.pixels(of: resource, in: cache, options: options, caller: caller)
@@ -107,17 +105,17 @@ final class Retrieval: Sendable {
     /// Starts the download, if nothing else is needed.
     ///
     /// - Returns: `false` if a task is needed; nothing has been done then.
-    private func begin(
-        _ call: Call, _ entry: OpenRequests.Entry, _ arrived: Int, _ turn: Turn,
+    private func startDownload(
+        _ call: Call, _ entry: OpenRequests.Entry, _ arrived: Int, _ deadline: RequestDeadline,
         _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
     ) -> Bool {
         if form == .pixels || options.processing.wantsPreview { return false }
         let (form, caller) = (form, caller(call, entry, arrived))
-        let stops = form.needsBytes ? Stops() : nil
+        let stops = form.needsBytes ? StopList() : nil
         // Thousands of requests may wait like this, so state that most of them do not need is not allocated.
         let finish: @Sendable (Result<ImageResult, any Error>) -> Void
         if let stops {
-            finish = finishing(call, caller, turn, stops, end)
+            finish = finishing(call, caller, deadline, stops, end)
         } else {
             finish = { result in end(result.map { ImageReply(image: $0, form: form) }) }
         }
@@ -125,10 +123,10 @@ final class Retrieval: Sendable {
             resource, in: cache, options: options, needs: form.needs, caller: caller, isMissing: isSurelyMissing,
             then: finish)
         guard let stop else { return false }
-        turn.limit(call, resource.url, options.caller.deadline)
+        deadline.start(call, resource.url, options.caller.deadline)
         if let stops {
             stops.add(stop)
-            call.onCancel { stops.fire() }
+            call.onCancel { stops.run() }
         } else {
             call.onCancel(stop)
         }
@@ -137,14 +135,14 @@ final class Retrieval: Sendable {
 
     /// Answers with the bytes of the downloaded image, which may have to wait for room first.
     private func finishing(
-        _ call: Call, _ caller: ImageCaller, _ turn: Turn, _ stops: Stops,
+        _ call: Call, _ caller: ImageCaller, _ deadline: RequestDeadline, _ stops: StopList,
         _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
     ) -> @Sendable (Result<ImageResult, any Error>) -> Void {
         { [self] result in
             guard case .success(let image) = result else {
                 return end(result.map { ImageReply(image: $0, form: form) })
             }
-            turn.come()
+            deadline.handOver()
             let task = Task {
                 let replied: Result<ImageReply, any Error>
                 do { replied = .success(try await reply(to: call, caller, with: image)) } catch {
@@ -184,8 +182,7 @@ final class Retrieval: Sendable {
             if options.processing.wantsPreview {
                 image = try await manager.addingPreview(to: image, in: cache, options: options)
             }
-            let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview)
-                .checked()
+            let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
             guard form.needsBytes else { return reply }
             try await server.inlineGate.enter(image.record.byteCount, for: call)
             do {
@@ -219,10 +216,10 @@ private final class RetrieveProgress: Sendable {
     }
 }
 
-/// The functions that stop a request; each runs once, also those added after ``fire()``.
-private final class Stops: Sendable {
+/// The functions that stop a request; each runs once, also those added after ``run()``.
+private final class StopList: Sendable {
     private struct State {
-        var isFired = false
+        var hasRun = false
         var stops: [@Sendable () -> Void] = []
     }
 
@@ -230,17 +227,17 @@ private final class Stops: Sendable {
 
     /// Adds a function, which runs at once if the others have run.
     func add(_ stop: @escaping @Sendable () -> Void) {
-        let isFired = state.withLock { state in
-            if !state.isFired { state.stops.append(stop) }
-            return state.isFired
+        let hasRun = state.withLock { state in
+            if !state.hasRun { state.stops.append(stop) }
+            return state.hasRun
         }
-        if isFired { stop() }
+        if hasRun { stop() }
     }
 
     /// Runs every function.
-    func fire() {
+    func run() {
         let stops = state.withLock { state in
-            state.isFired = true
+            state.hasRun = true
             defer { state.stops = [] }
             return state.stops
         }

@@ -236,44 +236,46 @@ struct FailuresReply: WireObject {
 
 /// The answer that a request would get, with the reasons.
 struct ExplainReply: WireObject {
-    let told: Explanation
+    let explanation: Explanation
     let cache: String
 
     static let name = "ExplainResult"
 
     static let fields: [WireField<ExplainReply>] = [
-        WireField("key", "The key under which the image is kept.", textSchema) { $1.field("key", $0.told.key) },
+        WireField("key", "The key under which the image is kept.", textSchema) { $1.field("key", $0.explanation.key) },
         WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.cache) },
         WireField("hash", "The hash that names the file.", textSchema) { $1.field("hash", $0.hash) },
-        WireField("path", "Where the image is on disk, or would be.", textSchema) { $1.field("path", $0.told.path) },
+        WireField("path", "Where the image is on disk, or would be.", textSchema) {
+            $1.field("path", $0.explanation.path)
+        },
         WireField("cacheType", "Which tier has the image, its time not being over.", cacheTypeSchema) {
-            $1.field("cacheType", $0.told.cacheType.rawValue)
+            $1.field("cacheType", $0.explanation.cacheType.rawValue)
         },
         WireField("storedAt", "When what is stored was stored.", dateOrNull) {
-            $1.field("storedAt", $0.told.storedAt.map(ISO8601.text))
+            $1.field("storedAt", $0.explanation.storedAt.map(ISO8601.text))
         },
         WireField("expiresAt", "When its time on disk is over; null for never, and when nothing is stored.", dateOrNull)
         {
-            $1.field("expiresAt", $0.told.expiresAt.map(ISO8601.text))
+            $1.field("expiresAt", $0.explanation.expiresAt.map(ISO8601.text))
         },
         WireField(
             "stale", "Whether what is stored is not as fresh as the request wants it; null when nothing is.",
             ["type": ["boolean", "null"]]
         ) {
             $1.key("stale")
-            if let isStale = $0.told.isStale { $1.write(isStale) } else { $1.writeNull() }
+            if let isStale = $0.explanation.isStale { $1.write(isStale) } else { $1.writeNull() }
         },
         WireField("verdict", "What would be done.", Explanation.Verdict.schema) {
-            $1.field("verdict", $0.told.verdict.rawValue)
+            $1.field("verdict", $0.explanation.verdict.rawValue)
         },
         WireField("network", "Whether the network would be used.", flagSchema) {
-            $1.field("network", $0.told.usesNetwork)
+            $1.field("network", $0.explanation.usesNetwork)
         },
         WireField("url", "The URL that would be asked first; null when none would.", textOrNullSchema) {
-            $1.field("url", $0.told.url)
+            $1.field("url", $0.explanation.url)
         },
         WireField("reasons", "Why: sentences for people.", ["type": "array", "items": textSchema]) {
-            let reasons = $0.told.reasons
+            let reasons = $0.explanation.reasons
             $1.key("reasons")
             $1.array { writer in reasons.forEach { writer.write($0) } }
         },
@@ -282,7 +284,11 @@ struct ExplainReply: WireObject {
             ["type": ["object", "null"]]
         ) {
             $1.key("error")
-            if let error = $0.told.error { error.rpcError(key: $0.told.key).write(to: &$1) } else { $1.writeNull() }
+            if let error = $0.explanation.error {
+                error.rpcError(key: $0.explanation.key).write(to: &$1)
+            } else {
+                $1.writeNull()
+            }
         },
     ]
 
@@ -292,7 +298,7 @@ struct ExplainReply: WireObject {
     private static let dateOrNull: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
 
     private var hash: String {
-        let name = told.path.split(separator: "/").last ?? ""
+        let name = explanation.path.split(separator: "/").last ?? ""
         return String(name.prefix { $0 != "." })
     }
 }

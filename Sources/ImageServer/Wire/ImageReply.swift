@@ -159,13 +159,13 @@ struct ImageReply: WireObject {
             "memoryCached", "False when memory was to keep the bytes, but did not.", flagSchema, isOptional: true,
             isVolatile: true
         ) {
-            if $0.refusal != nil { $1.field("memoryCached", false) }
+            if $0.memoryReason != nil { $1.field("memoryCached", false) }
         },
         WireField(
             "memoryReason", "Why memory did not keep the bytes, naming the setting.", textSchema, isOptional: true,
             isVolatile: true
         ) {
-            if let reason = $0.refusal { $1.field("memoryReason", reason) }
+            if let reason = $0.memoryReason { $1.field("memoryReason", reason) }
         },
     ]
 
@@ -179,7 +179,7 @@ struct ImageReply: WireObject {
     static let fields = imageFields + rareFields
 
     /// The reason why memory does not keep the bytes; nil when it keeps them or is not supposed to.
-    private var refusal: String? { image.admission == .unwanted ? nil : image.admission?.reason }
+    private var memoryReason: String? { image.admission == .unwanted ? nil : image.admission?.reason }
 
     /// Writes the result. The fields that are equal in all results of one record are formatted once and stored with the
     /// record.
