@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; What counts as a reference in which mode.  A finder is called with no
+;; The finders of image references, by mode.  A finder is called with no
 ;; arguments after point was put where to begin, gets a bound, and returns
 ;; the next reference as a plist, or nil.
 

@@ -13,7 +13,7 @@
 ;;   (add-hook 'markdown-mode-hook #'halcyon-inline-mode)
 ;;   (add-hook 'org-mode-hook #'halcyon-inline-mode)
 ;;
-;; Where there are no pictures, as on a terminal, a label tells of each.
+;; Displays without pictures, such as terminals, show a label for each.
 
 ;;; Code:
 
@@ -83,7 +83,7 @@ that its server is to be asked."
   "Whether the images of this buffer are hidden for now.")
 
 
-;;; What is shown
+;;; Display
 
 (defun halcyon-inline--window (buffer)
   "A window of BUFFER on a frame that can show images, or nil."
@@ -339,8 +339,8 @@ Returns the picture."
       (when (and (equal (plist-get event :url) (halcyon-inline--picture-url picture))
                  (not (halcyon-inline--picture-call picture))
                  (overlay-buffer (halcyon-inline--picture-overlay picture)))
-        ;; What has come is in the cache: to ask the network again could find it
-        ;; stale again, and go on for ever.
+        ;; The image is in the cache now.  Another request to the network
+        ;; could find it stale again, in an endless loop.
         (let ((halcyon-inline-options (append '(:offline t) halcyon-inline-options)))
           (halcyon-inline--load picture))))))
 

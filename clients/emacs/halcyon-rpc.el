@@ -224,7 +224,7 @@ CALL and quits.  Other processes and timers go on meanwhile."
                                 (format "There was no answer to %s in %s seconds."
                                         (halcyon-call-method call) seconds)
                                 :data (list :retryable t))))))
-    ;; What was answered before is handed on before.
+    ;; Earlier answers are delivered first.
     (halcyon--hand-on)
     (if (eq (halcyon-call-state call) 'done)
         (halcyon-call-result call)
@@ -252,7 +252,7 @@ lists stay lists when they are empty."
     (_ value)))
 
 
-;;; What the server says
+;;; Messages of the server
 
 (defun halcyon--told (connection method params)
   "Hand on the notification METHOD with PARAMS of CONNECTION."

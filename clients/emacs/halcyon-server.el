@@ -250,7 +250,7 @@ is too early to start one anew."
     (ignore-errors (halcyon--connection client))))
 
 
-;;; What comes from it
+;;; Output of the server
 
 ;; The filter of `jsonrpc' searches all that has come for each piece that
 ;; comes, stops at the first function that fails, and drops a message that

@@ -1,1 +1,1 @@
-"""What writes the types and tables of the clients from protocol/openrpc.json; see generate.py."""
+"""The generators of the types and tables of the clients from protocol/openrpc.json; see generate.py."""

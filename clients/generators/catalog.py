@@ -53,7 +53,7 @@ NULL = Scalar("null")
 
 
 def without_null(type: Type) -> Type:
-    """What a nullable type is when it is not null."""
+    """The type without null."""
     if not isinstance(type, Either) or NULL not in type.parts:
         return type
     parts = tuple(part for part in type.parts if part != NULL)
@@ -94,7 +94,7 @@ _NOT_OF_THE_SHAPE = {
 
 
 def _shape(schema: Any) -> Any:
-    """What decides whether two schemas are one type, as something that can be compared and hashed."""
+    """The parts of a schema that define its type, as a value that can be compared and hashed."""
     if isinstance(schema, dict):
         kept = {name: value for name, value in schema.items() if name not in _NOT_OF_THE_SHAPE}
         if "properties" not in schema and schema.get("additionalProperties") is not None:
@@ -110,7 +110,7 @@ def _shape(schema: Any) -> Any:
 
 @dataclass(frozen=True)
 class Naming:
-    """How a language names types, and in which of its files they are.
+    """The names of types in a language, and the files that contain them.
 
     `names` has those of paths; `modules` the files, in the order in which each may use the ones before it, with the paths
     of what they begin with; `bases` the types that have all members of another, by path; `scalars` what single members
@@ -233,7 +233,7 @@ class Catalog:
 
 
 def member_doc(path: str, name: str, schema: Any) -> str:
-    """What is said of a member of the object at `path`."""
+    """The documentation of a member of the object at `path`."""
     return MEMBERS.get("%s.%s" % (path, name)) or description(schema)
 
 
@@ -242,7 +242,7 @@ def _doc(schema: Schema, path: str) -> str:
 
 
 def _alternative(schema: Any) -> str:
-    """How a path names one of several objects: by the member that tells it from the others."""
+    """The name of one of several objects in a path: the member that distinguishes it from the others."""
     if isinstance(schema, dict) and "oneOf" in schema:
         return ""
     if not isinstance(schema, dict) or schema.get("type") != "object":

@@ -1,11 +1,11 @@
-"""How a language writes the types of JSON schemas in one expression each."""
+"""The base of languages that write each type of a JSON schema as one expression."""
 
 import json
 from typing import Any, Dict, List, Tuple
 
 
 class Language:
-    """How a language writes the types of JSON schemas."""
+    """A language that can write the types of JSON schemas."""
 
     names: Dict[str, str]
 

@@ -48,23 +48,23 @@ class Method:
 
     @property
     def is_paged(self) -> bool:
-        """Whether it answers in pages, each with the cursor of the next."""
+        """True when it answers in pages, each with the cursor of the next."""
         return any(param.name == "cursor" for param in self.params)
 
     @property
     def items(self) -> Type:
-        """What is in the list that is all it takes."""
+        """The type of the items, for a method whose only parameter is a list."""
         assert isinstance(self.params[0].type, Array)
         return self.params[0].type.item
 
     @property
     def takes_any_number(self) -> bool:
-        """Whether all it takes is a list."""
+        """True when its only parameter is a list."""
         return len(self.params) == 1 and self.params[0].required and isinstance(self.params[0].type, Array)
 
 
 def methods(protocol: Protocol, catalog: Catalog) -> List[Method]:
-    """What a client offers; types that are met here for the first time are put into the catalog."""
+    """The methods of a client; types that first occur here are added to the catalog."""
     found = []
     for method in protocol.methods:
         if method["name"] in LIFE_CYCLE or method["name"] in BY_NUMBER:

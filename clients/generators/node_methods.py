@@ -49,7 +49,7 @@ def offered(methods: List[Method]) -> List[Method]:
 
 
 def _is_single(method: Method) -> bool:
-    """Whether its one parameter is given as it is."""
+    """True when its only parameter is passed without an object around it."""
     return method.alone is not None and len(method.params) == 1
 
 
@@ -63,7 +63,7 @@ def _path(method: Method) -> str:
 
 
 def _alone(method: Method) -> str:
-    """What may stand for a whole request: the type of the parameter that may be given alone; "" for nothing."""
+    """The type of the parameter that may replace a whole request; "" when there is none."""
     if method.alone is None or method.name == "store":
         return ""
     type = method.params[0].type

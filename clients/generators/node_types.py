@@ -160,7 +160,7 @@ def _page_size(member: Member) -> Member:
 
 
 def text(type: Type) -> str:
-    """How a type is written."""
+    """The text of a type."""
     if isinstance(type, Scalar):
         return _SCALARS[type.kind]
     if isinstance(type, Constants):

@@ -12,7 +12,7 @@ JSON_RPC_ERRORS = {
     "invalidRequest": {"code": -32600, "message": "A message was JSON but no request, or came after shutdown."},
     "methodNotFound": {"code": -32601, "message": "The server has no method of that name."},
 }
-"""What JSON-RPC 2.0 has for any method, and the document therefore does not repeat."""
+"""The errors that JSON-RPC 2.0 defines for every method, which the document therefore omits."""
 
 LIFE_CYCLE = {"initialize", "shutdown"}
 """Methods that clients call by themselves."""

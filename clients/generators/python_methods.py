@@ -16,7 +16,7 @@ SUMMARIES = {
     "subscribe": "Asks to be told of events; nothing comes before.",
     "verify": "Reads every image of a cache through, and puts right what is wrong.",
 }
-"""What a method does, where the protocol says it of the messages."""
+"""Descriptions of methods, where that of the protocol is about the messages."""
 
 NOTES = {
     "retrieve": "Raises InvalidURL, ConnectionFailed, TimedOut, InvalidStatusCode, BadData, LimitExceeded (with bytes: over"
@@ -37,7 +37,7 @@ NOTES = {
     "forgetFailures": "Returns how many.",
     "cancelAll": "Returns how many.",
 }
-"""What is to be said of a method besides the protocol's words."""
+"""Additions to the protocol's descriptions of methods."""
 
 
 def python_name(method: Method) -> str:
@@ -55,7 +55,7 @@ def choices_of(type: Type, catalog: Catalog) -> Sequence[object]:
 
 
 class _Signature:
-    """How a method is declared: its arguments, and what each becomes on the wire."""
+    """The declaration of a method: its arguments, and the value of each in the request."""
 
     def __init__(self, method: Method, catalog: Catalog) -> None:
         self.method, self.catalog = method, catalog
@@ -85,7 +85,7 @@ class _Signature:
         return optional(text) if self.default(param) == "None" else text
 
     def value(self, param: Param) -> str:
-        """What goes to the server: nothing for a default."""
+        """The expression of the value in the request; None for a default."""
         name, default = self.name(param), self.default(param)
         if default == "True":
             return "None if %s else False" % name
@@ -124,7 +124,7 @@ class _Signature:
         return [listed(name, text) for name, text in words.items() if text]
 
     def words(self, param: Param) -> str:
-        """What is said of a parameter, with its choices."""
+        """The description of a parameter, with its choices."""
         choices = choices_of(param.type, self.catalog)
         said = in_words(param.doc)
         return said + " One of %s." % ", ".join(literal(choice) for choice in choices) if choices else said
@@ -134,7 +134,7 @@ _TIMEOUT = "timeout: Optional[float] = None"
 
 
 def decoder_of(method: Method) -> str:
-    """What makes the result of a method from what came."""
+    """The name of the function that decodes the result of a method."""
     if method.member:
         return "%s_from_wire" % snake(method.short)
     if method.result == NULL:

@@ -11,7 +11,7 @@ TYPING = (
     *("Any", "AsyncIterator", "Callable", "Dict", "Iterable", "Iterator", "List", "Literal", "Mapping", "Optional"),
     *("Sequence", "Tuple", "Type", "TypedDict", "TypeVar", "Union", "overload"),
 )
-"""What is taken from `typing` when it is used."""
+"""The names that are imported from `typing` when they are used."""
 
 _SCALARS = {"string": "str", "number": "float", "integer": "int", "boolean": "bool", "null": "None", "any": "Any"}
 
@@ -34,7 +34,7 @@ def literal(value: object) -> str:
 
 
 def annotation(type: Type, is_argument: bool = False, is_frozen: bool = False) -> str:
-    """How a type is written: an argument may be any sequence or mapping, and what is frozen has no other."""
+    """The annotation of a type: arguments accept any sequence or mapping, and so do the fields of frozen classes."""
     if isinstance(type, Scalar):
         if type.kind == "bytes":
             return "Bytes" if is_argument else "bytes"

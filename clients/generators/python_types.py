@@ -99,7 +99,7 @@ BASES = {
     "StoreResult": "ImageResult",
     "CachePathResult": "LocalFile",
 }
-"""What results inherit besides."""
+"""The additional base classes of results."""
 
 OWN_WORDS = {
     "CleanResult": "What `clean_expired` removed; `keys` has None where a key is not known.",
@@ -113,7 +113,7 @@ OWN_WORDS = {
     "CachedResult": "Whether and where an image is cached; true when it is.",
     "VerifyResult": "What `verify` found, in entries and files; true when nothing was wrong.",
 }
-"""What types are, where more is to be said of them than in other languages."""
+"""Descriptions of types that need more words than in other languages."""
 
 ALIASES = {"Processors": "Sequence[Union[Processor, Mapping[str, Any]]]"}
 """Other names that are wider than the protocol says, so that what a program puts together at run time fits."""
@@ -122,7 +122,7 @@ TRUTH = {"RemoveResult": "removed", "CachedResult": "cached", "VerifyResult": "c
 """Results that are true or false by themselves."""
 
 DEFAULTS = {("ImageResult", "placeholder"): "False"}
-"""What a member is that was not answered, other than None."""
+"""The defaults of members missing from an answer, other than None."""
 
 SINCE_EXTRA = ("dataUrl", "thumbHash", "dominantColor", "pixels")
 """Members that are in `extra` as well, by their names on the wire."""
@@ -191,7 +191,7 @@ _EMPTY = {"string": '""', "integer": "0", "number": "0.0", "boolean": "False"}
 
 
 def _default(type: Type, definition: Definition, member: Member) -> str:
-    """What a field is that an older server left out: None where that may be, else what is empty."""
+    """The default of a field that an older server omits: None if allowed, otherwise an empty value."""
     if (definition.name, member.name) in DEFAULTS:
         return DEFAULTS[definition.name, member.name]
     if not member.required or is_nullable(type):
@@ -263,7 +263,7 @@ def _is_container(type: Named, catalog: Catalog) -> bool:
 
 
 def decoder(name: str) -> str:
-    """What makes a value of a type from what came."""
+    """The name of the function that decodes a type."""
     return snake(name[0].lower() + name[1:]) + "_from_wire"
 
 
@@ -286,7 +286,7 @@ ERROR_BASES = {
     "limitExceeded": "LimitFailure",
     "timedOut": "HalcyonError, TimeoutError",
 }
-"""What the errors inherit that are more than a HalcyonError."""
+"""The base classes of errors that are not only a HalcyonError."""
 
 
 def class_name(error: str) -> str:

@@ -1,4 +1,4 @@
-"""What types and members are, where the protocol has no words for them, by the paths of their schemas."""
+"""Descriptions of types and members that have none in the protocol, by the paths of their schemas."""
 
 SUMMARIES = {
     "PrefetchResult.failed[].error": "An error as the server answers it.",

@@ -22,7 +22,7 @@ declare global {
   }
 }
 
-/** How a server is found and started. */
+/** The options for finding and starting a server. */
 export interface ClientOptions {
   /**
    * The executable, as a path, a `file:` URL or a name to find on `PATH`. Default: the environment variable
@@ -36,8 +36,8 @@ export interface ClientOptions {
   /** Environment variables set over those of this process; `undefined` removes one. Default: none. */
   env?: Readonly<Record<string, string | undefined>>;
   /**
-   * What becomes of the server's standard error, where its log goes: shown on ours, thrown away, or given to a function
-   * as text, in pieces that need not be whole lines. Default: `"inherit"`.
+   * The destination of the server's standard error, which contains its log: this process's standard error, nowhere, or
+   * a function that receives text in pieces that need not be whole lines. Default: `"inherit"`.
    */
   stderr?: "inherit" | "ignore" | ((text: string) => void);
   /** Gets every notification that belongs to no call. Default: they are dropped. */
@@ -46,7 +46,7 @@ export interface ClientOptions {
   delegates?: Delegates;
 }
 
-/** How a server ended. */
+/** The exit status of a server. */
 export interface ServerExit {
   /** The exit code; null when a signal ended it, or when it never started. */
   exitCode: number | null;

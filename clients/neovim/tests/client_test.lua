@@ -1,4 +1,4 @@
--- What a call of the API does, against the real server.
+-- Calls of the API, against the real server.
 local suite = require("tests.support.suite")
 local http = require("tests.support.http")
 local test, equal, matches, eventually = suite.test, suite.equal, suite.matches, suite.eventually

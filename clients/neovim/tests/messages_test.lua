@@ -1,4 +1,4 @@
--- What the server says unasked: events, and questions to delegates.
+-- Messages that the server sends without a request: events, and questions to delegates.
 local suite = require("tests.support.suite")
 local test, equal, matches, eventually = suite.test, suite.equal, suite.matches, suite.eventually
 

@@ -329,7 +329,7 @@ test("icat clears the old image before it draws the newer one", function(t)
   local halcyon = t:halcyon()
   local server, held = changing(t, { suite.fixture("png-1x1.png"), suite.fixture("png-rgb.png") })
   assert(halcyon.retrieve(server.url("/cat.png")):wait())
-  -- What draws waits for the gate: what clears must wait for what draws.
+  -- The command that draws waits for the gate; the one that clears must wait for it.
   local icat = t:fake_server(('case "$*" in *--clear*) ;; *) while [ ! -e %s ]; do sleep 0.01; done;; esac; echo "$@"'):format(gate))
   t:buffer({ "![cat](" .. server.url("/cat.png") .. ")", "" }, 1, 1)
   halcyon.preview({ show = require("halcyon.show").icat({ command = { icat }, width = 30, height = 10, terminal = terminal }) })

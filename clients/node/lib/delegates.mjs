@@ -1,6 +1,6 @@
 const refused = -32603;
 
-/** What stands for a handler that returns nothing: no opinion. A veto must be said by `null`. */
+/** The answers for a handler that returns nothing: no opinion. Only `null` is a veto. */
 const noOpinion = { "downloader/modifyRequest": {}, "downloader/redirect": {} };
 
 /** Answers the questions that the server asks about downloads, each by the handler of its name. */
@@ -44,7 +44,7 @@ export class Delegates {
     try {
       const result = await this.#handlers[method](params, { signal: controller.signal });
       answer = { result: result === undefined ? (noOpinion[method] ?? null) : result };
-      // What is no JSON fails here and not on its way.
+      // A value that is not JSON fails here instead of when it is sent.
       JSON.stringify(answer);
     } catch (error) {
       answer = { error: { code: refused, message: String(error?.message ?? error) } };

@@ -77,8 +77,8 @@ export class AbortError extends Error {
 }
 
 /**
- * What an aborted call rejects with: the reason the caller gave to `abort()`, or else an `AbortError` whose cause is
- * what the server answered.
+ * The error of an aborted call: the reason that the caller passed to `abort()`, or else an `AbortError` whose cause is
+ * the server's answer.
  */
 export function cancellationError(reason, method, cause) {
   const isDefault = reason === undefined || (reason instanceof DOMException && reason.name === "AbortError");

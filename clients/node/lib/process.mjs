@@ -19,7 +19,7 @@ export class ServerProcess {
   #stopping = false;
   #timers = [];
 
-  /** How the process ended, once it has ended and all its output was read: `{exitCode, signal, error?}`. */
+  /** The exit status, once the process has ended and all its output was read: `{exitCode, signal, error?}`. */
   exited;
 
   /** Starts the process. Throws `BinaryNotFoundError` when there is no executable to start. */

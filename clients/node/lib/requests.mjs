@@ -11,7 +11,7 @@ export function listOf(name, requests) {
   return Array.from(requests, (request) => named(name, request));
 }
 
-/** What `store` sends: paths as the server finds them, bytes as base64. */
+/** The params of `store`: absolute paths, bytes as base64. */
 export function stored({ data, path: file, ...rest }) {
   const params = { ...rest };
   if (file !== undefined) params.path = path.resolve(toPath(file));
@@ -19,7 +19,7 @@ export function stored({ data, path: file, ...rest }) {
   return params;
 }
 
-/** What is sent of a request that names a path, or is one. */
+/** The params of a request that has a path, or is one. */
 export function located(request) {
   const { path: file, ...rest } = typeof request === "string" || request instanceof URL ? { path: request } : request;
   return { ...rest, path: path.resolve(toPath(file)) };

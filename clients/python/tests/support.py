@@ -1,4 +1,4 @@
-"""What the tests share: pictures, a local HTTP server with gates, fresh folders, odd servers."""
+"""The helpers of the tests: pictures, a local HTTP server with gates, fresh folders, odd servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made from protocol/openrpc.json: it is current, whole, the same for both clients, and its types hold."""
+"""The files generated from protocol/openrpc.json: current, complete, the same for both clients, with valid types."""
 
 import importlib.util
 import inspect

@@ -1,4 +1,4 @@
-"""How the server is found, started and ended."""
+"""Finding, starting and ending the server."""
 
 import os
 import select

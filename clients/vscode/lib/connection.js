@@ -35,7 +35,7 @@ class Connection {
     });
   }
 
-  /** How many calls wait for an answer. */
+  /** The number of calls that wait for an answer. */
   get openCount() {
     return this.#calls.size;
   }

@@ -53,7 +53,7 @@ class FrameReader {
   #readHead(bytes) {
     const end = bytes.indexOf(headEnd);
     if (end === -1) {
-      // What is no header will not become one: better to say so than to wait for its end.
+      // Bytes that cannot become a header are reported at once instead of waiting for its end.
       const isHeader = /^[A-Za-z-]*$|^[A-Za-z-]+:/.test(bytes.toString("latin1", 0, 80));
       if (!isHeader || bytes.length > 8192) throw new Error(`no header in ${JSON.stringify(bytes.toString("latin1", 0, 80))}`);
       this.#needed = bytes.length + 1;

@@ -31,7 +31,7 @@ function referenceOf(kind, match, lookup) {
   return (match[1] ?? match[2] ?? match[3]).replace(/&amp;/g, "&").replace(/&quot;/g, '"').replace(/&#39;/g, "'");
 }
 
-/** What a label of Markdown stands for in a text; undefined when the text does not define it. */
+/** The definition of a Markdown label in a text; undefined when the text does not define it. */
 function definition(text, label) {
   const wanted = normal(label);
   for (const match of text.matchAll(/^ {0,3}\[([^\[\]]+)\]:\s*(?:<([^<>\n]*)>|(\S+))/gm)) {

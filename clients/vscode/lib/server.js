@@ -119,14 +119,14 @@ class Server {
   }
 
   #subscribe(server, method, events) {
-    // What ends the connection is told to those who call.
+    // The callers of methods get the error that ends the connection.
     server.connection.call(method, { events }).catch((error) => this.log(`${error.message}\n`));
   }
 
   #ended(server) {
     if (this.#current === server) this.#current = undefined;
-    // Who listens must go on hearing. A server that dies before its first word, or again and again, is left alone until
-    // somebody calls.
+    // Listeners need a running server, so it is restarted. A server that exits before its first message, or again and
+    // again, is only restarted by the next call.
     if (server.isStopped || !server.hasSpoken || this.#listeners.size === 0 || this.#revivals >= maxRevivals) return;
     this.#revivals += 1;
     try {

@@ -220,8 +220,8 @@ function Client:_ended(process, code, signal, has_spoken)
       { retryable = true, method = handle.method, data = { exitCode = code, signal = signal } }
     ))
   end
-  -- Who listens must go on hearing. A server that dies before its first word, or again and again, is left alone until
-  -- somebody calls.
+  -- Listeners need a running server, so it is restarted. A server that exits before its first message, or again and
+  -- again, is only restarted by the next call.
   if was_current and not process.stopped and has_spoken and next(self._listeners) and self._revivals < MAX_REVIVALS then
     self._revivals = self._revivals + 1
     self:start()

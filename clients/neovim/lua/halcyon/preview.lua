@@ -156,7 +156,7 @@ function M.open(options)
     if current ~= preview or not preview.key or event.key ~= preview.key then
       return
     end
-    -- What has come is in the cache: to ask the network again could find it stale again, and go on for ever.
+    -- The image is in the cache now. Another request to the network could find it stale again, in an endless loop.
     local options = vim.tbl_extend("force", config.options or {}, { offline = true })
     preview.handle = halcyon.retrieve({ url = context.url, options = options }, function(err, image)
       if current == preview and not err then

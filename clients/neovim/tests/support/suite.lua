@@ -166,7 +166,7 @@ function M.run(filter)
   for _, one in ipairs(M.tests) do
     if not filter or one.name:find(filter, 1, true) then
       count = count + 1
-      -- What no callback caught is an error of the test in which it came.
+      -- An error that no callback caught fails the test in which it occurred.
       vim.v.errmsg = ""
       local message = run(one)
       if not message and vim.v.errmsg ~= "" then

@@ -1,4 +1,4 @@
-// What a program in TypeScript says of the client: types.test.mjs has it checked, and run by nobody.
+// Uses of the client in TypeScript: types.test.mjs type-checks this file, and nothing runs it.
 import { Client, ErrorCode, type Delegates, type EntryDetails, type ImageOptions } from "halcyon-client";
 
 const client = await Client.start({

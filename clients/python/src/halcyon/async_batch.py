@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class AsyncBatches:
-    """How `AsyncClient` asks for many images at once; as `Batches` of the synchronous client."""
+    """Requests of `AsyncClient` for many images at once; as `Batches` of the synchronous client."""
 
     @property
     def _transport(self) -> AsyncTransport:

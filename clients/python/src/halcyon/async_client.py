@@ -100,7 +100,7 @@ class AsyncClient(AsyncBatches, AsyncListening, AsyncMethods):
         """Sends a notification, which the server never answers."""
         await self._transport.notify(method, params_of.text(params))
 
-    # What the methods are made with.
+    # The helpers of the generated methods.
 
     async def _call(
         self,

@@ -10,7 +10,7 @@ from .notices import Event, event_from_wire
 
 
 class AsyncListening:
-    """How `AsyncClient` hears of events."""
+    """Subscriptions of `AsyncClient` to events."""
 
     @property
     def _transport(self) -> AsyncTransport:

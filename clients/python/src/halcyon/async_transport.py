@@ -255,7 +255,7 @@ class AsyncTransport:
 
     @property
     def closing(self) -> bool:
-        """Whether this side has ended the connection."""
+        """True when this side has ended the connection."""
         return self._closing
 
     def _fail_all(self, error: Callable[[], HalcyonError]) -> None:

@@ -14,11 +14,11 @@ T = TypeVar("T")
 # Two windows are on their way at a time: the server always has work, and never more open
 # requests than its limits allow, however long the list is.
 WINDOW = 256
-"""How many requests of a batch go out in one write."""
+"""The number of requests of a batch that are sent in one write."""
 
 
 class Batches:
-    """How `Client` asks for many images at once.
+    """Requests of `Client` for many images at once.
 
     There is one result for each item, in the order of the items. With `return_exceptions=True` an
     item that failed has its HalcyonError in the list; without it the first failure is raised and

@@ -96,7 +96,7 @@ class PendingCall(Awaited, Generic[T]):
         return value
 
     def done(self) -> bool:
-        """Whether the answer is here. Never waits; reads what has already arrived."""
+        """True when the answer is here. Never waits; reads what has already arrived."""
         if not self._finished:
             self._transport.read_what_is_there()
         return self._finished
@@ -112,7 +112,7 @@ class PendingCall(Awaited, Generic[T]):
         self._transport.cancel(self.id)
         return True
 
-    # What follows is for the client and its transport.
+    # The methods below are for the client and its transport.
 
     def cancel_if_open(self) -> None:
         """Cancels a call nobody waits for any more; does nothing when its answer is here."""
@@ -136,12 +136,12 @@ class PendingCall(Awaited, Generic[T]):
 
 
 class EventInbox(Awaited):
-    """Where the notifications that belong to no call wait; the oldest go when nobody takes them."""
+    """A queue of the notifications that belong to no call; the oldest are dropped when it is full."""
 
     __slots__ = ()
 
     LIMIT = 1024
-    """How many wait at most."""
+    """The largest number of queued notifications."""
 
     def __init__(self) -> None:
         super().__init__(deque(maxlen=self.LIMIT))

@@ -107,7 +107,7 @@ class Client(Batches, Listening, Methods):
         wire = params_of.text(params) if progress is None else params_of.named_text(params)
         return self._transport.request(method, wire, None, progress)
 
-    # What the methods are made with.
+    # The helpers of the generated methods.
 
     def _call(
         self,

@@ -1,4 +1,4 @@
-"""How results are made of what came: the protocol's names become attributes, and what is new goes into `extra`."""
+"""The decoding of results: the protocol's names become attributes, and unknown members go into `extra`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _names_of(kind: Any) -> Dict[str, str]:
 
 
 def _factories_of(kind: Any) -> Dict[str, Callable[[], Any]]:
-    """What makes the defaults that are not kept on the class, but for `extra`."""
+    """The factories of defaults that are not class attributes, except that of `extra`."""
     made: Dict[str, Any] = {field.name: field.default_factory for field in fields(kind)}
     return {name: factory for name, factory in made.items() if callable(factory) and name != "extra"}
 
 
 def as_it_is(wire: Any) -> Any:
-    """What JSON gave."""
+    """The JSON value unchanged."""
     return wire
 
 

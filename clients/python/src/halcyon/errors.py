@@ -1,4 +1,4 @@
-"""What can go wrong: the codes of the protocol, and what only a client can find out."""
+"""The errors: those with codes of the protocol, and those that only a client can detect."""
 
 from __future__ import annotations
 

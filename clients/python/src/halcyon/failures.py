@@ -1,4 +1,4 @@
-"""What all failures have in common, and what some of them tell besides."""
+"""The base class of all failures, and the additional properties of some."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class HalcyonError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may succeed later without a change; False when nobody said."""
+        """True when the same call may succeed later without a change; False when unknown."""
         return bool(self.data.get("retryable", False))
 
     @property
     def hint(self) -> Optional[str]:
-        """What to do about it, in a sentence, or None when the server gave no hint."""
+        """A suggestion for the user, in a sentence, or None when the server gave no hint."""
         hint = self.data.get("hint")
         return hint if isinstance(hint, str) else None
 

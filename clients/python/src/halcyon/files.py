@@ -1,4 +1,4 @@
-"""What results that are files can do."""
+"""The methods of results that are files."""
 
 from __future__ import annotations
 

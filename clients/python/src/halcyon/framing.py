@@ -60,7 +60,7 @@ def parse(line: bytes) -> Any:
 
 
 NO_RESULT = object()
-"""What `result_of` returns for anything but the success of that request."""
+"""The value that `result_of` returns for anything but the success of that request."""
 
 
 def result_of(line: bytes, identifier: int) -> Any:
@@ -81,7 +81,7 @@ class LineSplitter:
         self._partial: List[bytes] = []
 
     def is_one_line(self, chunk: bytes) -> bool:
-        """Whether `chunk` is one whole line and no part of another came before it."""
+        """True when `chunk` is one whole line and no part of another came before it."""
         end = chunk.find(b"\n")
         return end > 1 and end == len(chunk) - 1 and not self._partial
 

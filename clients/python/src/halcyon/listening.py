@@ -10,7 +10,7 @@ from .transport import Transport
 
 
 class Listening:
-    """How `Client` hears of events."""
+    """Subscriptions of `Client` to events."""
 
     _transport: Transport
 

@@ -1,4 +1,4 @@
-"""What comes unasked: events, and reports about running calls."""
+"""The notifications of the server: events, and reports about running calls."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .errors import BinaryNotFound
 StrPath = Union[str, os.PathLike[str]]
 
 Stderr = Union[None, Literal["discard"], int, IO[Any], Callable[[str], object]]
-"""Where the server's log goes: None = this program's own standard error, "discard", a descriptor
+"""The destination of the server's log: None = this program's own standard error, "discard", a descriptor
 or open file, or a function that is called with each line (on a thread of its own)."""
 
 _THREE_WAYS = (
@@ -126,7 +126,7 @@ class ServerProcess:
         self._child.kill()
 
     def ending(self) -> "tuple[str, Optional[int]]":
-        """How the server ended, in words and as a status; called once its output has ended.
+        """The end of the server, in words and as a status; called once its output has ended.
 
         A server that closed its output and lives on is of no use any more and is killed.
         """

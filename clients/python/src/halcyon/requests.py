@@ -9,7 +9,7 @@ from typing import Any, Iterable, List, Mapping, Optional, Sequence, Union
 from .framing import to_json
 
 Params = Union[None, Mapping[str, Any], Sequence[Any]]
-"""What a generic call may send: nothing, names with values, or values by position."""
+"""The params of a generic call: nothing, names with values, or values by position."""
 
 StrPath = Union[str, os.PathLike[str]]
 Bytes = Union[bytes, bytearray, memoryview]

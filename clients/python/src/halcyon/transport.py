@@ -200,7 +200,7 @@ class Transport:
 
     def _send_rest(self, rest: memoryview) -> bool:
         # A server whose answers nobody takes stops reading: so take them while the pipe is full.
-        # What an exception leaves unsent goes out before the next frame.
+        # The bytes that an exception leaves unsent are sent before the next frame.
         self._unsent = rest
         nothing = memoryview(b"")
         poller = select.poll()
@@ -319,7 +319,7 @@ class Transport:
 
     @property
     def closing(self) -> bool:
-        """Whether this side has ended the connection."""
+        """True when this side has ended the connection."""
         return self._closing
 
     def read_what_is_there(self) -> None:

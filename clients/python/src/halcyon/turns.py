@@ -1,4 +1,4 @@
-"""Whose turn it is to read the pipe, when many threads wait for answers."""
+"""The choice of the thread that reads the pipe, when many threads wait for answers."""
 
 from __future__ import annotations
 

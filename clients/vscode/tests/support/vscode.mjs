@@ -57,7 +57,7 @@ export function document(text) {
   return { getText: () => text, lineAt: (line) => ({ text: lines[line] }) };
 }
 
-/** What the extension did: messages, documents, hover providers, commands. Emptied by `reset`. */
+/** The recorded actions of the extension: messages, documents, hover providers, commands. Emptied by `reset`. */
 export const done = {};
 const settings = new Map();
 const configurationListeners = new Set();
