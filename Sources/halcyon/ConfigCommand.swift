@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ImageServer
 
-/// Prints the settings in force, and where each came from.
+/// Prints the settings in force with their sources.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -13,9 +13,7 @@ struct ConfigCommand: ParsableCommand {
     @OptionGroup var options: ServeOptions
 
     func run() throws {
-        let settings = try options.settings()
-        let listing = SettingListing(
-            file: settings.file, server: settings.listed, sources: settings.sources, cacheRoot: settings.cacheRoot)
+        let listing = try options.settings().listing
         printToStdout(json ? listing.json : listing.text)
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ImageEngine
+internal import ImageServer
 internal import JSONRPC
 internal import Platform
 
@@ -14,7 +15,7 @@ struct Mirror {
     let clock: EngineClock
 
     /// What the settings want; nil when they want neither.
-    init?(_ settings: ServerSettings) throws {
+    init?(_ settings: ServerConfiguration) throws {
         let now = EngineClock.system.wall()
         if settings.mirror != nil, settings.replay != nil {
             throw StartFailure(description: "What is played cannot be recorded: give mirror or replay, not both.")

@@ -15,7 +15,7 @@ struct ServeSession {
         guard let streams = StandardStreams.claim() else {
             throw StartFailure(description: "Standard input and output must be open: halcyon speaks on them.")
         }
-        StderrLog.install(level: settings.logLevel, file: settings.logFile)
+        StderrLog.install(level: settings.configuration.logLevel, file: settings.configuration.logFile)
         let logger = Logger(label: "halcyon")
         if isatty(streams.input) == 1 {
             printToStderr(
@@ -28,7 +28,7 @@ struct ServeSession {
         let departure = Departure(assembly.manager)
         let signals = blockSignals()
         let connection = assembly.connection(
-            input: streams.input, output: streams.output, framing: settings.framing,
+            input: streams.input, output: streams.output, framing: settings.configuration.framing,
             watching: [
                 (
                     signals,

@@ -9,17 +9,19 @@ struct ServerAssembly {
     private let mirror: Mirror?
 
     init(_ settings: ServerSettings) throws {
-        mirror = try Mirror(settings)
-        var engine = settings.engine
+        let configuration = settings.configuration
+        mirror = try Mirror(configuration)
+        var engine = configuration.engine
         if let mirror {
             engine.downloader.tape = mirror.tape
             engine.clock = mirror.clock
         }
         manager = ImageManager(engine)
         server = ImageServer(
-            manager: manager, sources: settings.sources, delegateTimeout: Double(settings.delegateTimeout))
+            manager: manager, sources: settings.sources, delegateTimeout: Double(configuration.delegateTimeout))
         server.useActivityDelays(
-            activation: Double(settings.activationDelay) / 1000, completion: Double(settings.completionDelay) / 1000)
+            activation: Double(configuration.activationDelay) / 1000,
+            completion: Double(configuration.completionDelay) / 1000)
         StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
     }
 

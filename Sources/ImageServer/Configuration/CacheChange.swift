@@ -44,26 +44,23 @@ public struct SettingsChange<Settings: Sendable>: Sendable {
     public func apply(to settings: inout Settings) {
         for step in steps { step.set(&settings) }
     }
-
 }
 
 extension SettingsChange<ImageCache.Configuration> {
-    // MARK: Single settings, for flags and variables
-
     /// Limits the memory tier; a purge leaves three fifths.
-    public mutating func limitMemory(to bytes: Int) {
+    mutating func limitMemory(to bytes: Int) {
         set("memory.totalBytesLimit") { $0.memory.costLimit = bytes }
         set("memory.preferredBytesAfterPurge") { $0.memory.preferredCost = bytes / 5 * 3 }
     }
 
     /// Limits the disk tier; 0 for no limit.
-    public mutating func limitDisk(to bytes: Int) {
+    mutating func limitDisk(to bytes: Int) {
         set("disk.bytesLimit") { $0.disk.bytesLimit = bytes }
     }
 
-    /// Whether a store waits for the disk.
-    public mutating func sync(_ syncs: Bool) {
-        set("disk.durability") { $0.disk.syncsToDisk = syncs }
+    /// Sets the guarantee of a completed store.
+    mutating func setDurability(_ durability: Durability) {
+        set("disk.durability") { $0.durability = durability }
     }
 }
 

@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What one source says about caches, about all of them and about single ones, and about the downloader.
+/// What one source says: about all caches, about single ones, about the downloader, and about the process.
 public struct CacheLayer: Sendable {
     /// For every cache.
     public var general = CacheChange()
@@ -9,6 +9,8 @@ public struct CacheLayer: Sendable {
     public var caches: [String: CacheChange] = [:]
     /// For the downloader.
     public var downloader = DownloaderChange()
+    /// For the rest of the process; no client can change that.
+    var process = SettingsChange<ServerConfiguration>()
 
     /// A layer that says nothing.
     public init() {}
@@ -24,6 +26,7 @@ public struct CacheLayer: Sendable {
     public mutating func add(_ other: CacheLayer) {
         general.add(other.general)
         downloader.add(other.downloader)
+        process.add(other.process)
         for (name, change) in other.caches { caches[name, default: CacheChange()].add(change) }
     }
 

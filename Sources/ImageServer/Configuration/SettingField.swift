@@ -34,11 +34,9 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
     /// The largest number of bytes that can be set: a pebibyte.
     static var maximumBytes: Int { 1 << 50 }
 
-    typealias Place<Value> = any WritableKeyPath<Settings, Value> & Sendable
-
     /// A setting whose value knows its own form on the wire.
     static func value<Value: SettingValue>(
-        _ name: String, _ summary: String, _ place: Place<Value>
+        _ name: String, _ summary: String, _ place: SettingPlace<Settings, Value>
     ) -> SettingField {
         SettingField(name: name, summary: summary, schema: Value.schema) { (view) throws(Mismatch) in
             let value = try Value.decode(view)
@@ -49,21 +47,22 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
     }
 
     /// An integer from `low` to `high`.
-    static func integer(
-        _ name: String, _ summary: String, from low: Int = 0, to high: Int = maximumBytes, _ place: Place<Int>
+    static func integer<Value: SettingNumber>(
+        _ name: String, _ summary: String, from low: Int = 0, to high: Int = maximumBytes,
+        _ place: SettingPlace<Settings, Value>
     ) -> SettingField {
         let schema: JSONLiteral = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
         return SettingField(name: name, summary: summary, schema: schema) { (view) throws(Mismatch) in
             let value = try wholeNumber(view, from: low, to: high)
-            return { $0[keyPath: place] = value }
+            return { $0[keyPath: place] = Value(value) }
         } value: {
-            .integer($0[keyPath: place])
+            $0[keyPath: place].literal
         }
     }
 
     /// An integer from 0 to `high`, or null.
     static func integerOrNull(
-        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: Place<Int?>
+        _ name: String, _ summary: String, to high: Int = maximumBytes, _ place: SettingPlace<Settings, Int?>
     ) -> SettingField {
         let schema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0, "maximum": .integer(high)]
         return SettingField(name: name, summary: summary, schema: schema, isNullable: true) {
@@ -116,7 +115,8 @@ extension SettingField<ImageCache.Configuration> {
         value(
             "readOnlyPaths", "Absolute paths of folders that are searched after this one and never written.",
             \.disk.readOnlyFolders),
-        durability,
+        value(
+            "durability", "When a store is done: the system has the bytes (process), or the disk (disk).", \.durability),
         value(
             "revalidate",
             "Whether and when a stored image is checked with its server, unless a request says otherwise.", \.revalidate
@@ -155,18 +155,15 @@ extension SettingField<ImageCache.Configuration> {
         .number($0.disk.purgeRatio)
     }
 
-    private static let durability = SettingField(
-        name: "durability", summary: "When a store is done: the system has the bytes (process), or the disk (disk).",
-        schema: Durability.schema
-    ) { (view) throws(Mismatch) in
-        let durability = try Durability.decode(view)
-        return { $0.disk.syncsToDisk = durability == .disk }
-    } value: {
-        ($0.disk.syncsToDisk ? Durability.disk : .process).literal
-    }
 }
 
 extension ImageCache.Configuration {
+    /// The guarantee of a completed store, by its name.
+    var durability: Durability {
+        get { disk.syncsToDisk ? .disk : .process }
+        set { disk.syncsToDisk = newValue == .disk }
+    }
+
     /// ``keyRules`` as they stand on the wire.
     fileprivate var shownKeyRules: KeyRules {
         get { KeyRules(rules: keyRules) }

@@ -1,27 +1,8 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// The value of a setting of the process.
-public enum SettingText: Sendable, Equatable {
-    case text(String)
-    case number(Int)
-    case decimal(Double)
-    case flag(Bool)
-    case none
-
-    var literal: JSONLiteral {
-        switch self {
-        case .text(let text): .string(text)
-        case .number(let number): .integer(number)
-        case .decimal(let number): Int(exactly: number).map(JSONLiteral.integer) ?? .number(number)
-        case .flag(let flag): .boolean(flag)
-        case .none: .null
-        }
-    }
-}
-
 /// Every setting in force with its source, as `halcyon config` prints it.
-public struct SettingListing: Sendable {
+package struct SettingListing: Sendable {
     private struct Row: Sendable {
         let path: [String]
         let value: JSONLiteral
@@ -35,24 +16,22 @@ public struct SettingListing: Sendable {
     ///
     /// - Parameters:
     ///   - file: The configuration file that was read.
-    ///   - server: The settings of the process.
-    ///   - sources: Those of the caches.
-    public init(
-        file: String?, server: [(name: String, value: SettingText, source: SettingSource)], sources: SettingSources,
-        cacheRoot: String
-    ) {
+    ///   - configuration: The settings in force.
+    ///   - sources: The sources that they come from.
+    package init(file: String?, configuration: ServerConfiguration, sources: SettingSources) {
         self.file = file
-        var rows = server.map { Row(path: [$0.name], value: $0.value.literal, source: $0.source) }
-        let downloader = sources.downloader()
-        for field in SettingField.downloader
-        where SettingField<ImageDownloader.Configuration>.unflagged.contains(field.name) {
-            rows.append(
-                Row(
-                    path: ["downloader", field.name], value: field.value(downloader),
-                    source: sources.source(ofDownloader: field.name)))
+        var rows = ServerSetting.all.filter { !$0.isOfCaches }.map { setting in
+            Row(path: [setting.name], value: setting.value(configuration), source: sources.source(of: setting.name))
+        }
+        rows += SettingField.withoutFlags.map { field in
+            Row(
+                path: ["downloader", field.name], value: field.value(configuration.engine.downloader),
+                source: sources.source(of: field.name))
         }
         rows += Self.rows(sources, nil, folder: nil)
-        for name in sources.names.sorted() { rows += Self.rows(sources, name, folder: "\(cacheRoot)/\(name)") }
+        for name in sources.names.sorted() {
+            rows += Self.rows(sources, name, folder: "\(configuration.engine.cacheRoot)/\(name)")
+        }
         self.rows = rows
     }
 
@@ -77,10 +56,10 @@ public struct SettingListing: Sendable {
     }
 
     /// One line for each setting: name, value, source.
-    public var text: [UInt8] {
+    package var text: [UInt8] {
         var lines = [(name: "file", value: file ?? "none", source: "")]
         for row in rows {
-            lines.append((row.path.joined(separator: "."), Self.plain(row.value), row.source.rawValue))
+            lines.append((row.path.joined(separator: "."), row.value.text ?? "null", row.source.rawValue))
         }
         let width = lines.map(\.name.count).max() ?? 0
         let valueWidth = min(lines.map(\.value.count).max() ?? 0, 40)
@@ -93,7 +72,7 @@ public struct SettingListing: Sendable {
     }
 
     /// One JSON object, shaped like the configuration file, where each value is `{"value": …, "source": …}`.
-    public var json: [UInt8] {
+    package var json: [UInt8] {
         var tree = Node()
         for row in rows {
             tree.add(row.path[...], ["value": row.value, "source": .string(row.source.rawValue)])
@@ -102,13 +81,6 @@ public struct SettingListing: Sendable {
         var writer = JSONWriter(indented: true)
         document.write(to: &writer)
         return writer.bytes + Array("\n".utf8)
-    }
-
-    private static func plain(_ value: JSONLiteral) -> String {
-        if case .string(let text) = value { return text }
-        var writer = JSONWriter()
-        value.write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     private static func padded(_ text: String, _ width: Int) -> String {
@@ -128,6 +100,20 @@ public struct SettingListing: Sendable {
             guard let name = path.first else { return self.value = value }
             if inner[name] == nil { order.append(name) }
             inner[name, default: Node()].add(path.dropFirst(), value)
+        }
+    }
+}
+
+extension JSONLiteral {
+    /// The value for people: a string without quotes, anything else as JSON; nil for null.
+    var text: String? {
+        switch self {
+        case .null: return nil
+        case .string(let text): return text
+        default:
+            var writer = JSONWriter()
+            write(to: &writer)
+            return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 }

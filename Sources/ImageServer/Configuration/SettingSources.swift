@@ -59,9 +59,19 @@ public struct SettingSources: Sendable {
         return settings
     }
 
-    /// The source of one setting of the downloader.
-    public func source(ofDownloader name: String) -> SettingSource {
-        sorted.last { $0.layer.downloader.names(name) }?.source ?? .default
+    /// The configuration of the process: that of `base`, but for what some source says.
+    package func configuration(_ base: ServerConfiguration) -> ServerConfiguration {
+        var configuration = base
+        configuration.engine.defaults = settings(of: nil)
+        configuration.engine.caches = named
+        configuration.engine.downloader = downloader(base.engine.downloader)
+        for (_, layer) in sorted { layer.process.apply(to: &configuration) }
+        return configuration
+    }
+
+    /// The source of one setting of the process or of the downloader.
+    func source(of name: String) -> SettingSource {
+        sorted.last { $0.layer.process.names(name) || $0.layer.downloader.names(name) }?.source ?? .default
     }
 
     /// The source of one setting of a cache, such as `disk.purgeRatio`.

@@ -12,6 +12,22 @@ extension Bool: SettingValue {
     var literal: JSONLiteral { .boolean(self) }
 }
 
+/// A number that is set as an integer.
+protocol SettingNumber: Sendable {
+    /// The number that an integer sets.
+    init(_ number: Int)
+    /// The value as JSON: an integer when it is one.
+    var literal: JSONLiteral { get }
+}
+
+extension Int: SettingNumber {
+    var literal: JSONLiteral { .integer(self) }
+}
+
+extension Double: SettingNumber {
+    var literal: JSONLiteral { Int(exactly: self).map(JSONLiteral.integer) ?? .number(self) }
+}
+
 extension NamedValue {
     var literal: JSONLiteral { .string(rawValue) }
 }
@@ -37,7 +53,7 @@ extension StorageExpiration: SettingValue {
             if let days = Int(exactly: seconds / 86_400), days > 0 {
                 ["days": .integer(days)]
             } else {
-                ["seconds": Int(exactly: seconds).map(JSONLiteral.integer) ?? .number(seconds)]
+                ["seconds": seconds.literal]
             }
         }
     }

@@ -16,7 +16,7 @@ struct Session: ~Copyable {
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
             throw StartFailure(description: "No socket can be had: \(String(cString: strerror(errno))).")
         }
-        StderrLog.install(level: settings.logLevel, file: settings.logFile)
+        StderrLog.install(level: settings.configuration.logLevel, file: settings.configuration.logFile)
         let assembly = try ServerAssembly(settings)
         let (near, far, ended) = (ends[0], ends[1], Platform.Semaphore())
         let output = fcntl(far, F_DUPFD_CLOEXEC, 3)
@@ -49,9 +49,9 @@ struct SessionOptions: ParsableArguments {
 
     @OptionGroup(visibility: .hidden) var server: ServeOptions
 
-    /// A server with these settings. Nothing is cleaned behind the back of a command that lives for a moment.
+    /// A server with these settings.
     func session() throws -> Session {
-        try Session(server.settings(besides: [.cleanInterval: "0"]))
+        try Session(server.commandSettings())
     }
 }
 

@@ -54,19 +54,20 @@ import Testing
         ("{\"a\":\n 1 x}", "line 2, column"), ("", "it is empty"), ("[]", "must be an object"),
         ("{\"disc\":{}}", "did you mean \"disk\"?"), ("{\"logFile\":5}", "\"logFile\" must be a string"),
         ("{\"diskLimit\":\"5\"}", "\"diskLimit\" must be an integer"),
+        ("{\"offline\":\"true\"}", "\"offline\" must be a boolean"),
+        ("{\"diskLimits\":5}", "did you mean \"diskLimit\"?"),
         ("{\"disk\":{\"purgeRatio\":2}}", "\"disk.purgeRatio\" must be a number from 0 to 1"),
     ])
     func aMalformedFileIsRefusedWithThePlace(_ text: String, _ words: String) throws {
         let failure = try #require(throws: ConfigurationFileFailure.self) {
-            try ConfigurationFile(parsing: Array(text.utf8), texts: ["logFile"], numbers: ["diskLimit"])
+            try ConfigurationFile(parsing: Array(text.utf8))
         }
         #expect(failure.description.contains(words), "\(failure)")
     }
 
     @Test func aFileHoldsSettingsOfTheProcessAndOfCaches() throws {
         let text = #"{"logFile":"/l","diskLimit":5,"_note":[],"logLevel":null,"caches":{"a":{"memory":false}}}"#
-        let file = try ConfigurationFile(
-            parsing: Array(text.utf8), texts: ["logFile", "logLevel"], numbers: ["diskLimit"])
+        let file = try ConfigurationFile(parsing: Array(text.utf8))
         #expect(file.values == ["logFile": "/l", "diskLimit": "5"])
         #expect(file.layer.general.isEmpty && Array(file.layer.caches.keys) == ["a"])
     }

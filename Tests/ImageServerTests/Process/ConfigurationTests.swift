@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where the settings of a run come from, and how it says so (protocol 7).
+@testable import ImageServer
+
+/// The sources of the settings of a run, and how `config` tells them (protocol 7).
 @Suite(.onThreads)
 struct ConfigurationTests {
     private let scratch: TemporaryFolder
@@ -170,6 +172,65 @@ struct ConfigurationTests {
         #expect(attempts.map { $0["status"] } == [.integer(404), nil])
         #expect(attempts.allSatisfy { $0["milliseconds"]?.integer != nil && $0["bytes"]?.integer != nil })
         #expect(attempts.allSatisfy { $0["message"]?.string?.isEmpty == false })
+    }
+
+    /// A value that a setting takes from every source.
+    private func sample(_ form: SettingForm) -> String {
+        switch form {
+        case .boolean: "true"
+        case .integer: "7"
+        case .choice(let choices): choices.last ?? ""
+        case .file, .folder: scratch.path + "/sample"
+        case .text(let kind): kind == "url" ? "none" : "http"
+        }
+    }
+
+    @Test func everySettingIsTakenFromFlagEnvironmentAndFile() throws {
+        let values = ServerSetting.all.map { ($0, sample($0.form)) }
+        let flags = values.map { $0.form == .boolean ? "--\($0.flag)" : "--\($0.flag)=\($1)" }
+        let variables = Dictionary(uniqueKeysWithValues: values.map { ($0.variable, $1) })
+        let members = values.map { setting, value in
+            if case .integer = setting.form { return "\"\(setting.name)\":\(value)" }
+            return setting.form == .boolean ? "\"\(setting.name)\":\(value)" : "\"\(setting.name)\":\"\(value)\""
+        }
+        try write("{\(members.joined(separator: ","))}")
+        for (source, arguments, environment) in [
+            ("flag", flags, ["HALCYON_CONFIG": file]),
+            ("environment", [], variables.merging(["HALCYON_CONFIG": file]) { $1 }),
+            ("file", [], ["HALCYON_CONFIG": file]),
+        ] {
+            let run = try Command.shell(
+                "\"$HALCYON\" config --json \(arguments.joined(separator: " "))", environment: environment)
+            let listing = try JSON(run.output)
+            for (setting, value) in values where !setting.isOfCaches {
+                let shown = listing[setting.name]
+                #expect(shown?["source"] == .string(source), "\(setting.name)")
+                let text = shown?["value"].flatMap {
+                    $0.string ?? $0.integer.map(String.init) ?? $0.boolean.map(String.init)
+                }
+                #expect(text == value, "\(setting.name) from \(source)")
+            }
+            for path in [["memory", "totalBytesLimit"], ["disk", "bytesLimit"], ["disk", "durability"]] {
+                #expect(listing[path[0]]?[path[1]]?["source"] == .string(source), "\(path)")
+            }
+        }
+    }
+
+    @Test func theHelpTheManualAndCompletionsListEverySetting() throws {
+        func output(_ arguments: String) throws -> String {
+            String(decoding: try Command.shell("\"$HALCYON\" \(arguments)").output, as: UTF8.self)
+        }
+        let pages = try (["serve --help", "manual"] + ["bash", "zsh", "fish"].map { "completions \($0)" }).map(output)
+        for setting in ServerSetting.all {
+            #expect(pages[0].contains("  --\(setting.flag)"))
+            #expect(pages[1].contains(setting.help.replacing("-", with: "\\-")), "\(setting.name)")
+            #expect(pages[2...].allSatisfy { $0.contains(setting.flag) }, "\(setting.name)")
+        }
+    }
+
+    @Test func aMistypedFlagIsRefusedWithTheNearestOne() throws {
+        let run = try Command.shell("\"$HALCYON\" config --log-fil x")
+        #expect(run.status == 2 && run.errors.contains("Unknown option '--log-fil'. Did you mean '--log-file'?"))
     }
 
     @Test func configTellsEveryValueAndItsSource() throws {

@@ -1,0 +1,150 @@
+internal import ImageEngine
+internal import Logging
+
+extension ServerSetting {
+    /// Every setting of the process, in the order of the help and of `halcyon config`. A new one is added here only.
+    package static let all = caches + downloads + times + network + process
+
+    /// The setting with that name in the configuration file.
+    static func named(_ name: String) -> ServerSetting? { all.first { $0.name == name } }
+
+    private static let caches = [
+        ServerSetting(
+            "cacheDir", .folder, "The folder in which each cache has a folder of its own.",
+            default: "$XDG_CACHE_HOME/halcyon, else ~/.cache/halcyon", \.cacheDir),
+        ServerSetting(
+            "framing", .framing, "The framing of messages; auto detects it from the first bytes.", \.framing),
+        ServerSetting(
+            "memoryLimit", .integer(atLeast: 0, "bytes"),
+            "The largest size of the memory tier of each cache, in bytes; 0 keeps nothing in memory.",
+            caches: \.memory.costLimit
+        ) { $0.limitMemory(to: $1) },
+        ServerSetting(
+            "diskLimit", .integer(atLeast: 0, "bytes"),
+            "The largest size of the disk tier of each cache, in bytes; 0 for no limit.", caches: \.disk.bytesLimit
+        ) { $0.limitDisk(to: $1) },
+        ServerSetting(
+            "durability", .choice,
+            "The guarantee of a completed store: the system has the bytes (process) or the disk has them (disk).",
+            caches: \.durability
+        ) { $0.setDurability($1) },
+    ]
+
+    private static let downloads = [
+        ServerSetting(
+            "maxDownloadsPerHost", .integer(atLeast: 1),
+            "The largest number of downloads from one host at the same time.", downloader: \.maxDownloadsPerHost
+        ) { .integer($0, "Downloads at once from one host.", from: 1, to: 65_536, $2) },
+        ServerSetting(
+            "maxConcurrentDownloads", .integer(atLeast: 1), "The largest number of downloads at the same time.",
+            downloader: \.maxConcurrentDownloads
+        ) { .integer($0, "Downloads at once in all.", from: 1, to: 65_536, $2) },
+        ServerSetting(
+            "downloadOrder", .choice,
+            "The order in which downloads of equal priority start: the oldest (fifo) or the newest (lifo) first.",
+            downloader: \.order
+        ) { .value($0, "Which of equal priority goes first: the oldest (fifo) or newest (lifo).", $2) },
+        ServerSetting(
+            "downloadsPerSecond", .integer(atLeast: 0),
+            "The number of downloads that may start per second after a first burst; 0 for no limit.",
+            downloader: \.startsPerSecond
+        ) { .integer($0, "Downloads started a second, after a first burst; 0 for no limit.", to: 1_000_000, $2) },
+        ServerSetting(
+            "downloadsPerSecondPerHost", .integer(atLeast: 0),
+            "The number of downloads from one host that may start per second after a first burst; 0 for no limit.",
+            downloader: \.startsPerSecondPerHost
+        ) { .integer($0, "The same for one host; 0 for no limit.", to: 1_000_000, $2) },
+        ServerSetting(
+            "downloadBurst", .integer(atLeast: 1),
+            "The number of downloads that may start at once before the limits per second apply.", downloader: \.burst
+        ) {
+            .integer(
+                $0, "How many may start at once before downloadsPerSecond, or that of a host, counts.", from: 1,
+                to: 1_000_000, $2)
+        },
+        ServerSetting(
+            "timeout", .integer(atLeast: 1, "seconds"),
+            "The longest wait for the next bytes of a download, in seconds, unless a request sets its own.",
+            downloader: \.timeout
+        ) { .seconds($0, "Seconds to wait for the next bytes, unless a request says otherwise.", upTo: 86_400, $2) },
+    ]
+
+    private static let times = [
+        ServerSetting(
+            "activationDelay", .integer(atLeast: 0, "milliseconds"),
+            "The time that downloads run before clients are told of activity, in milliseconds.", \.activationDelay),
+        ServerSetting(
+            "completionDelay", .integer(atLeast: 0, "milliseconds"),
+            "The time without downloads before clients are told of the end of activity, in milliseconds.",
+            \.completionDelay),
+        ServerSetting(
+            "cleanInterval", .integer(atLeast: 0, "seconds"),
+            "The time between two cleanings of the caches while the server is idle, in seconds; 0 for never.",
+            \.engine.cleanInterval),
+        ServerSetting(
+            "delegateTimeout", .integer(atLeast: 1, "seconds"),
+            "The longest wait for the client's answer to a question about a download, in seconds.", \.delegateTimeout),
+    ]
+
+    private static let network = [
+        ServerSetting(
+            "userAgent", .headerValue, "The User-Agent header of downloads.", default: "halcyon/ and its version",
+            \.engine.downloader.userAgent),
+        ServerSetting(
+            "allowedHosts", .hosts,
+            "The only hosts to load from, separated by commas: names, addresses, or *.example.com for all names below example.com.",
+            default: "any", \.engine.downloader.policy.allowedHosts),
+        ServerSetting(
+            "allowedSchemes", .schemes,
+            "The only URL schemes to load from, separated by commas; leave out file when others choose the URLs.",
+            \.engine.downloader.policy.allowedSchemes),
+        ServerSetting(
+            "networkPolicy", .choice,
+            "The networks to load from: public ones only (public), all (any), or all as long as no redirect or name leads to a more private one (noCrossover).",
+            \.engine.downloader.policy.reach),
+        ServerSetting(
+            "proxy", .proxy, "The URL of a proxy, or none to use no proxy.",
+            default: "as http_proxy, https_proxy, all_proxy and no_proxy say", \.engine.downloader.proxy),
+        ServerSetting(
+            "caFile", .file, "A file with the certificates (PEM) of the authorities to trust.",
+            default: "the authorities that libcurl trusts", withoutFile: "Downloads that need it fail",
+            \.engine.downloader.tls.caFile),
+        ServerSetting(
+            "clientCertificate", .file, "A file with the certificate (PEM) to present to servers that ask for one.",
+            withoutFile: "Downloads that need it fail", \.engine.downloader.tls.clientCertificate),
+        ServerSetting(
+            "clientKey", .file, "A file with the private key (PEM) of the client certificate.",
+            default: "the file of the client certificate", withoutFile: "Downloads that need it fail",
+            \.engine.downloader.tls.clientKey),
+        ServerSetting(
+            "trustedHosts", .hosts,
+            "The hosts whose certificates are not checked, separated by commas: names or *.example.com.",
+            \.engine.downloader.tls.trustedHosts),
+        ServerSetting(
+            "cookieFile", .file, "A file of cookies (Netscape format) to send to the hosts and paths they belong to.",
+            withoutFile: "Downloads go without it", \.engine.downloader.cookieFile),
+        ServerSetting(
+            "netrc", .file, "A netrc file with the credentials of hosts.", withoutFile: "Downloads go without it",
+            \.engine.downloader.netrc),
+        ServerSetting(
+            "offline", .boolean,
+            "Load nothing from the network; stored images are answered even when they have expired.",
+            \.engine.offline),
+    ]
+
+    private static let process = [
+        ServerSetting(
+            "codec", .file, "The codec worker, the program that processes images.",
+            default: "halcyon-codec beside halcyon", \.engine.codec.executable),
+        ServerSetting("logLevel", .choice, "The lowest level of messages in the log.", \.logLevel),
+        ServerSetting(
+            "logFile", .file, "The file that the log is appended to.", default: "standard error", \.logFile),
+        ServerSetting(
+            "mirror", .folder,
+            "The folder to record the run in: both directions of the protocol, and every download.", \.mirror),
+        ServerSetting(
+            "replay", .folder,
+            "The folder of a recording: downloads and the time come from it, not from the network and the clock.",
+            \.replay),
+    ]
+}

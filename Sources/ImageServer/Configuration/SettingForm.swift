@@ -1,0 +1,44 @@
+internal import JSONRPC
+
+/// The form of a setting's value: what its help shows in the place of the value, and what the configuration file takes.
+package enum SettingForm: Sendable, Equatable {
+    /// `true` or `false`; on the command line a flag without a value.
+    case boolean
+    /// An integer of that unit.
+    case integer(unit: String)
+    /// One of these words.
+    case choice([String])
+    /// The path of a file.
+    case file
+    /// The path of a folder.
+    case folder
+    /// Any other text; what it is in one word.
+    case text(String)
+
+    /// The words for the value in the help: its unit, its choices or its kind.
+    package var placeholder: String {
+        switch self {
+        case .boolean: "boolean"
+        case .integer(let unit): unit
+        case .choice(let choices): choices.joined(separator: "|")
+        case .file: "file"
+        case .folder: "folder"
+        case .text(let kind): kind
+        }
+    }
+
+    /// The text of a value in the configuration file, which has integers and booleans as JSON does.
+    func text(of view: JSONView) throws(Mismatch) -> String {
+        switch self {
+        case .boolean:
+            guard let value = view.boolean else { throw .expected("a boolean", view) }
+            return String(value)
+        case .integer:
+            guard let value = view.integer else { throw .expected("an integer", view) }
+            return String(value)
+        case .choice, .file, .folder, .text:
+            guard let value = view.string else { throw .expected("a string", view) }
+            return value
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import ImageEngine
+
+extension SettingType<[String]> {
+    /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one.
+    static let hosts = list { (hosts, _) in
+        hosts.first { !NetworkPolicy.isHostPattern($0) }.map { bad in
+            "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
+        }
+    }
+
+    /// At least one of the schemes that can be loaded from, with commas between them.
+    static let schemes = list { (schemes, text) in
+        schemes.isEmpty || !schemes.allSatisfy(NetworkPolicy.schemes.contains)
+            ? "must be some of http, https, file and data with commas between them, not \"\(text)\"" : nil
+    }
+
+    /// A list with commas.
+    ///
+    /// - Parameter problem: What is wrong with the elements of a text; nil when nothing is.
+    private static func list(_ problem: @escaping @Sendable ([String], String) -> String?) -> SettingType {
+        SettingType(form: .text("list")) { (text, _) throws(SettingProblem) in
+            let elements = text.split(separator: ",").map { part in
+                String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }.filter { !$0.isEmpty }
+            if let problem = problem(elements, text) { throw SettingProblem(problem) }
+            return elements
+        } literal: {
+            $0.isEmpty ? .null : .string($0.joined(separator: ","))
+        }
+    }
+}
+
+extension SettingType<ProxyChoice> {
+    /// The URL of a proxy, or `none`. It is shown without its password.
+    static let proxy = SettingType(form: .text("url")) { (text, _) throws(SettingProblem) in
+        guard text == "none" || isProxy(text) else {
+            throw SettingProblem("must be none or a URL such as http://proxy.example:3128, not \"\(text)\"")
+        }
+        return ProxyChoice(text)
+    } literal: { choice in
+        switch choice {
+        case .environment: .null
+        case .none: "none"
+        case .url(let url): .string(ProxyChoice.shown(url))
+        }
+    }
+
+    /// `true` when libcurl takes the text as a proxy. What it does not take would look like a name that cannot be resolved.
+    private static func isProxy(_ text: String) -> Bool {
+        let schemes = ["http://", "https://", "socks://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
+        let text = text.lowercased()
+        guard schemes.contains(where: { text.hasPrefix($0) && text.utf8.count > $0.utf8.count }) else { return false }
+        let authority = text[(text.firstRange(of: "://")?.upperBound ?? text.startIndex)...].prefix {
+            !"/?#".contains($0)
+        }
+        let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        let port = place.lastIndex(of: ":").map { place[place.index(after: $0)...] }
+        guard let port, !port.contains("]") else { return !place.isEmpty }
+        return place.first != ":" && (port.isEmpty || (1...65_535).contains(Int(port) ?? 0))
+    }
+}

@@ -1,0 +1,110 @@
+internal import ImageEngine
+internal import JSONRPC
+
+/// The type of a setting's value: its form, how it is read from a text, and how it is shown.
+struct SettingType<Value: Sendable>: Sendable {
+    /// Reads a text. In a file paths must be absolute, because nothing says what relative ones are relative to.
+    typealias Read = @Sendable (_ text: String, _ isInFile: Bool) throws(SettingProblem) -> Value
+
+    let form: SettingForm
+    let read: Read
+    /// The value as JSON; null when there is none.
+    let literal: @Sendable (Value) -> JSONLiteral
+}
+
+/// What is wrong with the value of a setting.
+package struct SettingProblem: Error, Equatable {
+    /// The end of a sentence that begins with the name of the setting, such as `must be true or false, not "x"`.
+    package let predicate: String
+
+    init(_ predicate: String) { self.predicate = predicate }
+}
+
+extension SettingType where Value: SettingNumber {
+    /// An integer that is not below `smallest`.
+    static func integer(atLeast smallest: Int, _ unit: String = "n") -> SettingType {
+        SettingType(form: .integer(unit: unit)) { (text, _) throws(SettingProblem) in
+            guard let number = Int(text), number >= smallest else {
+                throw SettingProblem("must be an integer, at least \(smallest), not \"\(text)\"")
+            }
+            return Value(number)
+        } literal: {
+            $0.literal
+        }
+    }
+}
+
+extension SettingType<Bool> {
+    /// `true` or `false`.
+    static let boolean = SettingType(form: .boolean) { (text, _) throws(SettingProblem) in
+        guard let value = Bool(text) else { throw SettingProblem("must be true or false, not \"\(text)\"") }
+        return value
+    } literal: {
+        .boolean($0)
+    }
+}
+
+extension SettingType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of the names of an enumeration.
+    static var choice: SettingType {
+        choices(Value.allCases.map { ($0.rawValue, $0) }, name: { $0.rawValue })
+    }
+}
+
+extension SettingType {
+    /// One of several names.
+    ///
+    /// - Parameter name: The name of a value.
+    private static func choices(
+        _ choices: [(name: String, value: Value)], name: @escaping @Sendable (Value) -> String
+    ) -> SettingType {
+        let names = choices.map(\.name)
+        return SettingType(form: .choice(names)) { (text, _) throws(SettingProblem) in
+            if let choice = choices.first(where: { $0.name == text }) { return choice.value }
+            let all =
+                names.count > 3
+                ? "one of \(names.joined(separator: ", "))"
+                : "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
+            throw SettingProblem("must be \(all), not \"\(text)\"")
+        } literal: {
+            .string(name($0))
+        }
+    }
+}
+
+extension SettingType<MessageFraming?> {
+    /// `auto` for nil, or the name of a framing.
+    static let framing = choices([("auto", nil)] + MessageFraming.allCases.map { ($0.rawValue, $0) }) {
+        $0?.rawValue ?? "auto"
+    }
+}
+
+extension SettingType<String> {
+    /// A text without control characters, such as the value of a header field.
+    static let headerValue = SettingType(form: .text("text")) { (text, _) throws(SettingProblem) in
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw SettingProblem("must not contain control characters")
+        }
+        return text
+    } literal: {
+        .string($0)
+    }
+}
+
+extension SettingType<String?> {
+    /// The path of a file, made absolute; an empty one names nothing.
+    static let file = path(.file)
+    /// The path of a folder, made absolute; an empty one names nothing.
+    static let folder = path(.folder)
+
+    private static func path(_ form: SettingForm) -> SettingType {
+        SettingType(form: form) { (text, isInFile) throws(SettingProblem) in
+            guard !isInFile || text.hasPrefix("/") else {
+                throw SettingProblem("must be an absolute path, not \"\(text)\"")
+            }
+            return text.isEmpty ? nil : absolutePath(text)
+        } literal: {
+            $0.map(JSONLiteral.string) ?? .null
+        }
+    }
+}

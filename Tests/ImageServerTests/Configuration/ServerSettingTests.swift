@@ -1,0 +1,127 @@
+import Foundation
+import JSONRPC
+import TestSupport
+import Testing
+
+@testable import ImageServer
+
+/// The table of the process's settings: its names, what its types take, and the pages that list it.
+@Suite struct ServerSettingTests {
+    @Test func everySettingHasNamesOfItsOwn() throws {
+        #expect(Set(ServerSetting.all.map(\.name)).count == ServerSetting.all.count)
+        #expect(Set(ServerSetting.all.map(\.name)).isDisjoint(with: CacheLayer.names + ["config"]))
+        let setting = try #require(ServerSetting.named("downloadsPerSecondPerHost"))
+        #expect(setting.flag == "downloads-per-second-per-host")
+        #expect(setting.variable == "HALCYON_DOWNLOADS_PER_SECOND_PER_HOST")
+    }
+
+    @Test func everySettingIsExplainedInOneSentenceThatSaysWhatItIs() {
+        for setting in ServerSetting.all {
+            #expect(setting.help.hasSuffix(".") && !setting.help.dropLast().contains(". "), "\(setting.name)")
+            let start = setting.help.prefix { $0 != " " }
+            #expect(!["What", "Where", "Whether", "Which", "When", "Who", "How"].contains(start), "\(setting.name)")
+        }
+    }
+
+    @Test(arguments: [
+        ("memoryLimit", "-1", "must be an integer, at least 0, not \"-1\""),
+        ("timeout", "0", "must be an integer, at least 1, not \"0\""),
+        ("cleanInterval", "1.5", "must be an integer, at least 0, not \"1.5\""),
+        ("offline", "yes", "must be true or false, not \"yes\""),
+        ("framing", "xml", "must be auto, lines or content-length, not \"xml\""),
+        ("durability", "memory", "must be process or disk, not \"memory\""),
+        ("downloadOrder", "", "must be fifo or lifo, not \"\""),
+        ("networkPolicy", "Any", "must be noCrossover, public or any, not \"Any\""),
+        (
+            "logLevel", "loud",
+            "must be one of trace, debug, info, notice, warning, error, critical, not \"loud\""
+        ),
+        ("proxy", "http://:1", "must be none or a URL such as http://proxy.example:3128, not \"http://:1\""),
+        (
+            "trustedHosts", "a, b:4",
+            "must be hosts such as example.com or *.example.com with commas between them, not \"b:4\""
+        ),
+        (
+            "allowedSchemes", "http,ftp",
+            "must be some of http, https, file and data with commas between them, not \"http,ftp\""
+        ),
+        ("userAgent", "a\nb", "must not contain control characters"),
+        ("netrc", "a", "must be an absolute path, not \"a\""), ("mirror", "", "must be an absolute path, not \"\""),
+    ])
+    func aBadValueIsRefusedInWordsThatFollowItsName(_ name: String, _ text: String, _ words: String) throws {
+        let setting = try #require(ServerSetting.named(name))
+        var sources = SettingSources()
+        #expect(throws: SettingProblem(words)) { try setting.set(text, in: &sources, from: .file) }
+        #expect(sources.source(of: name) == .default, "nothing has changed")
+    }
+
+    @Test(arguments: [
+        ("cacheDir", "/a", "/a"), ("cacheDir", "", nil), ("framing", "lines", "lines"), ("framing", "auto", "auto"),
+        ("memoryLimit", "0", "0"), ("durability", "disk", "disk"), ("maxDownloadsPerHost", "9", "9"),
+        ("downloadsPerSecond", "3", "3"), ("timeout", "20", "20"), ("cleanInterval", "0", "0"),
+        ("allowedHosts", " a.b , *.c,", "a.b,*.c"), ("allowedHosts", "", nil), ("allowedSchemes", "https", "https"),
+        ("proxy", "none", "none"), ("proxy", "http://ann:secret@a.b:1", "http://ann:…@a.b:1"),
+        ("offline", "true", "true"), ("logLevel", "debug", "debug"), ("userAgent", "a/1", "a/1"),
+    ])
+    func aGoodValueIsInForceAndShown(_ name: String, _ text: String, _ shown: String?) throws {
+        let setting = try #require(ServerSetting.named(name))
+        var sources = SettingSources()
+        try setting.set(text, in: &sources, from: .flag)
+        #expect(setting.text(in: sources.configuration(ServerConfiguration())) == shown)
+        #expect(setting.isOfCaches || sources.source(of: name) == .flag)
+    }
+
+    @Test func relativePathsStartAtTheWorkingFolder() throws {
+        var sources = SettingSources()
+        try #require(ServerSetting.named("logFile")).set("a/b", in: &sources, from: .environment)
+        let folder = FileManager.default.currentDirectoryPath
+        #expect(sources.configuration(ServerConfiguration()).logFile == folder + "/a/b")
+    }
+
+    @Test func theReadmeHasTheTableOfSettings() throws {
+        let expected = ServerSetting.all.map { setting in
+            let value =
+                if case .choice = setting.form { setting.form.placeholder } else {
+                    setting.form.placeholder.uppercased()
+                }
+            let flag = setting.form == .boolean ? setting.flag : "\(setting.flag) \(value)"
+            let cells = ["`--\(flag)`", "`\(setting.variable)`", setting.help, setting.defaultText]
+            return "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+        }
+        let rows = try lines(of: "README.md").filter { $0.hasPrefix("| `--") }
+        #expect(rows == expected, "the rows of README.md must be:\n\(expected.joined(separator: "\n"))")
+    }
+
+    @Test func theProtocolListsEverySettingWithItsFlagAndDefault() throws {
+        let rows = try lines(of: "protocol/README.md").map { line in
+            line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().map {
+                $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "")
+            }
+        }.filter { $0.count >= 4 && $0[1].hasPrefix("--") && $0[1] != "---" }
+        #expect(Set(rows.map { $0[0] }) == Set(ServerSetting.all.map(\.name)) && rows.count == ServerSetting.all.count)
+        for row in rows {
+            let setting = try #require(ServerSetting.named(row[0]))
+            #expect(row[1] == "--" + setting.flag)
+            let value = setting.value(ServerConfiguration())
+            let isDefault = try value.text == nil ? row[2].isEmpty : (try? JSON(row[2])) == JSON(written(value))
+            #expect(isDefault || row[2] == setting.defaultText, "\(setting.name): \(row[2])")
+        }
+    }
+
+    @Test func theProtocolNamesTheSettingsOfTheDownloaderThatClientsMayChange() throws {
+        let names = ServerSetting.all.compactMap(\.downloaderField).map { "`\($0.name)`" }
+        let list = "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
+        #expect(try lines(of: "protocol/README.md").joined(separator: " ").contains("`downloader` takes \(list)"))
+    }
+
+    private func lines(of page: String) throws -> [String] {
+        let url = URL(fileURLWithPath: Fixtures.repository + "/" + page)
+        return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private func written(_ value: JSONLiteral) -> [UInt8] {
+        var writer = JSONWriter()
+        value.write(to: &writer)
+        return writer.bytes
+    }
+}
