@@ -35,7 +35,7 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup var options: ServeOptions
 }
 
-/// Prints the description of the protocol.
+/// Prints the OpenRPC document of the protocol.
 struct DiscoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover", abstract: "Print the OpenRPC document, as protocol/openrpc.json holds it.")

@@ -3,9 +3,9 @@ internal import CLinux
 internal import Glibc
 internal import ImageServer
 
-/// Reads the command line and runs what it asks for.
+/// Reads the command line and runs the server or a command.
 enum Launcher {
-    /// Returns the exit code of the process.
+    /// Runs the process and returns its exit code.
     static func run() -> Int32 {
         hl_tune_allocator()
         raiseDescriptorLimit()
@@ -26,7 +26,7 @@ enum Launcher {
         }
     }
 
-    /// Takes as many descriptors as a thousand connections need, if the process may have them.
+    /// Raises the limit of open descriptors to 4,096, enough for a thousand connections, as far as the system allows.
     private static func raiseDescriptorLimit() {
         let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -38,7 +38,7 @@ enum Launcher {
     }
 
     private static func report(_ error: any Error) -> Int32 {
-        // What went wrong has been said.
+        // The command has already printed the error.
         if let code = error as? ExitCode { return code.rawValue }
         let code = HalcyonCommand.exitCode(for: error)
         let message = HalcyonCommand.fullMessage(for: error)
@@ -55,7 +55,7 @@ enum Launcher {
     }
 }
 
-/// Why the server cannot start, in a sentence.
+/// The reason why the server cannot start, as a sentence.
 struct StartFailure: Error, CustomStringConvertible {
     let description: String
 }

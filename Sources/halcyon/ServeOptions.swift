@@ -39,13 +39,13 @@ struct ServeOptions: ParsableArguments, CustomReflectable {
         }
     }
 
-    var customMirror: Swift.Mirror {
+    var customMirror: Mirror {
         let help: ArgumentHelp = """
             The configuration file. Default: $XDG_CONFIG_HOME/halcyon/config.json, else \
             ~/.config/halcyon/config.json, if it exists.
             """
         let file = Option<String?>(help: help, completion: .file())
-        return Swift.Mirror(
+        return Mirror(
             self,
             children: [(Self.config.stringValue, file as Any)] + ServerSetting.all.map { ($0.name, $0.definition) })
     }
@@ -69,7 +69,7 @@ extension ServerSetting {
 }
 
 extension SettingForm {
-    /// What a shell completes the value with.
+    /// The completions that a shell offers for the value.
     fileprivate var completion: CompletionKind? {
         switch self {
         case .choice(let choices): .list(choices)

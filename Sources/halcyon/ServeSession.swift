@@ -6,7 +6,7 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// One run of the server: from claiming the descriptors to the exit code.
+/// One run of the server, from claiming the descriptors to the exit code.
 struct ServeSession {
     let settings: ServerSettings
 
@@ -25,7 +25,7 @@ struct ServeSession {
 
         let assembly = try ServerAssembly(settings)
         for problem in settings.fileProblems { logger.warning("\(problem)") }
-        let departure = Departure(assembly.manager)
+        let processExit = ProcessExit(assembly.manager)
         let signals = blockSignals()
         let connection = assembly.connection(
             input: streams.input, output: streams.output, framing: settings.configuration.framing,
@@ -35,24 +35,24 @@ struct ServeSession {
                     { @Sendable connection in
                         let number = hl_signal_read(signals)
                         logger.debug("stopped by signal", metadata: ["signal": "\(number)"])
-                        departure.begin()
+                        processExit.begin()
                         connection.stop()
-                        departure.leave(code: 128 + number)
+                        processExit.end(code: 128 + number)
                     }
                 )
             ],
-            watchProcess: { process in watch(process, departure) },
+            watchProcess: { process in watch(process, processExit) },
             onGone: {
                 logger.debug("the client is gone")
-                departure.leave(code: 1)
+                processExit.end(code: 1)
             })
         let code = connection.run()
-        departure.waitIfBegun()
+        processExit.waitIfBegun()
         assembly.manager.flush()
         return code
     }
 
-    /// Signals that end the process come through a descriptor, and interrupt nothing.
+    /// Blocks the signals that end the process, and returns a descriptor that they are read from instead.
     private func blockSignals() -> Int32 {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -62,35 +62,35 @@ struct ServeSession {
     }
 }
 
-/// Ends the process when another one has ended.
-private func watch(_ process: Int32, _ departure: Departure) {
+/// Ends the process when the process with that number ends.
+private func watch(_ process: Int32, _ processExit: ProcessExit) {
     let descriptor = hl_pidfd_open(process)
     guard descriptor >= 0 else {
-        // No such process: it has ended already. Other failures tell nothing.
-        if errno == ESRCH { departure.leave(code: 1) }
+        // ESRCH: the process has already ended. Other errors say nothing about it.
+        if errno == ESRCH { processExit.end(code: 1) }
         return
     }
     startThread {
         var place = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while poll(&place, 1, -1) < 0, errno == EINTR {}
-        departure.leave(code: 1)
+        processExit.end(code: 1)
     }
 }
 
-/// Ends the process from the side, while the thread that reads may be anywhere.
-private final class Departure: Sendable {
+/// Ends the process from any thread, whatever the thread that reads does.
+private final class ProcessExit: Sendable {
     private let manager: ImageManager
     private let hasBegun = Atomic(false)
 
     init(_ manager: ImageManager) { self.manager = manager }
 
-    /// From here on the exit code is settled, even if the input ends meanwhile.
+    /// Marks the end of the process as begun: its exit code no longer changes, even when the input ends.
     func begin() { hasBegun.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Ends the process at once. Whatever was answered as stored is stored; what is being written is never seen half.
-    func leave(code: Int32) {
+    /// Ends the process at once. Images that were answered as stored are stored; unfinished files stay hidden.
+    func end(code: Int32) {
         begin()
-        // Writing down the last uses may wait for another process's lock; a moment is what we have.
+        // Flushing the last uses may wait for the lock of another process, so a thread limits it to 150 ms.
         startThread {
             usleep(150_000)
             _exit(code)
@@ -99,7 +99,7 @@ private final class Departure: Sendable {
         _exit(code)
     }
 
-    /// Lets a departure that has begun end the process.
+    /// Waits for the end of the process when it has begun.
     func waitIfBegun() {
         while hasBegun.load(ordering: .sequentiallyConsistent) { pause() }
     }

@@ -2,19 +2,19 @@ internal import ImageEngine
 internal import ImageServer
 internal import JSONRPC
 
-/// The engine and the server as the settings want them, ready for a connection.
+/// The engine and the server that the settings describe, ready for a connection.
 struct ServerAssembly {
     let manager: ImageManager
     let server: ImageServer
-    private let mirror: Mirror?
+    private let recording: Recording?
 
     init(_ settings: ServerSettings) throws {
         let configuration = settings.configuration
-        mirror = try Mirror(configuration)
+        recording = try Recording(configuration)
         var engine = configuration.engine
-        if let mirror {
-            engine.downloader.tape = mirror.tape
-            engine.clock = mirror.clock
+        if let recording {
+            engine.downloader.tape = recording.tape
+            engine.clock = recording.clock
         }
         manager = ImageManager(engine)
         server = ImageServer(
@@ -25,7 +25,7 @@ struct ServerAssembly {
         StderrLog.forward { [weak server] in server?.report(level: $0, message: $1, metadata: $2) }
     }
 
-    /// The connection to the client.
+    /// Makes the connection to the client.
     ///
     /// - Parameters:
     ///   - watched: Descriptors that call back once when they become readable.
@@ -38,7 +38,7 @@ struct ServerAssembly {
     ) -> Connection {
         let server = server
         let connection = Connection(
-            input: input, output: output, framing: framing, handler: server, tap: mirror?.tap, watching: watched,
+            input: input, output: output, framing: framing, handler: server, tap: recording?.tap, watching: watched,
             onDrain: { server.clientHasRead() }, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }

@@ -36,7 +36,7 @@ struct ServerSettings {
     /// Every setting with its value and its source, for `halcyon config`.
     var listing: SettingListing { SettingListing(file: file, configuration: configuration, sources: sources) }
 
-    /// A sentence for each file of downloads that cannot be read. It may come yet, so the server starts all the same.
+    /// A sentence for each file of downloads that cannot be read. It may appear later, so the server starts anyway.
     var fileProblems: [String] {
         ServerSetting.all.compactMap { setting in
             guard let consequence = setting.withoutFile, let path = setting.text(in: configuration),

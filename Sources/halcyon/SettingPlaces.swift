@@ -16,7 +16,7 @@ enum SettingPlaces {
             let code = errno
             if name == nil, code == ENOENT || code == ENOTDIR { return nil }
             if name == nil, code == EACCES || code == EPERM {
-                // Nobody asked for it: a home that belongs to another user is no reason not to start.
+                // The default file is optional: the home of another user does not prevent the start.
                 printToStderr("halcyon: \(path) may not be read and is left out.")
                 return nil
             }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// The protocol's descriptors, taken out of everybody else's reach before anything can print.
+/// Private copies of the descriptors of the protocol, made before any other code can print to them.
 ///
 /// After ``claim()`` descriptor 0 reads `/dev/null` and descriptor 1 writes to stderr.
 struct StandardStreams {
     let input: Int32
     let output: Int32
 
-    /// Makes private copies of descriptors 0 and 1; nil if they are closed.
+    /// Makes private copies of descriptors 0 and 1; returns nil when they are closed.
     static func claim() -> StandardStreams? {
         let input = fcntl(0, F_DUPFD_CLOEXEC, 3)
         let output = fcntl(1, F_DUPFD_CLOEXEC, 3)
@@ -17,17 +17,17 @@ struct StandardStreams {
             dup2(null, 0)
             if null > 2 { close(null) }
         }
-        // Without a stderr there is nothing safe to point it at but nothing.
+        // When stderr is closed, descriptors 1 and 2 write to /dev/null.
         if fcntl(2, F_GETFD) < 0 {
-            let nowhere = open("/dev/null", O_WRONLY)
-            if nowhere >= 0, nowhere != 2 { dup2(nowhere, 2) }
+            let nothing = open("/dev/null", O_WRONLY)
+            if nothing >= 0, nothing != 2 { dup2(nothing, 2) }
         }
         dup2(2, 1)
         return StandardStreams(input: input, output: output)
     }
 }
 
-/// Writes a line for people to stderr; never waits for a reader that is not there.
+/// Writes a line for people to stderr. It is dropped when nobody reads stderr and its pipe is full.
 func printToStderr(_ line: String) {
     var place = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
     guard poll(&place, 1, 0) == 1 else { return }
@@ -35,7 +35,7 @@ func printToStderr(_ line: String) {
     _ = write(2, text, text.count)
 }
 
-/// Writes a text to the terminal or pipe on stdout, for the commands that are not the protocol.
+/// Writes a text to stdout. For commands; the server uses its own descriptor.
 func printToStdout(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { bytes in
         var rest = bytes

@@ -4,28 +4,28 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// Log lines to stderr or a file. Nobody may be reading stderr: a line that does not fit is dropped, never waited for.
+/// A log handler that writes to stderr or a file. A line that would block, because nobody reads the pipe, is dropped.
 struct StderrLog: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
     private let label: String
     private let descriptor: Int32
 
-    /// Who hears of every line besides.
+    /// The receiver of a copy of every line.
     private static let receiver = Mutex<Receiver?>(nil)
 
     private struct Receiver: Sendable {
         let call: @Sendable (_ level: String, _ message: String, _ metadata: [(name: String, value: String)]) -> Void
     }
 
-    /// Sets who hears of every line besides, from any thread.
+    /// Sets the receiver of a copy of every line. It is called from any thread.
     static func forward(
         to receiver: @escaping @Sendable (String, String, [(name: String, value: String)]) -> Void
     ) {
         self.receiver.withLock { $0 = Receiver(call: receiver) }
     }
 
-    /// Makes every logger of the process write so.
+    /// Makes every logger of the process write to `file`, or to stderr when nil.
     static func install(level: Logger.Level, file: String?) {
         var descriptor: Int32 = 2
         if let file {

@@ -1,4 +1,4 @@
 import Glibc
 
-// Without the exit handlers of the libraries: their threads may still be running.
+// `_exit` skips the exit handlers of libraries, whose threads may still be running.
 _exit(Launcher.run())

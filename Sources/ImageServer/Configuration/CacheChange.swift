@@ -1,59 +1,59 @@
 public import ImageEngine
 internal import JSONRPC
 
-/// Some settings of a cache as one source gives them.
+/// The settings of a cache that one source names.
 public typealias CacheChange = SettingsChange<ImageCache.Configuration>
 
-/// Some settings of the downloader as one source gives them.
+/// The settings of the downloader that one source names.
 public typealias DownloaderChange = SettingsChange<ImageDownloader.Configuration>
 
-/// Some settings as one source gives them: a plain value. What it does not name stays as it was.
+/// A change of some settings: a plain value. Settings that it does not name stay as they are.
 public struct SettingsChange<Settings: Sendable>: Sendable {
     struct Step: Sendable {
-        /// What sets a value.
+        /// Sets one value.
         typealias Action = @Sendable (inout Settings) -> Void
 
         let path: String
         let set: Action
     }
 
-    /// In the order they take effect; one for each path.
+    /// The steps in the order they take effect, one for each path.
     private var steps: [Step] = []
 
-    /// A change of nothing.
+    /// Makes a change that names nothing.
     public init() {}
 
-    /// Whether nothing is named.
+    /// `true` when no setting is named.
     public var isEmpty: Bool { steps.isEmpty }
 
-    /// Whether the setting at `path` is named, such as `disk.purgeRatio`.
+    /// Returns `true` when the setting at `path`, such as `disk.purgeRatio`, is named.
     public func names(_ path: String) -> Bool { steps.contains { $0.path == path } }
 
-    /// Adds a setting, instead of an earlier one of the same path.
+    /// Adds a setting. It replaces an earlier one of the same path.
     mutating func set(_ path: String, _ set: @escaping Step.Action) {
         steps.removeAll { $0.path == path }
         steps.append(Step(path: path, set: set))
     }
 
-    /// Adds the settings of another change; its own come before ours.
+    /// Adds the settings of another change. Those replace settings of the same paths here.
     public mutating func add(_ other: SettingsChange) {
         for step in other.steps { set(step.path, step.set) }
     }
 
-    /// Makes the change.
+    /// Applies the change to settings.
     public func apply(to settings: inout Settings) {
         for step in steps { step.set(&settings) }
     }
 }
 
 extension SettingsChange<ImageCache.Configuration> {
-    /// Limits the memory tier; a purge leaves three fifths.
+    /// Limits the memory tier, and what a purge leaves of it to three fifths.
     mutating func limitMemory(to bytes: Int) {
         set("memory.totalBytesLimit") { $0.memory.costLimit = bytes }
         set("memory.preferredBytesAfterPurge") { $0.memory.preferredCost = bytes / 5 * 3 }
     }
 
-    /// Limits the disk tier; 0 for no limit.
+    /// Limits the disk tier; 0 removes the limit.
     mutating func limitDisk(to bytes: Int) {
         set("disk.bytesLimit") { $0.disk.bytesLimit = bytes }
     }
@@ -64,7 +64,7 @@ extension SettingsChange<ImageCache.Configuration> {
     }
 }
 
-/// The `memory` part of a change: true, false, or an object of settings.
+/// The `memory` part of a change: `true`, `false`, or an object of settings.
 struct MemoryChange: WireValue {
     let change: CacheChange
 
@@ -105,9 +105,9 @@ struct DiskChange: WireValue {
 }
 
 extension SettingsChange where Settings: DefaultedSettings {
-    /// Reads the members of an object as a table of settings says.
+    /// Reads the members of an object by a table of settings.
     ///
-    /// - Parameter group: What comes before their names in paths.
+    /// - Parameter group: The first part of the paths of these settings.
     mutating func read(
         _ view: JSONView, _ fields: [SettingField<Settings>], _ group: String?
     ) throws(Mismatch) {
@@ -124,7 +124,7 @@ extension SettingsChange where Settings: DefaultedSettings {
     }
 }
 
-/// The schema of an object of settings, none of which must be there.
+/// The schema of an object of settings, all of which are optional.
 func settingsSchema<Settings>(_ fields: [SettingField<Settings>]) -> JSONLiteral {
     let properties = fields.map { field in
         (

@@ -1,28 +1,28 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// What one source says: about all caches, about single ones, about the downloader, and about the process.
+/// The settings that one source names: those of all caches, of single caches, of the downloader and of the process.
 public struct CacheLayer: Sendable {
-    /// For every cache.
+    /// The settings of every cache.
     public var general = CacheChange()
-    /// For single caches, by name; they come before ``general``.
+    /// The settings of single caches by name. They take precedence over ``general``.
     public var caches: [String: CacheChange] = [:]
-    /// For the downloader.
+    /// The settings of the downloader.
     public var downloader = DownloaderChange()
-    /// For the rest of the process; no client can change that.
+    /// The settings of the rest of the process, which no client can change.
     var process = SettingsChange<ServerConfiguration>()
 
-    /// A layer that says nothing.
+    /// Makes a layer that names nothing.
     public init() {}
 
-    /// What it says about the cache called `name`, or about all when nil.
+    /// The settings that it names for the cache called `name`, or for every cache when nil.
     func change(of name: String?) -> CacheChange {
         var change = general
         if let name, let own = caches[name] { change.add(own) }
         return change
     }
 
-    /// Adds what another layer says; its own comes before ours.
+    /// Adds the settings of another layer. Those replace the same settings here.
     public mutating func add(_ other: CacheLayer) {
         general.add(other.general)
         downloader.add(other.downloader)
@@ -34,7 +34,7 @@ public struct CacheLayer: Sendable {
 
     /// Reads one member of an object of settings.
     ///
-    /// - Returns: false if it is none of ``names``.
+    /// - Returns: `false` when the name is not one of ``names``.
     mutating func read(_ name: String, _ value: JSONView) throws(Mismatch) -> Bool {
         guard Self.names.contains(name) else { return false }
         if value.isNull { return true }
@@ -49,7 +49,7 @@ public struct CacheLayer: Sendable {
         return true
     }
 
-    /// The disk settings of all caches: these cannot have one folder.
+    /// Reads the disk settings of all caches. Caches cannot share a folder, so `folder` is refused.
     private static func disk(_ view: JSONView) throws(Mismatch) -> CacheChange {
         let change = try DiskChange.decode(view).change
         guard !change.names("disk.folder") else {

@@ -2,9 +2,9 @@ internal import JSONRPC
 
 /// The content of a configuration file: settings of the process by name, and settings of caches and the downloader.
 package struct ConfigurationFile: Sendable {
-    /// What it says about caches and the downloader.
+    /// The settings of caches and of the downloader.
     package private(set) var layer = CacheLayer()
-    /// The settings of the process, as texts that have not been checked.
+    /// The settings of the process by name, as texts that have not been checked.
     package private(set) var values: [String: String] = [:]
 
     /// Parses a file.
@@ -36,9 +36,9 @@ package struct ConfigurationFile: Sendable {
     }
 }
 
-/// Why a configuration file cannot be used, in a sentence.
+/// The reason why a configuration file cannot be used.
 package struct ConfigurationFileFailure: Error, Equatable, CustomStringConvertible {
-    /// The sentence, with the place.
+    /// A sentence that names the place in the file.
     package let description: String
 
     init(description: String) { self.description = description }

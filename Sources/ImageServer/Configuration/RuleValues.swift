@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// The rules by which keys that are URLs are made shorter.
+/// The rules that remove query parameters from keys that are URLs.
 struct KeyRules: SettingValue, Equatable {
     let rules: [KeyRule]
 
@@ -50,7 +50,7 @@ struct KeyRules: SettingValue, Equatable {
     }
 }
 
-/// What is added to requests, by their hosts.
+/// The headers, credentials and certificates that are added to requests, by host.
 struct HostRules: SettingValue {
     let rules: [HostRule]
 
@@ -93,7 +93,7 @@ struct HostRules: SettingValue {
             })
     }
 
-    /// The rules without their secrets, which nobody gets to see again.
+    /// The rules with `…` in the place of secrets, which are never shown.
     var literal: JSONLiteral {
         .array(
             rules.map { rule in
@@ -116,7 +116,7 @@ struct HostRules: SettingValue {
     }
 }
 
-/// Where requests go instead.
+/// The rules that replace the beginnings of URLs.
 struct URLRewrites: SettingValue {
     let rewrites: [URLRewrite]
 
@@ -152,7 +152,7 @@ struct URLRewrites: SettingValue {
     }
 }
 
-/// Hosts as a rule names them.
+/// The hosts that a rule applies to.
 private struct HostPatterns: WireValue {
     let hosts: [String]
 
@@ -170,12 +170,12 @@ private struct HostPatterns: WireValue {
     }
 }
 
-/// What stands for a secret.
+/// The text shown in the place of a secret.
 private let hidden: JSONLiteral = "…"
 
 private func texts(_ list: [String]) -> JSONLiteral { .array(list.map { .string($0) }) }
 
-/// A list of what `read` makes of each of its objects.
+/// Reads a list of objects, each with `read`.
 private func objects<Value>(
     _ view: JSONView, _ expected: String, _ read: (JSONView) throws(Mismatch) -> Value
 ) throws(Mismatch) -> [Value] {
@@ -191,7 +191,7 @@ private func objects<Value>(
     return values
 }
 
-/// Goes through the members of an object that are not null.
+/// Calls `read` for each member of an object that is not null.
 private func members(
     of view: JSONView, _ read: (String, JSONView) throws(Mismatch) -> Void
 ) throws(Mismatch) {
@@ -199,7 +199,7 @@ private func members(
         let name = String(decoding: name, as: UTF8.self)
         if isIgnored(name) || value.isNull { return }
         do throws(Mismatch) { try read(name, value) } catch  where error.path == name && error.expected == nil {
-            // An unknown member names itself.
+            // The error for an unknown member already names it.
             throw error
         } catch { throw error.within(name) }
     }

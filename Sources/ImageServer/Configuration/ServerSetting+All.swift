@@ -3,12 +3,12 @@ internal import Logging
 
 extension ServerSetting {
     /// Every setting of the process, in the order of the help and of `halcyon config`. A new one is added here only.
-    package static let all = caches + downloads + times + network + process
+    package static let all = storage + downloads + times + network + process
 
     /// The setting with that name in the configuration file.
     static func named(_ name: String) -> ServerSetting? { all.first { $0.name == name } }
 
-    private static let caches = [
+    private static let storage = [
         ServerSetting(
             "cacheDir", .folder, "The folder in which each cache has a folder of its own.",
             default: "$XDG_CACHE_HOME/halcyon, else ~/.cache/halcyon", \.cacheDir),
@@ -30,6 +30,7 @@ extension ServerSetting {
         ) { $0.setDurability($1) },
     ]
 
+    /// The settings that `configure` has too, described there in the words that the generated clients repeat.
     private static let downloads = [
         ServerSetting(
             "maxDownloadsPerHost", .integer(atLeast: 1),
@@ -92,7 +93,7 @@ extension ServerSetting {
             \.engine.downloader.userAgent),
         ServerSetting(
             "allowedHosts", .hosts,
-            "The only hosts to load from, separated by commas: names, addresses, or *.example.com for all names below example.com.",
+            "The only hosts to load from, separated by commas: names, addresses, or patterns such as *.example.com.",
             default: "any", \.engine.downloader.policy.allowedHosts),
         ServerSetting(
             "allowedSchemes", .schemes,
@@ -100,7 +101,10 @@ extension ServerSetting {
             \.engine.downloader.policy.allowedSchemes),
         ServerSetting(
             "networkPolicy", .choice,
-            "The networks to load from: public ones only (public), all (any), or all as long as no redirect or name leads to a more private one (noCrossover).",
+            """
+            The networks to load from: public ones only (public), all (any), or all as long as no redirect or name \
+            leads to a more private one (noCrossover).
+            """,
             \.engine.downloader.policy.reach),
         ServerSetting(
             "proxy", .proxy, "The URL of a proxy, or none to use no proxy.",

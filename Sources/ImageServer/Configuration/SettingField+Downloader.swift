@@ -32,13 +32,13 @@ extension SettingField<ImageDownloader.Configuration> {
 }
 
 extension ImageDownloader.Configuration {
-    /// The rules for hosts, as JSON has them.
+    /// The rules for hosts in the type that JSON is read into.
     fileprivate var hostRules: HostRules {
         get { HostRules(rules: rules.hosts) }
         set { rules.hosts = newValue.rules }
     }
 
-    /// The rewrites of URLs, as JSON has them.
+    /// The rewrites of URLs in the type that JSON is read into.
     fileprivate var urlRewrites: URLRewrites {
         get { URLRewrites(rewrites: rules.rewrites) }
         set { rules.rewrites = newValue.rewrites }

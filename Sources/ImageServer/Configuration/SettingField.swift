@@ -1,9 +1,9 @@
 internal import ImageEngine
 internal import JSONRPC
 
-/// Settings that have their defaults when nobody says anything.
+/// Settings that have defaults.
 protocol DefaultedSettings: Sendable {
-    /// The defaults.
+    /// The settings when no source names any.
     static var unsaid: Self { get }
 }
 
@@ -15,7 +15,7 @@ extension ImageDownloader.Configuration: DefaultedSettings {
     static var unsaid: ImageDownloader.Configuration { ImageDownloader.Configuration() }
 }
 
-/// One setting of a cache or of the downloader: its name, its words, its schema, how it is read and how it is shown.
+/// One setting of a cache or of the downloader in JSON: its name, description, schema, decoding and encoding.
 ///
 /// Decoding, replies, `halcyon config`, the OpenRPC document and its defaults all read ``memory``, ``disk`` and
 /// ``downloader``.
@@ -23,18 +23,18 @@ struct SettingField<Settings: DefaultedSettings>: Sendable {
     let name: String
     let summary: String
     let schema: JSONLiteral
-    /// Whether null is a value; otherwise it is the same as leaving the setting out.
+    /// `true` when null is a value. Otherwise null is the same as no setting.
     var isNullable = false
     let decode: @Sendable (JSONView) throws(Mismatch) -> SettingsChange<Settings>.Step.Action
     let value: @Sendable (Settings) -> JSONLiteral
 
-    /// The value when nobody configured anything.
+    /// The default.
     var fallback: JSONLiteral { value(Settings.unsaid) }
 
     /// The largest number of bytes that can be set: a pebibyte.
     static var maximumBytes: Int { 1 << 50 }
 
-    /// A setting whose value knows its own form on the wire.
+    /// A setting whose type of value has its own form in JSON.
     static func value<Value: SettingValue>(
         _ name: String, _ summary: String, _ place: SettingPlace<Settings, Value>
     ) -> SettingField {
@@ -116,7 +116,8 @@ extension SettingField<ImageCache.Configuration> {
             "readOnlyPaths", "Absolute paths of folders that are searched after this one and never written.",
             \.disk.readOnlyFolders),
         value(
-            "durability", "When a store is done: the system has the bytes (process), or the disk (disk).", \.durability),
+            "durability", "When a store is done: the system has the bytes (process), or the disk (disk).",
+            \.durability),
         value(
             "revalidate",
             "Whether and when a stored image is checked with its server, unless a request says otherwise.", \.revalidate
@@ -164,7 +165,7 @@ extension ImageCache.Configuration {
         set { disk.syncsToDisk = newValue == .disk }
     }
 
-    /// ``keyRules`` as they stand on the wire.
+    /// The key rules in the type that JSON is read into.
     fileprivate var shownKeyRules: KeyRules {
         get { KeyRules(rules: keyRules) }
         set { keyRules = newValue.rules }
@@ -172,7 +173,7 @@ extension ImageCache.Configuration {
 }
 
 extension DiskStorage.Configuration {
-    /// ``readOnlyPaths`` as they stand on the wire.
+    /// The read-only folders in the type that JSON is read into.
     fileprivate var readOnlyFolders: [AbsolutePath] {
         get { readOnlyPaths.map(AbsolutePath.init(text:)) }
         set { readOnlyPaths = newValue.map(\.text) }

@@ -12,10 +12,10 @@ package struct SettingListing: Sendable {
     private let file: String?
     private let rows: [Row]
 
-    /// A listing.
+    /// Makes a listing.
     ///
     /// - Parameters:
-    ///   - file: The configuration file that was read.
+    ///   - file: The configuration file that was read; nil when there is none.
     ///   - configuration: The settings in force.
     ///   - sources: The sources that they come from.
     package init(file: String?, configuration: ServerConfiguration, sources: SettingSources) {
@@ -87,7 +87,7 @@ package struct SettingListing: Sendable {
         text + String(repeating: " ", count: max(width - text.count, 0))
     }
 
-    /// Objects within objects, in the order of their first members.
+    /// A tree of objects, in the order in which their first members were added.
     private struct Node {
         private var order: [String] = []
         private var inner: [String: Node] = [:]

@@ -1,56 +1,56 @@
 public import ImageEngine
 
-/// Where a setting may come from, the weakest first.
+/// A source of settings. The cases are in the order of precedence, the weakest first.
 public enum SettingSource: String, Sendable, CaseIterable, Comparable {
-    /// Nobody said anything.
+    /// No source names the setting.
     case `default`
     /// The configuration file.
     case file
-    /// The client, by `initialize`.
+    /// The client in `initialize`.
     case initialize
-    /// A variable `HALCYON_…`.
+    /// A variable `HALCYON_…` of the environment.
     case environment
     /// The command line.
     case flag
-    /// The client, by `configure`.
+    /// The client in `configure`.
     case configure
 
-    /// Whether the right one comes first.
+    /// Returns `true` when `other` takes precedence over `one`.
     public static func < (one: SettingSource, other: SettingSource) -> Bool {
         (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
     }
 }
 
-/// What every source says about the caches, and what comes of it: a plain value.
+/// The settings that every source names, and the settings in force: a plain value.
 public struct SettingSources: Sendable {
     private var layers: [SettingSource: CacheLayer] = [:]
 
-    /// No source says anything.
+    /// Makes a value in which no source names a setting.
     public init() {}
 
-    /// What one source says.
+    /// The settings that one source names.
     public subscript(source: SettingSource) -> CacheLayer {
         get { layers[source] ?? CacheLayer() }
         set { layers[source] = newValue }
     }
 
-    /// The caches that some source names.
+    /// The names of the caches that a source has settings for.
     public var names: Set<String> { Set(layers.values.flatMap(\.caches.keys)) }
 
-    /// The settings of the cache called `name`, or when nil of one that nobody names. The folder is empty unless a
-    /// source has one.
+    /// The settings of the cache called `name`, or when nil of a cache that no source names. The folder is empty unless
+    /// a source names it.
     public func settings(of name: String?) -> ImageCache.Configuration {
         var settings = ImageCache.Configuration(folder: "")
         for (_, layer) in sorted { layer.change(of: name).apply(to: &settings) }
         return settings
     }
 
-    /// The settings of the caches that some source names.
+    /// The settings of the caches that a source names, by name.
     public var named: [String: ImageCache.Configuration] {
         Dictionary(uniqueKeysWithValues: names.map { ($0, settings(of: $0)) })
     }
 
-    /// The settings of the downloader: those of `base`, but for what some source says.
+    /// The settings of the downloader: those of `base`, replaced by those that a source names.
     public func downloader(
         _ base: ImageDownloader.Configuration = ImageDownloader.Configuration()
     ) -> ImageDownloader.Configuration {
@@ -59,7 +59,7 @@ public struct SettingSources: Sendable {
         return settings
     }
 
-    /// The configuration of the process: that of `base`, but for what some source says.
+    /// The configuration of the process: that of `base`, replaced by the settings that a source names.
     package func configuration(_ base: ServerConfiguration) -> ServerConfiguration {
         var configuration = base
         configuration.engine.defaults = settings(of: nil)

@@ -2,7 +2,7 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-/// A value on the wire that can be shown as it was given.
+/// A value that is read from JSON and shown as JSON.
 protocol SettingValue: WireValue {
     /// The value as JSON.
     var literal: JSONLiteral { get }
@@ -32,7 +32,7 @@ extension NamedValue {
     var literal: JSONLiteral { .string(rawValue) }
 }
 
-/// When a store is done.
+/// The guarantee of a completed store.
 enum Durability: String, NamedValue, SettingValue {
     case process, disk
 }
@@ -94,7 +94,7 @@ extension DiskStorage.PathExtension: SettingValue {
     }
 }
 
-/// The path of a file or folder from the root on.
+/// The absolute path of a file or folder.
 struct AbsolutePath: SettingValue {
     let text: String
 
@@ -104,7 +104,7 @@ struct AbsolutePath: SettingValue {
         guard let text = view.string, text.utf8.first == UInt8(ascii: "/"), !text.utf8.contains(0) else {
             throw .text("an absolute path", view)
         }
-        // A slash at the end would make another folder of the same one.
+        // Paths are compared as texts: a slash at the end would name the same folder differently.
         let end = text.utf8.reversed().drop { $0 == UInt8(ascii: "/") }.count
         return AbsolutePath(text: String(decoding: text.utf8.prefix(max(end, 1)), as: UTF8.self))
     }
@@ -140,7 +140,7 @@ struct CacheName: WireValue {
         return CacheName(text: text)
     }
 
-    /// The text is no name of a cache.
+    /// The error for a text that is no name of a cache.
     static let malformed = Mismatch(
         path: "",
         message: "must be 1 to 64 letters, digits, '-', '_' or '.', and not begin with a dot",

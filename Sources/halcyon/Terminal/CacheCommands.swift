@@ -2,17 +2,17 @@ internal import ArgumentParser
 internal import JSONRPC
 internal import Terminal
 
-/// Tells how much a cache holds.
+/// Prints the number and size of the images in a cache.
 struct SizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "size", abstract: "Tell how many images a cache holds, and how much room they take.")
 
     @OptionGroup var session: SessionOptions
 
-    func run() throws { try Enquiry(session).run("calculateSize", about: "size") }
+    func run() throws { try SingleRequest(session).run("calculateSize", about: "size") }
 }
 
-/// Removes what is expired.
+/// Removes expired images, or all.
 struct CleanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clean", abstract: "Remove the images whose time is over; with --all, all of them.")
@@ -23,8 +23,8 @@ struct CleanCommand: ParsableCommand {
     @OptionGroup var session: SessionOptions
 
     func run() throws {
-        if all { return try Enquiry(session).run("clear", about: "clean") }
-        try Enquiry(session).run("cleanExpired", about: "clean", show: Self.words)
+        if all { return try SingleRequest(session).run("clear", about: "clean") }
+        try SingleRequest(session).run("cleanExpired", about: "clean", show: Self.words)
     }
 
     private static func words(_ result: borrowing JSONView) -> String {
@@ -46,7 +46,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         var isClean = false
-        try Enquiry(session).run("verify", about: "verify") { params in
+        try SingleRequest(session).run("verify", about: "verify") { params in
             if dryRun { params.field("repair", false) }
         } show: { result in
             isClean = result.member("clean")?.boolean == true
@@ -56,15 +56,15 @@ struct VerifyCommand: ParsableCommand {
     }
 }
 
-/// One request whose result is shown.
-struct Enquiry {
+/// A request whose result is printed.
+struct SingleRequest {
     private let options: SessionOptions
 
     init(_ options: SessionOptions) { self.options = options }
 
-    /// Asks, and prints the result: as JSON if that is wanted, else as `show` has it.
+    /// Sends the request and prints the result: as JSON with `--json`, otherwise as the text that `show` makes.
     ///
-    /// - Parameter thing: What errors name when they name nothing.
+    /// - Parameter thing: The subject of an error message that names none.
     func run(
         _ method: String, about thing: String, _ write: (inout JSONWriter) -> Void = { _ in },
         show: (borrowing JSONView) -> String = { TextTable.fields(of: $0) }

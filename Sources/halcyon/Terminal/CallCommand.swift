@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JSONRPC
 internal import Terminal
 
-/// Sends one request.
+/// Sends one request of any method and prints its result.
 struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call", abstract: "Send one request of the protocol, and print the result as indented JSON.",

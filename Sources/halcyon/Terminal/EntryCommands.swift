@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JSONRPC
 internal import Terminal
 
-/// Lists what a cache holds.
+/// Lists the images in a cache.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls", abstract: "List the images of a cache: size, dimensions, format, last use and key.")
@@ -82,7 +82,7 @@ struct ListCommand: ParsableCommand {
     }
 }
 
-/// Tells everything that is known about an image.
+/// Prints everything that is known about an image.
 struct InfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "Tell all that is known about a cached image, without loading it.")
@@ -93,7 +93,7 @@ struct InfoCommand: ParsableCommand {
     @OptionGroup var session: SessionOptions
 
     func run() throws {
-        try Enquiry(session).run("inspect", about: key) { params in params.field("key", key) }
+        try SingleRequest(session).run("inspect", about: key) { params in params.field("key", key) }
     }
 }
 
@@ -122,7 +122,7 @@ struct RemoveCommand: ParsableCommand {
             }
         }
         var hasFailed = false
-        let isWhole = Errand(session.dialogue, requests).run { number, reply in
+        let isWhole = RequestBatch(session.dialogue, requests).run { number, reply in
             if self.session.json { printToStdout(reply.text + [UInt8(ascii: "\n")]) }
             if reply.isError {
                 hasFailed = true

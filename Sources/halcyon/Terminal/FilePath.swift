@@ -1,16 +1,16 @@
 internal import ImageEngine
 internal import Platform
 
-/// Names of files, from what the user wrote and what servers say.
+/// URLs and file names made from arguments and from URLs.
 enum FilePath {
-    /// The URL of what the user wrote: itself, or that of the file it names.
+    /// The URL that an argument names: itself, or the URL of the file when it is a path.
     static func url(_ text: String) -> String {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let isURL = !scheme.isEmpty && text.dropFirst(scheme.count).first == ":"
         return isURL ? text : FileURL.text(absolutePath(text))
     }
 
-    /// The last part of a URL's path, as a name that a file may have: never a path, never hidden, never empty.
+    /// The last part of the path of a URL as a file name: without slashes and leading dots, and never empty.
     static func lastName(of url: String) -> String {
         if url.hasPrefix("data:") { return "data" }
         let path = url.prefix { $0 != "?" && $0 != "#" }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import JSONRPC
 internal import Terminal
 
-/// Loads images, and prints where they are.
+/// Loads images and prints the paths of their files.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Load images, from the cache or the network, and print the paths of their files.",
@@ -48,7 +48,7 @@ struct GetCommand: ParsableCommand {
         var report = GetReport(urls: urls, place: place, json: self.session.json)
         var painter = quiet ? nil : Painter(on: 2)
         let requests = urls.map(request)
-        let isWhole = Errand(session.dialogue, requests).run(
+        let isWhole = RequestBatch(session.dialogue, requests).run(
             patience: { painter?.delay ?? nil }, pause: { report.draw(&painter) },
             progress: { number, progress in report.note(number, progress, &painter) },
             done: { number, reply in report.take(number, reply, &painter) })
@@ -81,7 +81,7 @@ struct GetCommand: ParsableCommand {
     }
 }
 
-/// A width and a height: `320x240`.
+/// A width and a height in pixels, written `320x240`.
 struct PixelBox: ExpressibleByArgument {
     let width: Int
     let height: Int
@@ -92,7 +92,7 @@ struct PixelBox: ExpressibleByArgument {
         (self.width, self.height) = (width, height)
     }
 
-    /// Writes the processor that makes an image fit into it and never larger than it was.
+    /// Writes the processor that makes an image fit into the box and never enlarges it.
     func write(to processors: inout JSONWriter) {
         processors.object { processor in
             processor.key("downsample")

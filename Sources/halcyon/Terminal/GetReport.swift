@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Terminal
 
-/// What `halcyon get` says: the path of each image on stdout, what went wrong on stderr, bars below while it lasts.
+/// The output of `halcyon get`: the path of each image on stdout, errors on stderr, and progress bars meanwhile.
 struct GetReport {
     private let urls: [String]
     private var place: OutputPlace?
@@ -46,7 +46,7 @@ struct GetReport {
 }
 
 extension Dialogue.Reply {
-    /// What went wrong, with what can be done about it.
+    /// The error message, with its hint when there is one.
     func complaint(about thing: String) -> String {
         guard let message else { return "\(thing.forTerminal): there is no file of it." }
         return (message + (hint.map { " " + $0 } ?? "")).forTerminal

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import Terminal
 
-/// Prints what a shell needs to complete words.
+/// Prints the completion script for a shell.
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions", abstract: "Print the completions for a shell: bash, zsh or fish.",

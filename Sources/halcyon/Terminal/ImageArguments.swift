@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import JSONRPC
 
-/// How images are loaded, as the commands that load some take it.
+/// The arguments of the commands that load images.
 struct ImageArguments: ParsableArguments {
     @Flag(help: "Load it anew, whatever is cached.")
     var refresh = false
@@ -31,7 +31,7 @@ struct ImageArguments: ParsableArguments {
         }
     }
 
-    /// Writes the member `options` of the parameters.
+    /// Writes the member `options` of the params.
     func write(to writer: inout JSONWriter) {
         writer.key("options")
         writer.object { options in
@@ -58,7 +58,7 @@ struct ImageArguments: ParsableArguments {
         writer.write(String(header[colon...].dropFirst().drop { $0 == " " }))
     }
 
-    /// Writes JSON as it is, and what is none as a text: `--option revalidate=http` needs no quotes.
+    /// Writes a value as JSON when it is JSON, otherwise as a string: `--option revalidate=http` needs no quotes.
     private static func write(value: Substring, to writer: inout JSONWriter) {
         let bytes = Array(value.utf8)
         if let document = try? JSONDocument(parsing: bytes) {

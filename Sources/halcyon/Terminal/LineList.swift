@@ -1,16 +1,16 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// Lists that are read from files: one thing a line, blank lines and lines that begin with `#` left out.
+/// Lists that are read from files: one item a line, without blank lines and lines that begin with `#`.
 enum LineList {
-    /// The words with `-` replaced by the lines of standard input.
+    /// The arguments, with `-` replaced by the lines of standard input.
     static func expanded(_ words: [String]) throws -> [String] {
         var lines: [String] = []
         for word in words { lines += word == "-" ? try read(word) : [word] }
         return lines
     }
 
-    /// The lines of a file; `-` is standard input.
+    /// The items in a file; `-` is standard input.
     static func read(_ path: String) throws -> [String] {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path) }

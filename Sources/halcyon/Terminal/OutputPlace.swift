@@ -1,16 +1,16 @@
 internal import Glibc
 internal import ImageEngine
 
-/// Where `--output` wants images: a file, a folder, or standard output.
+/// The destination that `--output` names: a file, a folder, or standard output.
 struct OutputPlace {
     private enum Kind { case file, folder, stream }
 
-    /// What stands for standard output, on the command line too.
+    /// The name of standard output, as on the command line.
     static let stream = "-"
 
     private let path: String
     private let kind: Kind
-    /// The names given so far: images of different servers may be called the same.
+    /// The names that are taken: images of different servers may have the same one.
     private var names: Set<String> = []
 
     init(_ path: String, count: Int) throws {
@@ -31,9 +31,9 @@ struct OutputPlace {
         self.path = path
     }
 
-    /// Copies an image there.
+    /// Copies an image to the destination.
     ///
-    /// - Returns: Where it is now, or ``stream``.
+    /// - Returns: The path of the copy, or ``stream``.
     mutating func take(_ source: String, from url: String) throws(StartFailure) -> String {
         switch kind {
         case .stream:
@@ -45,7 +45,7 @@ struct OutputPlace {
         }
     }
 
-    /// The name of an image in the folder: that of its URL, with the ending of its format, and a number if it is taken.
+    /// The name of an image in the folder: that of its URL with the extension of its format, and a number if it is taken.
     private mutating func name(of url: String, _ source: String) -> String {
         let ending = source.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { "." + $0 } ?? ""
         let name = FilePath.lastName(of: url)
@@ -59,7 +59,7 @@ struct OutputPlace {
         return chosen
     }
 
-    /// Writes beside and renames, so that nobody ever finds half an image.
+    /// Writes a temporary file and renames it, so that no reader finds half an image.
     private func copy(_ source: String, to target: String) throws(StartFailure) -> String {
         let draft = "\(target).\(getpid()).part"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)

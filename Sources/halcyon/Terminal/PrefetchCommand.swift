@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JSONRPC
 internal import Terminal
 
-/// Loads images ahead of their use.
+/// Loads images into the cache before they are needed.
 struct PrefetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prefetch", abstract: "Load the images of a list into the cache.",
@@ -35,7 +35,7 @@ struct PrefetchCommand: ParsableCommand {
         var painter = quiet ? nil : Painter(on: 2)
         var screen = ProgressScreen(count: 1)
         var reply: Dialogue.Reply?
-        let isWhole = Errand(session.dialogue, [request]).run(
+        let isWhole = RequestBatch(session.dialogue, [request]).run(
             patience: { painter?.delay ?? nil }, pause: { painter?.draw { screen.lines(width: $0) } },
             progress: { _, progress in
                 screen.note(0, name: "\(urls.count) images", progress, unit: .things)

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Platform
 internal import Terminal
 
-/// The server inside this process that a command speaks to, as any other client would: by the protocol.
+/// The server that a command runs inside its own process and uses, as any other client does, by the protocol.
 struct Session: ~Copyable {
     let dialogue: Dialogue
     private let assembly: ServerAssembly
@@ -31,7 +31,7 @@ struct Session: ~Copyable {
         self.ended = ended
     }
 
-    /// Ends the conversation, and lets the engine write down what it only remembers.
+    /// Closes the connection and has the engine write its unwritten state to disk.
     consuming func end() {
         shutdown(near, Int32(SHUT_WR))
         ended.wait()
@@ -39,7 +39,7 @@ struct Session: ~Copyable {
     }
 }
 
-/// What all commands that use a cache have in common.
+/// The options of all commands that use a cache.
 struct SessionOptions: ParsableArguments {
     @Option(help: "The name of the cache. Default: default.")
     var cache: String?

@@ -1,8 +1,8 @@
 internal import Terminal
 
-/// Many requests, a window of them under way at a time, and what comes of each in the order they were asked.
-struct Errand {
-    /// How many requests are under way: more than the engine loads at once, few enough for its memory.
+/// Many requests, of which a limited number is open at a time. Answers are delivered in the order of the requests.
+struct RequestBatch {
+    /// The largest number of open requests: more than the engine loads at once, few enough for its memory.
     static let window = 256
 
     private let dialogue: Dialogue
@@ -13,13 +13,13 @@ struct Errand {
         self.requests = requests
     }
 
-    /// Runs all of it.
+    /// Sends all requests and waits for all answers.
     ///
     /// - Parameters:
-    ///   - patience: Milliseconds to wait for the next message before `pause` is called; nil for ever.
-    ///   - progress: Hears how far a request is, by its place among the requests.
-    ///   - done: Hears the answers, in the order of the requests.
-    /// - Returns: Whether every request was answered.
+    ///   - patience: The milliseconds to wait for the next message before `pause` is called; nil to wait without limit.
+    ///   - progress: Called with the progress of a request and its index among the requests.
+    ///   - done: Called with each answer, in the order of the requests.
+    /// - Returns: `true` when every request was answered.
     func run(
         patience: () -> Int? = { nil }, pause: () -> Void = {},
         progress: (Int, Dialogue.Progress) -> Void = { _, _ in }, done: (Int, Dialogue.Reply) -> Void

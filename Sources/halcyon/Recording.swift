@@ -4,17 +4,18 @@ internal import ImageServer
 internal import JSONRPC
 internal import Platform
 
-/// A folder that a run of the server is recorded in, or played from (D-31).
+/// The recording of a run of the server, or the playback of one, in a folder.
 ///
 /// Each recorded run has two files there, `TIME-PROCESS.input` and `.output`, with every byte in both directions;
 /// downloads are on the ``Tape`` beside them.
-struct Mirror {
+struct Recording {
     let tape: Tape
+    /// The copies of both directions of the protocol; nil during playback.
     let tap: ConnectionTap?
-    /// The clocks of the run: while a tape is played it is the time at which it was recorded.
+    /// The clocks of the run. During playback they begin at the time of the recording.
     let clock: EngineClock
 
-    /// What the settings want; nil when they want neither.
+    /// Begins what the settings ask for; nil when they ask for neither.
     init?(_ settings: ServerConfiguration) throws {
         let now = EngineClock.system.wall()
         if settings.mirror != nil, settings.replay != nil {
