@@ -4,8 +4,8 @@ internal import ImageServer
 /// The flags of the server, one for each ``ServerSetting``. Each may also be set in the environment and in the
 /// configuration file.
 ///
-/// ArgumentParser finds the definitions of a type through its mirror and has it decoded from their values: a mirror and
-/// an initializer of our own make both from the table of settings, so that no flag is written down a second time.
+/// ArgumentParser finds the options of a type in its mirror and decodes their values by name. The mirror and the
+/// initializer here are made from the table of settings, so that no flag is written down a second time.
 struct ServeOptions: ParsableArguments, CustomReflectable {
     /// The names that the table of settings gives to values.
     private struct Key: CodingKey {

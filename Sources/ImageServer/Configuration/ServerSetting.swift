@@ -16,7 +16,7 @@ package struct ServerSetting: Sendable {
     package let help: String
     /// The default in words, where no constant says it.
     private let defaultWords: String?
-    /// What happens as long as the file that the setting names cannot be read; nil when no file needs to be there.
+    /// The consequence of a file that the setting names and that cannot be read; nil when no file needs to be there.
     package let withoutFile: String?
     /// The setting of `configure` for the same value of the downloader; nil when clients cannot change it there.
     let downloaderField: SettingField<Downloader>?
@@ -30,12 +30,21 @@ package struct ServerSetting: Sendable {
     typealias Downloader = ImageDownloader.Configuration
 
     /// The name on the command line without the dashes, such as `disk-limit`.
-    package var flag: String {
-        name.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
-    }
+    package var flag: String { joined(by: UInt8(ascii: "-")) { $0 | 0x20 } }
 
     /// The name in the environment, such as `HALCYON_DISK_LIMIT`.
-    package var variable: String { "HALCYON_" + flag.uppercased().replacing("-", with: "_") }
+    package var variable: String { "HALCYON_" + joined(by: UInt8(ascii: "_")) { $0 & 0xDF } }
+
+    /// The words of the name with `separator` between them; each but the first begins with a capital letter there.
+    /// Every start makes the names of all settings, so this works on bytes.
+    private func joined(by separator: UInt8, letter: (UInt8) -> UInt8) -> String {
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            if byte & 0x20 == 0 { bytes.append(separator) }
+            bytes.append(letter(byte))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     /// The default for people: `none`, the words or the value, for bytes in a larger unit too.
     package var defaultText: String {

@@ -1,6 +1,6 @@
 internal import JSONRPC
 
-/// The form of a setting's value: what its help shows in the place of the value, and what the configuration file takes.
+/// The form of a setting's value, which its help, its completions and the configuration file follow.
 package enum SettingForm: Sendable, Equatable {
     /// `true` or `false`; on the command line a flag without a value.
     case boolean
@@ -12,7 +12,7 @@ package enum SettingForm: Sendable, Equatable {
     case file
     /// The path of a folder.
     case folder
-    /// Any other text; what it is in one word.
+    /// Any other text, with one word that says what it is.
     case text(String)
 
     /// The words for the value in the help: its unit, its choices or its kind.

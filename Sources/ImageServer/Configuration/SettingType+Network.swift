@@ -16,7 +16,7 @@ extension SettingType<[String]> {
 
     /// A list with commas.
     ///
-    /// - Parameter problem: What is wrong with the elements of a text; nil when nothing is.
+    /// - Parameter problem: Returns the problem with the elements of a text; nil when there is none.
     private static func list(_ problem: @escaping @Sendable ([String], String) -> String?) -> SettingType {
         SettingType(form: .text("list")) { (text, _) throws(SettingProblem) in
             let elements = text.split(separator: ",").map { part in
@@ -45,7 +45,7 @@ extension SettingType<ProxyChoice> {
         }
     }
 
-    /// `true` when libcurl takes the text as a proxy. What it does not take would look like a name that cannot be resolved.
+    /// `true` when libcurl takes the text as a proxy. Any other would later look like a name that cannot be resolved.
     private static func isProxy(_ text: String) -> Bool {
         let schemes = ["http://", "https://", "socks://", "socks4://", "socks4a://", "socks5://", "socks5h://"]
         let text = text.lowercased()

@@ -3,7 +3,7 @@ internal import JSONRPC
 
 /// The type of a setting's value: its form, how it is read from a text, and how it is shown.
 struct SettingType<Value: Sendable>: Sendable {
-    /// Reads a text. In a file paths must be absolute, because nothing says what relative ones are relative to.
+    /// Reads a text. Paths in a file must be absolute: it is not known what a relative one there is relative to.
     typealias Read = @Sendable (_ text: String, _ isInFile: Bool) throws(SettingProblem) -> Value
 
     let form: SettingForm
@@ -12,7 +12,7 @@ struct SettingType<Value: Sendable>: Sendable {
     let literal: @Sendable (Value) -> JSONLiteral
 }
 
-/// What is wrong with the value of a setting.
+/// A problem with the value of a setting.
 package struct SettingProblem: Error, Equatable {
     /// The end of a sentence that begins with the name of the setting, such as `must be true or false, not "x"`.
     package let predicate: String
