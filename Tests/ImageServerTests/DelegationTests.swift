@@ -129,13 +129,13 @@ import Testing
         func asking(_ questions: Set<DownloadDelegates.Question>) -> DownloadDelegates? {
             var options = ImageOptions()
             options.network.delegates = DownloadDelegates(UndecidedDelegate.shared, questions: questions)
-            return server.addingClientDelegate(to: options)?.delegates
+            return server.addingClientDelegate(to: options)?.network.delegates
         }
         #expect(asking([]) == nil)
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         try server.initialize(watching: nil, settings: nil, asking: [.challenge])
         #expect(
-            server.addingClientDelegate(to: nil)?.delegates
+            server.addingClientDelegate(to: nil)?.network.delegates
                 == DownloadDelegates(server.clientDelegate, questions: [.challenge]))
         #expect(asking([.redirect]) == DownloadDelegates(server.clientDelegate, questions: [.redirect]))
         #expect(asking([]) == nil)

@@ -3,7 +3,7 @@ internal import ImageEngine
 extension SettingType<[String]> {
     /// Hosts with commas between them: names, addresses, or `*.example.com` for every name below one.
     static let hosts = list { (hosts, _) in
-        hosts.first { !NetworkPolicy.isHostPattern($0) }.map { bad in
+        hosts.first { !HostPattern.isValid($0) }.map { bad in
             "must be hosts such as example.com or *.example.com with commas between them, not \"\(bad)\""
         }
     }

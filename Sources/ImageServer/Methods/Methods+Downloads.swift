@@ -25,7 +25,8 @@ extension Method {
         // No image in the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.caller.slot, priority: CallPriority(options.caller.downloadPriority),
+            cache: cache.name, urls: [url.text], slot: options.caller.slot,
+            priority: CallPriority(options.caller.downloadPriority),
             previous: options.caller.slot.flatMap { server.openRequests.supersede(slot: $0) })
         return .begun { call in
             server.openRequests.add(entry, call)

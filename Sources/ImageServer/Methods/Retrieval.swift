@@ -64,7 +64,9 @@ final class Retrieval: Sendable {
         let glance = try manager.glance(
             at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
         if case .missing = glance { isMissing.store(true, ordering: .relaxed) }
-        guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else { return nil }
+        guard case .found(let image) = glance, !options.processing.wantsPreview || image.record.preview != nil else {
+            return nil
+        }
         let found = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
         previous?.stop()
         return found
@@ -182,7 +184,8 @@ final class Retrieval: Sendable {
             if options.processing.wantsPreview {
                 image = try await manager.addingPreview(to: image, in: cache, options: options)
             }
-            let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
+            let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview)
+                .checked()
             guard form.needsBytes else { return reply }
             try await server.inlineGate.enter(image.record.byteCount, for: call)
             do {
