@@ -54,6 +54,12 @@ public final class ImageCache: Sendable {
         /// The tier that answered.
         public let cacheType: CacheType
 
+        /// An image that is known by its record, on disk when that has a path.
+        package init(record: ImageRecord) {
+            entry = MemoryEntry(record: record, bytes: nil)
+            cacheType = record.path == nil ? .memory : .disk
+        }
+
         /// An image that the tier `cacheType` holds.
         package init(entry: MemoryEntry, cacheType: CacheType) {
             self.entry = entry

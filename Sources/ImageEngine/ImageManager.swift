@@ -203,35 +203,6 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The image itself, whether or not it can be decoded.
-    ///
-    /// - Parameter options: Are completed, and have no recipe.
-    @inline(never)
-    func anyImage(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
-        isMissing: Bool = false
-    ) async throws -> ImageResult {
-        if let found = try await judgedImage(resource, in: cache, options, needs, caller) { return found }
-        var outgoing = OutgoingRequest(url: resource.url, options: options)
-        // What has been stored here since is in memory.
-        let isMissing = isMissing && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
-        var lookup = isMissing ? .missing : try await cached(resource, in: cache, options, as: outgoing)
-        if case .foreign = lookup, options.asksToModify {
-            // Somebody else's, unless the delegate makes it this one's.
-            outgoing = try await modified(resource.url, options)
-            lookup = try await cached(resource, in: cache, options, as: outgoing)
-        }
-        if case .found(let found) = lookup { return found }
-        if let found = try await originalImage(resource, for: cache, options, needs) {
-            count(found.cacheType)
-            return found
-        }
-        try Task.checkCancellation()
-        if options.lookup.onlyFromCache { throw ImageError.notCached(key: resource.cacheKey) }
-        count(.none)
-        return try await load(resource, in: cache, options, needs, caller, outgoing: outgoing)
-    }
-
     /// The options with the settings of the cache and the downloader where they say nothing.
     func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
         cache.completed(options, timeout: downloader.timeout)

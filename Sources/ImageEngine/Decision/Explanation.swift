@@ -40,11 +40,19 @@ public struct Explanation: Sendable, Equatable {
     public var reasons: [String] = []
     /// What the request would fail with, as far as that is known without asking anybody.
     public var error: ImageError?
+
+    /// The same, but the request fails.
+    fileprivate func failing(_ error: ImageError, _ reason: String) -> Explanation {
+        var failing = self
+        (failing.verdict, failing.error) = (.fail, error)
+        failing.reasons.append(reason)
+        return failing
+    }
 }
 
 extension ImageManager {
-    /// What ``image(_:in:options:needs:caller:)`` would do now. Nothing is loaded, promoted, prolonged or lent, and nobody
-    /// is asked. Waits for the disk.
+    /// What ``image(_:in:options:needs:caller:)`` would do now, by the same ``CacheDecision``. Nothing is loaded, promoted,
+    /// extended or leased, and no delegate is asked. Waits for the disk.
     public func explain(
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions
     ) throws(ImageError) -> Explanation {
@@ -55,109 +63,96 @@ extension ImageManager {
             told.reasons.append("The key is not the URL: it was given, or made by keyRules.")
         }
         told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
-        var record = try cache.knownRecord(for: key)
-        if options.storage.fromMemoryCacheOrRefresh, told.cacheType != .memory { record = nil }
-        if record == nil, !options.storage.fromMemoryCacheOrRefresh { record = try cache.disk.recordEvenExpired(key) }
-        let judged = judge(record, resource, in: cache, options, &told)
-        switch judged {
-        case .answer(let isStale):
-            told.verdict = isStale ? .answerStale : .answer
-            return told
+        let policy = policy(resource, options)
+        let entry = try storedEntry(resource, in: cache, options, policy, &told)
+        let decision = policy.decision(for: entry)
+        told.reasons.append(Self.words(decision, policy, entry, options))
+        if entry != nil { told.isStale = !decision.isFreshAnswer }
+        switch decision.action {
+        case .answer(let isStale): told.verdict = isStale ? .answerStale : .answer
         case .answerAndRefresh: told.verdict = .answerAndRefresh
         case .revalidate: told.verdict = .revalidate
-        case .load:
-            told.verdict = .load
-            if let name = try original(of: key, in: cache, resource, options) {
-                told.verdict = .answer
-                told.reasons.append("The cache \"\(name)\" has it (originalCache), and it is copied from there.")
-                return told
-            }
+        case .load, .fail: told.verdict = .load
         }
-        let staysInCache = options.lookup.onlyFromCache || options.staysInCache && resource.isOnNetwork
-        if staysInCache || isOffline(options) && resource.isOnNetwork {
-            told.verdict = .fail
-            let why = options.lookup.onlyFromCache ? "onlyFromCache" : "only-if-cached"
-            told.reasons.append(
-                staysInCache
-                    ? "Nothing may be loaded (\(why))." : "Nothing may be loaded from the network (offline).")
-            told.error = staysInCache ? .notCached(key: key.key) : .offline(key: key.key)
+        if case .answer = decision.action {
+            if options.lookup.verifyDecode == true, entry?.isDecoded == false {
+                told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
+            }
             return told
+        }
+        if decision.action == .load || decision.action == .fail,
+            policy.mayCopyFromOtherCache(hasEntry: entry != nil),
+            let name = try otherCache(with: key, besides: cache, resource, options)
+        {
+            told.verdict = .answer
+            told.reasons.append("The cache \"\(name)\" has it (originalCache), and it is copied from there.")
+            return told
+        }
+        if decision.action == .fail {
+            let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
+            return told.failing(.notCached(key: key.key), "Nothing may be loaded (\(why)).")
+        }
+        let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
+        if policy.isOffline, !isLocalSource {
+            return told.failing(.offline(key: key.key), "Nothing may be loaded from the network (offline).")
         }
         try explainLoading(resource, in: cache, options, &told)
         return told
     }
 
-    /// What is done with what is stored.
-    private func judge(
-        _ record: ImageRecord?, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+    /// What is stored under the key of a resource, as a request stands to it; `nil` when nothing is.
+    private func storedEntry(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
         _ told: inout Explanation
-    ) -> RetrievalPolicy.Verdict {
-        guard let record else {
-            told.reasons.append(
-                "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "").")
-            return .load
-        }
-        let over =
-            told.cacheType == .none
-            ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) } : nil
-        let hit = ImageCache.Hit(entry: ImageCache.MemoryEntry(record: record, bytes: nil), cacheType: told.cacheType)
+    ) throws(ImageError) -> RetrievalPolicy.Entry? {
+        let key = CacheKey(resource.cacheKey)
+        let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
+        var record = inMemoryOnly && told.cacheType != .memory ? nil : try cache.knownRecord(for: key)
+        if record == nil, !inMemoryOnly { record = try cache.disk.recordEvenExpired(key) }
+        guard let record else { return nil }
+        let moment = cache.disk.clock.now
+        let over = told.cacheType == .none ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: moment) } : nil
         told.path = record.path ?? told.path
         (told.storedAt, told.expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
         told.reasons.append(
             over.map { "It is stored, and its time in the cache has been over for \($0) s." }
                 ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
-        let candidate = ImageCache.Candidate(hit: hit, expiredFor: over)
-        let entry = candidate.entry(
-            for: scopes(of: resource.url, options, for: record), at: cache.disk.clock.now)
-        let policy = policy(options, mode: resource.isOnNetwork ? nil : .never)
-        let verdict = policy.verdict(entry)
-        told.isStale = verdict != .answer(isStale: false)
-        if entry.isForeign {
-            told.reasons.append("It was fetched with credentials that this request does not have.")
-        } else if options.lookup.verifyDecode == true, record.decodeVerdict == .damaged {
-            told.reasons.append("It cannot be decoded whole, as was found before (verifyDecode).")
-            return .load
-        } else if !Self.allows(hit, options, mayWait: true) {
-            told.reasons.append("Its bytes are not those that integrity names.")
-            return .load
-        } else if policy.mode != .never {
-            told.reasons.append(Self.words(verdict, policy, entry))
-        }
-        if options.lookup.forceRefresh, !policy.isOffline {
-            told.reasons.append("It is not looked at (forceRefresh).")
-            return .load
-        }
-        if options.lookup.verifyDecode == true, record.decodeVerdict == nil {
-            told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
-        }
-        return verdict
+        return entry(
+            of: ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over),
+            as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
     }
 
+    /// The sentence for the rule that decided.
     private static func words(
-        _ verdict: RetrievalPolicy.Verdict, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry
+        _ decision: CacheDecision, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry?, _ options: ImageOptions
     ) -> String {
-        let age = "It is \(entry.age) s old, and revalidate is \"\(policy.mode.rawValue)\""
-        return switch verdict {
-        case .answer(false): "\(age): it is fresh."
-        case .answer(true) where policy.isOffline || policy.onlyFromCache:
-            "\(age): it would be checked, but nothing may be loaded."
-        case .answer(true): "\(age): it is stale, and the request takes it so (Cache-Control)."
-        case .answerAndRefresh: "\(age): it is stale, but its server lets it be used while it is loaded anew."
-        case .revalidate: "\(age): its server is asked whether it has changed."
-        case .load where !entry.suits: "\(age): it was stored for another request (Vary)."
-        case .load: "\(age): it is stale, and its server cannot be asked about it."
+        let age = "It is \(entry?.age ?? 0) s old, and revalidate is \"\(policy.mode.rawValue)\""
+        return switch decision.reason {
+        case .nothingStored:
+            "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "")."
+        case .forced: "It is not looked at (forceRefresh)."
+        case .foreign: "It was fetched with credentials that this request does not have."
+        case .otherBytes: "Its bytes are not those that integrity names."
+        case .damaged: "It cannot be decoded whole, as was found before (verifyDecode)."
+        case .otherRequest: "\(age): it was stored for another request (Vary)."
+        case .fresh: policy.mode == .never ? "It has not expired." : "\(age): it is fresh."
+        case .cacheOnly: "It is answered though it would be checked, because nothing may be loaded."
+        case .acceptedStale: "\(age): it is stale, and the request takes it so (Cache-Control)."
+        case .staleWhileRevalidate:
+            "\(age): it is stale, but its server lets it be used while it is loaded anew."
+        case .stale where policy.mode == .never: "It has expired."
+        case .stale where decision.action == .revalidate: "\(age): its server is asked whether it has changed."
+        case .stale: "\(age): it is stale, and its server cannot be asked about it."
         }
     }
 
     /// The name of the other cache that has the image.
-    private func original(
-        of key: CacheKey, in cache: ImageCache, _ resource: Resource, _ options: ImageOptions
+    private func otherCache(
+        with key: CacheKey, besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
     ) throws(ImageError) -> String? {
-        guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
-            !resource.isOnNetwork || [.never, .ifExpired].contains(options.lookup.revalidate ?? .never)
-                || isOffline(options),
-            let original = self.cache(name), let record = try original.knownRecord(for: key),
-            mayAnswer(record, to: resource.url, options)
+        guard let name = options.lookup.originalCache, name != cache.name, let original = self.cache(name),
+            let record = try original.knownRecord(for: key), !record.isLocalFile,
+            answers(ImageCache.Hit(record: record), to: resource, in: original, options)
         else { return nil }
         return name
     }

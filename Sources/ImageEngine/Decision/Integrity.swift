@@ -4,8 +4,8 @@ internal import Platform
 /// Digests of which the bytes must have one, as in Subresource Integrity (W3C): an image that was swapped at its source
 /// is refused (D-32).
 public struct Integrity: Hashable, Sendable {
-    private let kind: RunningDigest.Kind
-    private let digests: Set<[UInt8]>
+    fileprivate let kind: RunningDigest.Kind
+    fileprivate let digests: Set<[UInt8]>
 
     /// Reads `sha256-…`, `sha384-…` and `sha512-…`, each with a digest in base64, with spaces between them. Only those of
     /// the strongest kind count.
@@ -75,17 +75,21 @@ public struct Integrity: Hashable, Sendable {
     }
 }
 
-extension ImageManager {
-    /// Whether a cached image is one that the options allow: the bytes that they name, if they name any, and none that is
-    /// known to be damaged, if they want it decoded.
-    ///
-    /// - Parameter mayWait: Whether its file may be read to tell. Otherwise it is not allowed when that is needed.
-    static func allows(_ hit: ImageCache.Hit, _ options: ImageOptions, mayWait: Bool) -> Bool {
-        if options.lookup.verifyDecode == true, hit.record.decodeVerdict == .damaged { return false }
-        guard let integrity = options.lookup.integrity else { return true }
-        if let checksum = hit.record.checksum, let verdict = integrity.allows(checksum) { return verdict }
-        if let bytes = hit.bytes { return integrity.allows(bytes) }
-        guard mayWait, let path = hit.record.path else { return false }
-        return integrity.allows(file: path)
+extension Integrity {
+    /// `true` when a cached image has one of the digests; `nil` when its file has to be read to tell.
+    func allowsAtOnce(_ hit: ImageCache.Hit) -> Bool? {
+        if let checksum = hit.record.checksum, let verdict = allows(checksum) { return verdict }
+        return hit.bytes.map { allows($0) }
+    }
+
+    /// `true` when a cached image has one of the digests. May read its file.
+    func allows(_ hit: ImageCache.Hit) -> Bool {
+        allowsAtOnce(hit) ?? hit.record.path.map { allows(file: $0) } ?? false
+    }
+
+    /// `true` when a made image was made from bytes with one of the digests; `nil` when its entry does not tell.
+    func allowsOriginal(of record: ImageRecord) -> Bool? {
+        guard kind == .sha256, let mark = VariantSource.mark(of: record) else { return nil }
+        return digests.contains { VariantSource.mark(Digest(bytes: $0)) == mark }
     }
 }

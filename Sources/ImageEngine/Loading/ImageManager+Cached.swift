@@ -31,10 +31,10 @@ extension ImageManager {
         if options.lookup.forceRefresh { return .unknown }
         let isMade = !options.processing.recipe.isEmpty
         let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
-        let mode = cache.revalidation(options)
-        if isMade ? mode != .never : mode == .always, resource.isOnNetwork { return .unknown }
+        let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
+        if isMade ? mode != .never : mode == .always { return .unknown }
         // Memory would take note of it here, and it would be answered from there when its server has been asked.
-        if mode == .http, !isMade, resource.isOnNetwork, cache.memory.peek(key) == nil { return .unknown }
+        if mode == .http, cache.memory.peek(key) == nil { return .unknown }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         guard let seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false) else {
@@ -43,60 +43,41 @@ extension ImageManager {
         guard let hit = seen else { return isMade ? .unknown : .missing }
         // What memory held was of a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
-        if hit.record.isPersonal, !mayAnswer(hit.record, to: resource.url, options) { return .unknown }
-        if !isMade, cache.verifiesDecode(options), hit.record.decodeVerdict != .sound { return .unknown }
-        if isMade {
-            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
-        } else if !Self.allows(hit, options, mayWait: false) {
-            return .unknown
-        }
         // Only in memory, but wanted as a file from now on: that takes writing.
         if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
-        if mode == .http, !isMade, resource.isOnNetwork, !isFresh(hit, resource.url, in: cache, options) {
+        if isMade {
+            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
+        } else if cache.verifiesDecode(options), hit.record.decodeVerdict != .sound {
             return .unknown
         }
+        guard isFreshAnswer(hit, to: resource, in: cache, options, mode, isMade: isMade) else { return .unknown }
         count(hit.cacheType)
         return .found(result(hit, in: cache, options))
+    }
+
+    /// `true` when the decision about an image that has been found is to answer with it, as far as that can be told without
+    /// reading its file.
+    private func isFreshAnswer(
+        _ hit: ImageCache.Hit, to resource: Resource, in cache: ImageCache, _ options: ImageOptions,
+        _ mode: Revalidation, isMade: Bool
+    ) -> Bool {
+        var isIntegral = true
+        if let integrity = options.lookup.integrity {
+            let told = isMade ? integrity.allowsOriginal(of: hit.record) : integrity.allowsAtOnce(hit)
+            guard let told else { return false }
+            isIntegral = told
+        }
+        let policy = RetrievalPolicy(mode: mode, wanted: mode == .http ? options.cacheControl : nil)
+        let entry = entry(
+            of: ImageCache.Candidate(hit: hit), as: OutgoingRequest(url: resource.url, options: options), in: cache,
+            policy, isIntegral: isIntegral)
+        return policy.decision(for: entry).isFreshAnswer
     }
 
     func result(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) -> ImageResult {
         let record = options.storage.cacheMemoryOnly && hit.record.path != nil ? hit.record.withoutFile() : hit.record
         return ImageResult(
             record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
-    }
-
-    /// What a look into the cache came to.
-    enum Lookup: Sendable {
-        case found(ImageResult)
-        case missing
-        /// It was fetched with credentials that the request does not have.
-        case foreign
-    }
-
-    /// Looks in the cache, and writes the file that the answer needs.
-    ///
-    /// - Parameter outgoing: The request as it would be sent.
-    func cached(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, as outgoing: OutgoingRequest
-    ) async throws -> Lookup {
-        guard !options.lookup.forceRefresh else { return .missing }
-        let key = CacheKey(resource.cacheKey)
-        // Most of what comes here is to be loaded, and that can be told at once.
-        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return .missing }
-        return try await pool.runIfWanted { [self] in
-            guard var hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true) else {
-                return .missing
-            }
-            if hit.record.path == nil, !options.storage.cacheMemoryOnly, !options.storage.fromMemoryCacheOrRefresh,
-                let newer = try cache.hit(for: key, storedAfter: hit.record, options: options.storage)
-            {
-                hit = newer
-            }
-            guard mayAnswer(hit.record, to: outgoing.url, outgoing.options) else { return .foreign }
-            guard Self.allows(hit, options, mayWait: true) else { return .missing }
-            count(hit.cacheType)
-            return .found(try answer(hit, in: cache, options))
-        }
     }
 
     /// The answer with what was found; writes the file that it needs.

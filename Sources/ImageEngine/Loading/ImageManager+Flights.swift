@@ -347,8 +347,7 @@ extension ImageManager {
         var found = try cache.hit(for: flying.key, options: options.storage, burst: 0, mayWait: mayWait)
         if mayWait, let hit = found { found = try cache.renewed(hit, options: options.storage) }
         guard let hit = found, hit.record.path != nil || options.storage.cacheMemoryOnly,
-            mayAnswer(hit.record, to: outgoing.url, options), Self.allows(hit, options, mayWait: mayWait),
-            satisfies(hit, in: cache, outgoing, flying.standing)
+            satisfies(hit, in: cache, flying.resource, outgoing, flying.standing, mayWait: mayWait)
         else { return nil }
         return hit
     }

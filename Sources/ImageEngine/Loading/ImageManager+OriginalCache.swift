@@ -17,8 +17,8 @@ extension ImageManager {
         let found = try await blocking {
             [looking, integral = options] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
             guard let hit = try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
-                !hit.record.isLocalFile, self.mayAnswer(hit.record, to: resource.url, integral),
-                Self.allows(hit, integral, mayWait: true)
+                !hit.record.isLocalFile,
+                self.answers(hit, to: resource, in: original, integral)
             else { return nil }
             if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
                 return (hit, .file(path))

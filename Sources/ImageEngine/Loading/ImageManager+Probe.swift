@@ -74,9 +74,16 @@ extension ImageManager {
         return try await pool.run { [self] in
             var looking = options
             looking.storage.lease = 0
-            guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
-                mayAnswer(hit.record, to: resource.url, options)
+            // Offline an expired image is all there is.
+            let policy = policy(resource, options, mode: .never)
+            guard
+                let found = try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline),
+                case .answer = policy.decision(
+                    for: entry(
+                        of: found, as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
+                ).action
             else { return nil }
+            let hit = found.hit
             if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
             var reading = options
             reading.network.limits.maxBytes = .max

@@ -76,82 +76,99 @@ extension ImageManager {
     /// Whether nothing is to be loaded from the network.
     public func isOffline(_ options: ImageOptions) -> Bool { options.lookup.offline || configuration.offline }
 
-    /// - Parameter mode: What counts instead of the options' own.
-    func policy(_ options: ImageOptions, mode: Revalidation? = nil) -> RetrievalPolicy {
-        let mode = mode ?? options.lookup.revalidate ?? .never
-        return RetrievalPolicy(
-            mode: mode, isOffline: isOffline(options), onlyFromCache: options.lookup.onlyFromCache,
-            staleIfError: options.lookup.staleIfError, wanted: mode == .http ? options.cacheControl : nil)
-    }
-
     // MARK: Before anything is loaded
 
-    /// The image by a request that goes by more than the cache's own time: checked with its server, or offline.
+    /// The image itself, whether or not it can be decoded: from the cache as the ``CacheDecision`` says, else loaded.
     ///
-    /// - Returns: nil for a request of the ordinary kind, and for what needs no network.
+    /// - Parameters:
+    ///   - options: Are completed, and have no recipe.
+    ///   - isMissing: `true` when the cache has just told that it does not have the image.
     @inline(never)
-    func judgedImage(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
-    ) async throws -> ImageResult? {
-        let policy = policy(options)
-        guard policy.mode != .never || policy.isOffline || policy.staleIfError != nil, resource.isOnNetwork else {
-            return nil
-        }
-        let key = CacheKey(resource.cacheKey)
+    func anyImage(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
+        isMissing: Bool = false
+    ) async throws -> ImageResult {
+        let policy = policy(resource, options)
         var outgoing = OutgoingRequest(url: resource.url, options: options)
-        // What is found for `forceRefresh` may only stand in when loading fails; offline it is all there is.
-        let found = try await pool.run { [self, outgoing] () throws -> ImageCache.Candidate? in
-            guard var found = try cache.candidate(for: key, options: options.storage, evenExpired: true) else {
-                return nil
-            }
-            if options.lookup.verifyDecode == true, found.hit.record.decodeVerdict == .damaged { return nil }
-            if policy.verdict(self.entry(of: found, to: outgoing, in: cache)) != .answer(isStale: false) {
-                found = ImageCache.Candidate(
-                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
-            }
-            return found
-        }
-        var entry = found.map { self.entry(of: $0, to: outgoing, in: cache) }
-        if let found, let judged = entry, options.asksToModify, !options.lookup.forceRefresh,
-            policy.verdict(judged) != .answer(isStale: false),
-            judged.isForeign || !policy.isOffline && !policy.onlyFromCache
+        // What has been stored here since is in memory.
+        let isMissing = isMissing && !policy.usesExpired && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
+        var found = isMissing ? nil : try await stored(resource, in: cache, policy, outgoing)
+        var decision = policy.decision(for: found?.entry)
+        if let known = found, options.asksToModify, !policy.isForced, !decision.isFreshAnswer,
+            known.entry.isForeign || !policy.isOffline && !policy.onlyFromCache
         {
-            // It is to be judged by what will be sent.
+            // It is decided by what will be sent: the delegate may make an image of others this caller's.
             outgoing = try await modified(resource.url, options)
-            entry = self.entry(of: found, to: outgoing, in: cache)
+            let entry = entry(
+                of: known.candidate, as: outgoing, in: cache, policy, isIntegral: known.entry.isIntegral)
+            found = StoredImage(candidate: known.candidate, entry: entry)
+            decision = policy.decision(for: entry)
         }
-        let scope = scope(of: outgoing.url, outgoing.options)
         var standing: Standing?
         if let found {
-            switch options.lookup.forceRefresh && !policy.isOffline ? .load : policy.verdict(entry) {
+            let scope = scope(of: outgoing.url, outgoing.options)
+            let hit = found.candidate.hit
+            switch decision.action {
             case .answer(let isStale):
-                count(found.hit.cacheType)
-                return try await answer(
-                    found, isStale: isStale || options.lookup.forceRefresh, in: cache, options, needs)
+                count(hit.cacheType)
+                return try await answer(found.candidate, isStale: isStale, in: cache, options, needs)
             case .answerAndRefresh:
-                count(found.hit.cacheType)
-                refresh(resource, Standing(hit: found.hit, validators: found.validators(for: scope)), cache, outgoing)
-                return try await answer(found, isStale: true, in: cache, options, needs)
-            case .revalidate: standing = Standing(hit: found.hit, validators: found.validators(for: scope))
-            case .load: standing = Standing(hit: found.hit)
+                count(hit.cacheType)
+                refresh(
+                    resource, Standing(hit: hit, validators: found.candidate.validators(for: scope)), cache, outgoing)
+                return try await answer(found.candidate, isStale: true, in: cache, options, needs)
+            case .revalidate: standing = Standing(hit: hit, validators: found.candidate.validators(for: scope))
+            case .load, .fail: standing = policy.usesExpired ? Standing(hit: hit) : nil
             }
         }
-        if found == nil, [.never, .ifExpired].contains(policy.mode) || policy.isOffline,
+        if policy.mayCopyFromOtherCache(hasEntry: found != nil),
             let original = try await originalImage(resource, for: cache, options, needs)
         {
             count(original.cacheType)
             return original
         }
         try Task.checkCancellation()
-        if options.staysInCache { throw ImageError.notCached(key: resource.cacheKey) }
+        if decision.action == .fail { throw ImageError.notCached(key: resource.cacheKey) }
         do {
             let result = try await load(resource, in: cache, options, needs, caller, standing, outgoing: outgoing)
             count(result.cacheType)
             return result
         } catch let error as ImageError {
             count(.none)
-            guard let found, let entry, policy.mayStandIn(entry, after: error) else { throw error }
-            return try await answer(found, isStale: true, in: cache, options, needs)
+            guard let found, policy.mayStandIn(found.entry, after: error) else { throw error }
+            return try await answer(found.candidate, isStale: true, in: cache, options, needs)
+        }
+    }
+
+    /// What a cache has for a request, and how the request stands to it.
+    private struct StoredImage: Sendable {
+        let candidate: ImageCache.Candidate
+        let entry: RetrievalPolicy.Entry
+    }
+
+    /// What a cache has for a request; `nil` when it has nothing that could matter.
+    private func stored(
+        _ resource: Resource, in cache: ImageCache, _ policy: RetrievalPolicy, _ request: OutgoingRequest
+    ) async throws -> StoredImage? {
+        let (key, options) = (CacheKey(resource.cacheKey), request.options)
+        if !policy.usesExpired {
+            if policy.isForced { return nil }
+            // Most of what comes here is to be loaded, and that can be told at once.
+            if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
+        }
+        return try await pool.runIfWanted { [self] () throws -> StoredImage? in
+            guard
+                var found = try cache.candidate(
+                    for: key, options: options.storage, evenExpired: policy.usesExpired)
+            else { return nil }
+            var entry = entry(of: found, as: request, in: cache, policy)
+            if policy.usesExpired, !policy.decision(for: entry).isFreshAnswer {
+                // Another process may have heard of its server.
+                found = ImageCache.Candidate(
+                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+                entry = self.entry(of: found, as: request, in: cache, policy, isIntegral: entry.isIntegral)
+            }
+            return StoredImage(candidate: found, entry: entry)
         }
     }
 
@@ -170,36 +187,26 @@ extension ImageManager {
         }
     }
 
-    /// Whether an image may be answered without asking its server.
-    func isFresh(_ hit: ImageCache.Hit, _ url: String, in cache: ImageCache, _ options: ImageOptions) -> Bool {
-        let policy = policy(options, mode: .http)
-        let outgoing = OutgoingRequest(url: url, options: options)
-        return policy.verdict(entry(of: ImageCache.Candidate(hit: hit), to: outgoing, in: cache))
-            == .answer(isStale: false)
-    }
-
-    /// What is stored, as a request stands to it.
-    func entry(
-        of found: ImageCache.Candidate, to request: OutgoingRequest, in cache: ImageCache
-    ) -> RetrievalPolicy.Entry {
-        found.entry(
-            for: scopes(of: request.url, request.options, for: found.hit.record), at: cache.disk.clock.now)
-    }
-
-    /// Whether what another flight has brought is what this one would bring.
+    /// `true` when an image that another download has stored is the one that this request would bring.
+    ///
+    /// - Parameter mayWait: `true` when the file of the image may be read to calculate its digest.
     func satisfies(
-        _ hit: ImageCache.Hit, in cache: ImageCache, _ request: OutgoingRequest, _ standing: Standing?
+        _ hit: ImageCache.Hit, in cache: ImageCache, _ resource: Resource, _ request: OutgoingRequest,
+        _ standing: Standing?, mayWait: Bool
     ) -> Bool {
-        switch request.options.lookup.revalidate ?? .never {
-        case .never, .ifExpired: return true
-        case .http: return isFresh(hit, request.url, in: cache, request.options)
-        case .always:
-            guard let old = standing?.hit.record else { return true }
-            let isSame = old.stamp == hit.record.stamp && old.storedAt == hit.record.storedAt
-            // Heard of since, by another process that asked its server.
-            let heard = hit.record.answer?.metadata.receivedAt ?? 0
-            return !isSame || heard > old.answer?.metadata.receivedAt ?? 0
+        let mode = request.options.lookup.revalidate ?? .never
+        // An image that is revalidated with each use satisfies it only when it is news.
+        if mode == .always, let old = standing?.hit.record, !hit.record.isNews(since: old) { return false }
+        var isIntegral = true
+        if let integrity = request.options.lookup.integrity {
+            guard let told = mayWait ? integrity.allows(hit) : integrity.allowsAtOnce(hit) else { return false }
+            isIntegral = told
         }
+        let policy = RetrievalPolicy(
+            mode: mode == .http ? .http : .never, wanted: mode == .http ? request.options.cacheControl : nil)
+        let entry = entry(
+            of: ImageCache.Candidate(hit: hit), as: request, in: cache, policy, isIntegral: isIntegral)
+        return policy.decision(for: entry).isFreshAnswer
     }
 
     /// Refuses a request that is not to be sent.
@@ -304,7 +311,7 @@ extension ImageManager {
 
 extension ImageOptions {
     /// What the request's own header fields ask of caches.
-    fileprivate var cacheControl: CacheControl? {
+    var cacheControl: CacheControl? {
         self.network.request.headers.isEmpty ? nil : CacheControl(of: self.network.request.headers)
     }
 
@@ -338,5 +345,13 @@ extension Storing {
             )
         }
         return result
+    }
+}
+
+extension ImageRecord {
+    /// `true` when this is another image than `old`, or its server has been heard of since.
+    fileprivate func isNews(since old: ImageRecord) -> Bool {
+        let isSame = old.stamp == stamp && old.storedAt == storedAt
+        return !isSame || (answer?.metadata.receivedAt ?? 0) > old.answer?.metadata.receivedAt ?? 0
     }
 }

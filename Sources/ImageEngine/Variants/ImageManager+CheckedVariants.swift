@@ -18,16 +18,16 @@ extension ImageManager {
         var looking = options
         looking.lookup.verifyDecode = nil
         guard let found = try await variantWithoutOriginal(resource, key, in: cache, looking) else { return nil }
-        let policy = policy(options)
+        let policy = policy(resource, options)
         let outgoing = OutgoingRequest(url: resource.url, options: options)
-        let entry = entry(of: found, to: outgoing, in: cache)
-        switch policy.verdict(entry) {
+        let entry = entry(of: found, as: outgoing, in: cache, policy)
+        switch policy.decision(for: entry).action {
         case .answer(let isStale):
             count(found.hit.cacheType)
             return try await answer(found, isStale: isStale, in: cache, looking, needs)
         // There is nothing that could be loaded anew behind the answer.
         case .answerAndRefresh, .revalidate: break
-        case .load: return nil
+        case .load, .fail: return nil
         }
         guard let validators = found.validators(for: scope(of: outgoing.url, options)),
             let mark = VariantSource.mark(of: found.hit.record)

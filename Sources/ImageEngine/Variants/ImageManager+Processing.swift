@@ -66,8 +66,13 @@ extension ImageManager {
             guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
                 return nil
             }
-            if original == nil, hit.record.isPersonal {
-                guard !options.asksToModify, mayAnswer(hit.record, to: resource.url, options) else { return nil }
+            if original == nil {
+                guard !hit.record.isPersonal || !options.asksToModify else { return nil }
+                // Digests are those of the original's bytes, of which the entry may not tell enough.
+                if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: hit.record) != true {
+                    return nil
+                }
+                guard answers(hit, to: resource, in: cache, looking) else { return nil }
             }
             var mark = original?.mark ?? sourceMark(resource)
             if mark == nil, resource.isOnNetwork {

@@ -11,7 +11,7 @@ import Testing
 /// What a request does with what is stored, for every mode and state (D-05, D-06, C-01, C-02).
 @Suite struct RetrievalVerdictTests {
     typealias Entry = RetrievalPolicy.Entry
-    typealias Verdict = RetrievalPolicy.Verdict
+    typealias Verdict = CacheDecision.Action
 
     private func freshness(_ control: String) -> HTTPFreshness {
         HTTPFreshness(cacheControl: control, expires: nil, date: 0, lastModified: nil)
@@ -26,7 +26,7 @@ import Testing
     @Test func nothingStoredIsLoadedInEveryMode() {
         for mode in Revalidation.allCases {
             for isOffline in [false, true] {
-                #expect(RetrievalPolicy(mode: mode, isOffline: isOffline).verdict(nil) == .load)
+                #expect(RetrievalPolicy(mode: mode, isOffline: isOffline).decision(for: nil).action == .load)
             }
         }
     }
@@ -98,7 +98,8 @@ import Testing
         ]
         for row in rows {
             for (mode, verdict) in zip(Revalidation.allCases, row.verdicts) {
-                #expect(RetrievalPolicy(mode: mode).verdict(row.entry) == verdict, "\(mode), line \(row.line)")
+                #expect(
+                    RetrievalPolicy(mode: mode).decision(for: row.entry).action == verdict, "\(mode), line \(row.line)")
             }
         }
     }
@@ -112,14 +113,16 @@ import Testing
         ] as [(String, Verdict)])
     func requestsMayAskForAFresherAnswer(_ wanted: String, _ verdict: Verdict) {
         let policy = RetrievalPolicy(mode: .http, wanted: CacheControl(of: ["CACHE-control": wanted]))
-        #expect(policy.verdict(entry("max-age=60", age: 30)) == verdict)
-        #expect(policy.verdict(entry("no-store")) == .load, "whatever is wanted")
+        #expect(policy.decision(for: entry("max-age=60", age: 30)).action == verdict)
+        #expect(policy.decision(for: entry("no-store")).action == .load, "whatever is wanted")
         let stale = entry("max-age=60, stale-while-revalidate=60", age: 60)
         let refreshes = wanted == "no-transform"
-        #expect(policy.verdict(stale) == (refreshes ? .answerAndRefresh : .revalidate))
+        #expect(policy.decision(for: stale).action == (refreshes ? .answerAndRefresh : .revalidate))
         for mode in [Revalidation.never, .ifExpired] {
             let policy = RetrievalPolicy(mode: mode, wanted: CacheControl(wanted))
-            #expect(policy.verdict(entry("max-age=60", age: 30)) == .answer(isStale: false), "headers do not count")
+            #expect(
+                policy.decision(for: entry("max-age=60", age: 30)).action == .answer(isStale: false),
+                "headers do not count")
         }
     }
 
@@ -139,13 +142,15 @@ import Testing
         ] as [(String, String, Verdict)])
     func requestsMayTakeAStaleAnswer(_ wanted: String, _ said: String, _ verdict: Verdict) {
         let policy = RetrievalPolicy(mode: .http, wanted: CacheControl(of: ["Cache-Control": wanted]))
-        #expect(policy.verdict(entry(said, age: 90)) == verdict)
-        #expect(policy.verdict(entry(said, age: 90) { $0.suits = false }) == .load, "another variant")
-        let over = entry("max-age=60", age: 90) { $0.expiredFor = 5 }
+        #expect(policy.decision(for: entry(said, age: 90)).action == verdict)
         let staysHere = wanted == "only-if-cached"
-        #expect(policy.verdict(over) == (staysHere ? .load : .revalidate), "its time here is over")
+        #expect(
+            policy.decision(for: entry(said, age: 90) { $0.suits = false }).action == (staysHere ? .fail : .load),
+            "another variant")
+        let over = entry("max-age=60", age: 90) { $0.expiredFor = 5 }
+        #expect(policy.decision(for: over).action == (staysHere ? .fail : .revalidate), "its time here is over")
         let other = RetrievalPolicy(mode: .always, wanted: CacheControl(wanted))
-        #expect(other.verdict(entry(said, age: 90)) == .revalidate, "headers do not count")
+        #expect(other.decision(for: entry(said, age: 90)).action == .revalidate, "headers do not count")
     }
 
     /// RFC 5861, 4: a request, too, may say for how long an image may stand in.
@@ -174,11 +179,12 @@ import Testing
     @Test func offlineEverythingStoredIsAnswered() {
         for mode in Revalidation.allCases {
             let policy = RetrievalPolicy(mode: mode, isOffline: true)
-            #expect(policy.verdict(entry("no-store") { $0.expiredFor = 1 << 40 }) == .answer(isStale: true))
-            #expect(policy.verdict(entry("max-age=60, immutable")) == .answer(isStale: false))
+            #expect(
+                policy.decision(for: entry("no-store") { $0.expiredFor = 1 << 40 }).action == .answer(isStale: true))
+            #expect(policy.decision(for: entry("max-age=60, immutable")).action == .answer(isStale: false))
             let isOld = mode == .http || mode == .always
-            #expect(policy.verdict(entry("max-age=60", age: 60)) == .answer(isStale: isOld))
-            let others = policy.verdict(entry("max-age=60, immutable") { $0.suits = false })
+            #expect(policy.decision(for: entry("max-age=60", age: 60)).action == .answer(isStale: isOld))
+            let others = policy.decision(for: entry("max-age=60, immutable") { $0.suits = false }).action
             #expect(others == (mode == .http ? .load : .answer(isStale: mode == .always)), "\(mode)")
         }
     }
@@ -186,9 +192,9 @@ import Testing
     @Test func onlyTheCacheIsAskedForWhatIsNotExpired() {
         for mode in Revalidation.allCases {
             let policy = RetrievalPolicy(mode: mode, onlyFromCache: true)
-            #expect(policy.verdict(entry("max-age=60") { $0.expiredFor = 0 }) == .load)
+            #expect(policy.decision(for: entry("max-age=60") { $0.expiredFor = 0 }).action == .fail)
             let isOld = mode == .http || mode == .always
-            #expect(policy.verdict(entry("max-age=60", age: 99)) == .answer(isStale: isOld))
+            #expect(policy.decision(for: entry("max-age=60", age: 99)).action == .answer(isStale: isOld))
         }
     }
 
@@ -241,7 +247,7 @@ import Testing
         for (isOffline, onlyFromCache) in [(false, false), (true, false), (false, true)] {
             let policy = RetrievalPolicy(
                 mode: mode, isOffline: isOffline, onlyFromCache: onlyFromCache, staleIfError: 1e9)
-            #expect(policy.verdict(foreign) == .load)
+            #expect(policy.decision(for: foreign).action == (onlyFromCache ? .fail : .load))
             #expect(!policy.mayStandIn(foreign, after: Self.trouble[0]))
         }
     }

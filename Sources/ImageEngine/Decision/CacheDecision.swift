@@ -1,0 +1,196 @@
+/// What a request does with what a cache has for it, and why: the one decision about a cached entry, asked by the hit on the
+/// reader thread, by loads, made variants, `probe`, `prefetch` and `explain`. A plain value.
+struct CacheDecision: Sendable, Equatable {
+    /// What is done.
+    enum Action: Sendable, Equatable {
+        /// Answers with the stored image. `isStale` is `true` when the request would have had it revalidated or loaded.
+        case answer(isStale: Bool)
+        /// Answers with the stored image, which is stale, and refreshes it in the background.
+        case answerAndRefresh
+        /// Asks the server whether the stored image has changed.
+        case revalidate
+        /// Loads the image.
+        case load
+        /// Fails, because nothing may be loaded.
+        case fail
+    }
+
+    /// The rule that decided.
+    enum Reason: Sendable, Equatable {
+        case nothingStored
+        /// The request ignores cached images.
+        case forced
+        /// The image was fetched with credentials that the request does not have.
+        case foreign
+        /// The bytes have none of the digests of `integrity`.
+        case otherBytes
+        /// The image could not be decoded, and the request wants it decoded.
+        case damaged
+        /// The image was stored for a request that differs in what `Vary` names, or in method or body.
+        case otherRequest
+        /// The image is fresh by the rules of the request.
+        case fresh
+        /// The image is expired or stale.
+        case stale
+        /// The image is stale, and nothing may be loaded.
+        case cacheOnly
+        /// The image is stale, and the request accepts that (`max-stale`).
+        case acceptedStale
+        /// The image is stale, and its server lets it be used while it is refreshed.
+        case staleWhileRevalidate
+    }
+
+    let action: Action
+    let reason: Reason
+
+    /// `true` when the stored image is answered as it is, and is not stale.
+    var isFreshAnswer: Bool { action == .answer(isStale: false) }
+}
+
+/// What a request allows: the side of the caller in a ``CacheDecision``. A plain value.
+struct RetrievalPolicy: Sendable, Equatable {
+    /// Whether and when a stored image is revalidated.
+    var mode = Revalidation.never
+    /// Ignores cached images, unless nothing can be loaded (``isOffline``).
+    var isForced = false
+    /// Nothing may be loaded, and a stored image answers even when it is expired.
+    var isOffline = false
+    /// Nothing may be loaded, and an expired image does not answer.
+    var onlyFromCache = false
+    /// The number of seconds past its expiry for which an image may answer when loading fails, whatever its server said.
+    var staleIfError: Double?
+    /// The request's own `Cache-Control` (RFC 9111, 5.2.1), where header fields count.
+    var wanted: CacheControl?
+
+    /// What is stored: the side of the entry in a ``CacheDecision``.
+    struct Entry: Sendable, Equatable {
+        /// The number of seconds since the entry expired; `nil` while it has not.
+        var expiredFor: Int?
+        /// What the server said about freshness; `nil` when that is not known.
+        var freshness: HTTPFreshness?
+        /// The age in seconds since the server made the image, or since it was stored when that is not known.
+        var age = 0
+        /// `true` when the request may be given it at all; see ``HTTPMetadata/suits(_:)``.
+        var suits = true
+        /// `true` when it was fetched with credentials that the request does not have.
+        var isForeign = false
+        /// `true` when the server can be asked whether it has changed.
+        var hasValidators = false
+        /// `false` when its bytes have none of the digests that the request names.
+        var isIntegral = true
+        /// `true` when it is known that it cannot be decoded, and the request wants it decoded.
+        var isDamaged = false
+        /// `true` when it is known that it can be decoded, or could not be.
+        var isDecoded = false
+
+        /// The rule by which nothing can make it the answer to the request; `nil` when there is none.
+        fileprivate var refusal: CacheDecision.Reason? {
+            isForeign ? .foreign : !isIntegral ? .otherBytes : isDamaged ? .damaged : nil
+        }
+
+        fileprivate func httpVerdict(for wanted: CacheControl?) -> HTTPFreshness.Verdict {
+            guard let freshness else { return .mustRevalidate }
+            let verdict = freshness.verdict(age: age)
+            guard let wanted, verdict != .notStorable else { return verdict }
+            let isAsWanted =
+                !wanted.noCache && age <= wanted.maxAge ?? .max
+                && (wanted.minFresh == 0 || freshness.lifetime - age >= wanted.minFresh)
+            return isAsWanted ? verdict : .mustRevalidate
+        }
+
+        /// `true` when the request accepts how stale it is.
+        fileprivate func isStaleAsWanted(_ wanted: CacheControl?) -> Bool {
+            guard let wanted, let maxStale = wanted.maxStale, let freshness, expiredFor == nil else { return false }
+            return !wanted.noCache && age <= wanted.maxAge ?? .max && wanted.minFresh == 0
+                && freshness.mayBeUsed(age: age, staleFor: maxStale)
+        }
+    }
+
+    /// `true` when an expired entry matters: it may be revalidated, or answer when nothing can be loaded.
+    var usesExpired: Bool { mode != .never || isOffline || staleIfError != nil }
+
+    /// `true` when nothing may be loaded, and what cannot be answered from the cache fails.
+    var staysInCache: Bool { onlyFromCache || mode == .http && wanted?.onlyIfCached == true }
+
+    /// `true` when the image may be copied from the cache that `originalCache` names instead of being loaded.
+    ///
+    /// - Parameter hasEntry: `true` when something is stored under the key, though it does not answer.
+    func mayCopyFromOtherCache(hasEntry: Bool) -> Bool {
+        !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
+    }
+
+    /// What is done with what is stored.
+    ///
+    /// - Parameter entry: `nil` when nothing is stored.
+    func decision(for entry: Entry?) -> CacheDecision {
+        let loading = CacheDecision.Action.load
+        func decided(_ action: CacheDecision.Action, _ reason: CacheDecision.Reason) -> CacheDecision {
+            CacheDecision(action: action == loading && staysInCache ? .fail : action, reason: reason)
+        }
+        guard let entry else { return decided(.load, .nothingStored) }
+        if isForced, !isOffline { return decided(.load, .forced) }
+        if let refusal = entry.refusal { return decided(.load, refusal) }
+        if !entry.suits, mode == .http { return decided(.load, .otherRequest) }
+        let isFresh = isFresh(entry)
+        if isFresh, !isForced { return decided(.answer(isStale: false), .fresh) }
+        if isOffline { return decided(.answer(isStale: true), .cacheOnly) }
+        if onlyFromCache {
+            return entry.expiredFor == nil ? decided(.answer(isStale: true), .cacheOnly) : decided(.load, .stale)
+        }
+        let ask = decided(entry.hasValidators && entry.suits && !staysInCache ? .revalidate : .load, .stale)
+        switch mode {
+        case .never: return decided(.load, .stale)
+        case .ifExpired, .always: return ask
+        case .http:
+            switch entry.httpVerdict(for: wanted) {
+            case .notStorable: return decided(.load, .stale)
+            // A refresh in the background serves the next request; one that is content with the cache asks for none.
+            case .staleWhileRevalidate where entry.expiredFor == nil:
+                return decided(staysInCache ? .answer(isStale: true) : .answerAndRefresh, .staleWhileRevalidate)
+            case .fresh, .staleWhileRevalidate, .mustRevalidate:
+                return entry.isStaleAsWanted(wanted) ? decided(.answer(isStale: true), .acceptedStale) : ask
+            }
+        }
+    }
+
+    /// `true` when the entry may be answered without asking its server.
+    private func isFresh(_ entry: Entry) -> Bool {
+        guard entry.expiredFor == nil else { return false }
+        switch mode {
+        case .never, .ifExpired: return true
+        case .always:
+            return entry.suits && entry.freshness?.control.immutable == true && entry.httpVerdict(for: nil) == .fresh
+        case .http: return entry.httpVerdict(for: wanted) == .fresh
+        }
+    }
+
+    /// `true` when a stored image may answer after loading has failed (RFC 5861, 4).
+    ///
+    /// What the option allows counts even where the server forbids it: a caller that sets it knows that the image is old. A
+    /// header field of the request allows what HTTP does.
+    func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
+        guard entry.refusal == nil, entry.suits || mode == .never, error.first.isServersTrouble else { return false }
+        let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
+        let staleness = max(pastServersTime, entry.expiredFor ?? 0)
+        if let staleIfError, Double(staleness) < staleIfError { return true }
+        guard mode == .http, entry.expiredFor == nil else { return false }
+        let asked = wanted?.staleIfError ?? 0
+        return entry.freshness?.mayBeUsedAfterError(age: entry.age, staleFor: asked) ?? (entry.age < asked)
+    }
+}
+
+extension ImageError {
+    /// The status that was not accepted.
+    var statusCode: Int? {
+        if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
+    }
+
+    /// Whether the server could not be reached, or has a trouble of its own.
+    var isServersTrouble: Bool {
+        switch self {
+        case .connectionFailed, .timedOut: true
+        case .invalidStatusCode: [500, 502, 503, 504].contains(statusCode)
+        default: false
+        }
+    }
+}
