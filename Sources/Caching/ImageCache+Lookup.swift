@@ -75,11 +75,17 @@ extension ImageCache {
         return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
     }
 
-    /// What is known of the image for `key`; nothing is loaded, promoted or prolonged. Waits.
-    package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? {
-        if let record = memory.peek(key)?.record, isCurrent(record, burst: 0) { return record }
-        return try diskRecord(key, mayWait: true) ?? nil
+    /// The image for `key`, as far as it is known; nothing is loaded, promoted or extended. Waits.
+    package func knownHit(for key: CacheKey) throws(ImageError) -> Hit? {
+        if let entry = memory.peek(key), isCurrent(entry.record, burst: 0) {
+            return Hit(entry: entry, cacheType: .memory)
+        }
+        guard case .some(.some(let record)) = try diskRecord(key, mayWait: true) else { return nil }
+        return Hit(record: record)
     }
+
+    /// The record of the image for `key`; nothing is loaded, promoted or extended. Waits.
+    package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? { try knownHit(for: key)?.record }
 
     /// Where the image for `key` is, or would be, and whether it is there.
     ///

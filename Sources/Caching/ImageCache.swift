@@ -54,10 +54,9 @@ public final class ImageCache: Sendable {
         /// The tier that answered.
         public let cacheType: CacheType
 
-        /// An image that is known by its record, on disk when that has a path.
+        /// An image that the disk tier holds.
         package init(record: ImageRecord) {
-            entry = MemoryEntry(record: record, bytes: nil)
-            cacheType = record.path == nil ? .memory : .disk
+            (entry, cacheType) = (MemoryEntry(record: record, bytes: nil), .disk)
         }
 
         /// An image that the tier `cacheType` holds.

@@ -306,14 +306,12 @@ public final class ImagePrefetcher: Sendable {
         let resource = cache.resource(url)
         if options.lookup.forceRefresh || mayBeChecked(resource) { return false }
         let key = options.processing.recipe.cacheKey(resource.cacheKey)
-        guard let record = try cache.knownRecord(for: key) else { return false }
-        var asked = options
-        if !options.processing.recipe.isEmpty {
-            guard manager.isCurrent(record, of: resource, for: cache, options) else { return false }
-            if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
-            asked.lookup.integrity = nil
-        }
-        guard manager.answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
+        guard let hit = try cache.knownHit(for: key) else { return false }
+        let isUsable =
+            options.processing.recipe.isEmpty
+            ? manager.answers(hit, to: resource, in: cache, options)
+            : try manager.isUsable(hit.record, of: resource, in: cache, options)
+        if !isUsable { return false }
         guard options.caller.alsoPrefetchToMemory, !cache.holdsBytes(key),
             let hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true)
         else { return true }

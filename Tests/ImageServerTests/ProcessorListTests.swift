@@ -129,7 +129,7 @@ import Testing
             _ = try (decode(#"[{"resize":{"width":10000}}]"#) as ProcessorList?).options(options)
             Issue.record("it was taken")
         } catch let error as RPCError {
-            #expect(error.code == -32602 && error.message.contains("options.processing.scaleFactor"))
+            #expect(error.code == -32602 && error.message.contains("options.scaleFactor"))
         }
     }
 }

@@ -113,10 +113,14 @@ struct RetrievalPolicy: Sendable, Equatable {
     var staysInCache: Bool { onlyFromCache || mode == .http && wanted?.onlyIfCached == true }
 
     /// `true` when the image may be copied from the cache that `originalCache` names instead of being loaded.
-    ///
-    /// - Parameter hasEntry: `true` when something is stored under the key, though it does not answer.
-    func mayCopyFromOtherCache(hasEntry: Bool) -> Bool {
-        !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
+    func mayCopyFromOtherCache(_ decision: CacheDecision) -> Bool {
+        switch decision.action {
+        case .answer, .answerAndRefresh: return false
+        case .revalidate, .load, .fail: break
+        }
+        // An entry that is only stale is better checked than replaced by an image of another cache.
+        let hasEntry = ![.nothingStored, .foreign, .otherBytes, .damaged].contains(decision.reason)
+        return !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
     }
 
     /// What is done with what is stored.

@@ -41,6 +41,20 @@ public struct Explanation: Sendable, Equatable {
     /// What the request would fail with, as far as that is known without asking anybody.
     public var error: ImageError?
 
+    /// Nothing is known yet but the key.
+    fileprivate init(_ resource: Resource, path: String) {
+        (key, self.path) = (resource.cacheKey, path)
+        if ExactText(resource.url) != ExactText(resource.cacheKey) {
+            reasons.append("The key is not the URL: it was given, or made by keyRules.")
+        }
+    }
+
+    /// Takes over what is known of a stored image.
+    fileprivate mutating func note(_ record: ImageRecord, in cache: ImageCache) {
+        path = record.path ?? path
+        (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
+    }
+
     /// The same, but the request fails.
     fileprivate func failing(_ error: ImageError, _ reason: String) -> Explanation {
         var failing = self
@@ -57,11 +71,16 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, options given: ImageOptions
     ) throws(ImageError) -> Explanation {
         let options = completed(given, for: cache)
+        return options.processing.recipe.isEmpty
+            ? try explain(resource, in: cache, options) : try explainMade(resource, in: cache, options)
+    }
+
+    /// - Parameter options: Are completed, and have no recipe.
+    private func explain(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Explanation {
         let key = CacheKey(resource.cacheKey)
-        var told = Explanation(key: key.key, path: cache.disk.path(for: key))
-        if ExactText(resource.url) != ExactText(resource.cacheKey) {
-            told.reasons.append("The key is not the URL: it was given, or made by keyRules.")
-        }
+        var told = Explanation(resource, path: cache.disk.path(for: key))
         told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
         let policy = policy(resource, options)
         let entry = try storedEntry(resource, in: cache, options, policy, &told)
@@ -80,8 +99,7 @@ extension ImageManager {
             }
             return told
         }
-        if decision.action == .load || decision.action == .fail,
-            policy.mayCopyFromOtherCache(hasEntry: entry != nil),
+        if policy.mayCopyFromOtherCache(decision),
             let name = try otherCache(with: key, besides: cache, resource, options)
         {
             told.verdict = .answer
@@ -107,19 +125,84 @@ extension ImageManager {
     ) throws(ImageError) -> RetrievalPolicy.Entry? {
         let key = CacheKey(resource.cacheKey)
         let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
-        var record = inMemoryOnly && told.cacheType != .memory ? nil : try cache.knownRecord(for: key)
-        if record == nil, !inMemoryOnly { record = try cache.disk.recordEvenExpired(key) }
-        guard let record else { return nil }
+        var hit = inMemoryOnly && told.cacheType != .memory ? nil : try cache.knownHit(for: key)
+        if hit == nil, !inMemoryOnly { hit = try cache.disk.recordEvenExpired(key).map { ImageCache.Hit(record: $0) } }
+        guard let hit else { return nil }
+        let record = hit.record
         let moment = cache.disk.clock.now
         let over = told.cacheType == .none ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: moment) } : nil
-        told.path = record.path ?? told.path
-        (told.storedAt, told.expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
+        told.note(record, in: cache)
         told.reasons.append(
             over.map { "It is stored, and its time in the cache has been over for \($0) s." }
                 ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
         return entry(
-            of: ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over),
-            as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
+            of: ImageCache.Candidate(hit: hit, expiredFor: over),
+            as: OutgoingRequest(url: resource.url, options: options), in: cache,
+            policy)
+    }
+
+    /// The same for an image that is made: by what was made before, else by its original.
+    private func explainMade(
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Explanation {
+        let key = options.processing.recipe.cacheKey(resource.cacheKey)
+        var told = Explanation(resource, path: cache.disk.path(for: key))
+        told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
+        if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
+        var loading = options.loadingOriginal(of: resource)
+        loading.network.onFailureImage = options.network.onFailureImage
+        var original = try explain(resource, in: originals(for: cache, options), loading)
+        original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)
+        (original.path, original.cacheType) = (told.path, told.cacheType)
+        return original
+    }
+
+    /// `true` when what was made before is answered or revalidated; then `told` says so.
+    private func isAnsweredByMade(
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
+    ) throws(ImageError) -> Bool {
+        if options.lookup.forceRefresh { return false }
+        if options.storage.fromMemoryCacheOrRefresh, told.cacheType != .memory { return false }
+        let policy = policy(resource, options)
+        var decision = CacheDecision(action: .answer(isStale: false), reason: .fresh)
+        if policy.mode == .never {
+            guard let record = try cache.knownRecord(for: key), try isUsable(record, of: resource, in: cache, options)
+            else { return false }
+            told.note(record, in: cache)
+        } else {
+            let original = CacheKey(resource.cacheKey)
+            guard mayBeChecked(with: options, in: cache),
+                try cache.cacheType(for: original, burst: 0, mayWait: true) == CacheType.none,
+                try cache.disk.recordEvenExpired(original) == nil
+            else { return false }
+            let known = try cache.knownRecord(for: key)
+            guard let record = if let known { known } else { try cache.disk.recordEvenExpired(key) } else {
+                return false
+            }
+            let over =
+                known == nil ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) } : nil
+            let candidate = ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over)
+            let request = OutgoingRequest(url: resource.url, options: options)
+            let entry = entry(of: candidate, as: request, in: cache, policy)
+            decision = policy.decision(for: entry)
+            switch decision.action {
+            case .answer: break
+            case .answerAndRefresh, .revalidate:
+                guard candidate.validators(for: scope(of: resource.url, options)) != nil,
+                    VariantSource.mark(of: record) != nil
+                else { return false }
+                if isOffline(options) { return false }
+                decision = CacheDecision(action: .revalidate, reason: .stale)
+                (told.usesNetwork, told.url) = (true, resource.url)
+            case .load, .fail: return false
+            }
+            told.note(record, in: cache)
+        }
+        told.isStale = !decision.isFreshAnswer
+        told.verdict = decision.action == .revalidate ? .revalidate : decision.isFreshAnswer ? .answer : .answerStale
+        told.reasons.append(
+            "It was made before\(decision.action == .revalidate ? ", and its server is asked about it" : "").")
+        return true
     }
 
     /// The sentence for the rule that decided.
@@ -151,8 +234,10 @@ extension ImageManager {
         with key: CacheKey, besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
     ) throws(ImageError) -> String? {
         guard let name = options.lookup.originalCache, name != cache.name, let original = self.cache(name),
-            let record = try original.knownRecord(for: key), !record.isLocalFile,
-            answers(ImageCache.Hit(record: record), to: resource, in: original, options)
+            let tier = try original.cacheType(for: key, burst: 0, mayWait: true),
+            tier == .memory || !options.storage.fromMemoryCacheOrRefresh,
+            let hit = try original.knownHit(for: key), !hit.record.isLocalFile,
+            answers(hit, to: resource, in: original, options)
         else { return nil }
         return name
     }
@@ -162,7 +247,9 @@ extension ImageManager {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) {
         do throws(ImageError) {
-            guard case .network(let url) = try source(of: resource.url) else {
+            let source = try source(of: resource.url)
+            if case .file(let path) = source { told.path = path }
+            guard case .network(let url) = source else {
                 told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")
                 return
             }
@@ -193,7 +280,9 @@ extension ImageManager {
             if told.verdict == .answerAndRefresh { return }
             told.error = error
             told.reasons.append("\(error)")
-            (told.usesNetwork, told.url) = (false, nil)
+            // The next source is asked instead.
+            let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
+            (told.usesNetwork, told.url) = (next != nil, next)
             if options.network.alternativeSources.isEmpty { told.verdict = .fail }
         }
         if !options.network.alternativeSources.isEmpty {

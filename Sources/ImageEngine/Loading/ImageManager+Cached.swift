@@ -35,6 +35,9 @@ extension ImageManager {
         if isMade ? mode != .never : mode == .always { return .unknown }
         // Memory would take note of it here, and it would be answered from there when its server has been asked.
         if mode == .http, cache.memory.peek(key) == nil { return .unknown }
+        // An image that has to be decoded first is not promoted here, and is counted when it is answered.
+        let verifies = !isMade && cache.verifiesDecode(options)
+        if verifies, cache.memory.peek(key)?.record.decodeVerdict != .sound { return .unknown }
         // Bytes that must be read take the other way from the start, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         guard let seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false) else {
@@ -47,7 +50,7 @@ extension ImageManager {
         if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
-        } else if cache.verifiesDecode(options), hit.record.decodeVerdict != .sound {
+        } else if verifies, hit.record.decodeVerdict != .sound {
             return .unknown
         }
         guard isFreshAnswer(hit, to: resource, in: cache, options, mode, isMade: isMade) else { return .unknown }

@@ -121,7 +121,7 @@ extension ImageManager {
             case .load, .fail: standing = policy.usesExpired ? Standing(hit: hit) : nil
             }
         }
-        if policy.mayCopyFromOtherCache(hasEntry: found != nil),
+        if policy.mayCopyFromOtherCache(decision),
             let original = try await originalImage(resource, for: cache, options, needs)
         {
             count(original.cacheType)

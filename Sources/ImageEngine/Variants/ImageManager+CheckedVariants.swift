@@ -10,10 +10,7 @@ extension ImageManager {
     func checkedVariant(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
     ) async throws -> ImageResult? {
-        // Digests are those of the original's bytes. Another cache has another time.
-        guard !options.lookup.forceRefresh, !options.asksToModify, options.lookup.integrity == nil,
-            originals(for: cache, options) === cache
-        else { return nil }
+        guard !options.lookup.forceRefresh, mayBeChecked(with: options, in: cache) else { return nil }
         let key = options.processing.recipe.cacheKey(resource.cacheKey)
         var looking = options
         looking.lookup.verifyDecode = nil
@@ -59,6 +56,13 @@ extension ImageManager {
         } catch ImageError.storageFailed where result.isGone {
             return nil
         }
+    }
+
+    /// `true` when a made image may be revalidated in the place of its original.
+    ///
+    /// Digests are those of the original's bytes, and another cache has a time of its own.
+    func mayBeChecked(with options: ImageOptions, in cache: ImageCache) -> Bool {
+        !options.asksToModify && options.lookup.integrity == nil && originals(for: cache, options) === cache
     }
 
     /// What was made, also if its time is over, when the original is not there at all.

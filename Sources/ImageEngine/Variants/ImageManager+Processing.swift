@@ -66,23 +66,33 @@ extension ImageManager {
             guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
                 return nil
             }
-            if original == nil {
-                guard !hit.record.isPersonal || !options.asksToModify else { return nil }
-                // Digests are those of the original's bytes, of which the entry may not tell enough.
-                if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: hit.record) != true {
-                    return nil
-                }
-                guard answers(hit, to: resource, in: cache, looking) else { return nil }
+            if let original {
+                if VariantSource.mark(of: hit.record) != original.mark { return nil }
+            } else if try !isUsable(hit.record, of: resource, in: cache, options) {
+                return nil
             }
-            var mark = original?.mark ?? sourceMark(resource)
-            if mark == nil, resource.isOnNetwork {
-                let known = try originals(for: cache, options).knownRecord(for: CacheKey(resource.cacheKey))
-                mark = known?.checksum.map { VariantSource.mark($0) }
-            }
-            if let mark, VariantSource.mark(of: hit.record) != mark { return nil }
             count(hit.cacheType)
             return try answer(hit, in: cache, looking)
         }
+    }
+
+    /// `true` when a made image may be answered without looking at its original: to this request, by its credentials and
+    /// digests, and as long as the original that the caches know is the one that it was made from.
+    func isUsable(
+        _ record: ImageRecord, of resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Bool {
+        if record.isPersonal, options.asksToModify { return false }
+        // Digests are those of the original's bytes, of which the entry may not tell enough.
+        if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
+        var asked = options
+        (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
+        guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
+        var mark = sourceMark(resource)
+        if mark == nil, resource.isOnNetwork {
+            let known = try originals(for: cache, options).knownRecord(for: CacheKey(resource.cacheKey))
+            mark = known?.checksum.map { VariantSource.mark($0) }
+        }
+        return mark.map { VariantSource.mark(of: record) == $0 } ?? true
     }
 
     // MARK: Making

@@ -69,11 +69,11 @@ extension Method {
         Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil), cacheParam,
         Param<ProcessorList?>("processors", "What is done to the original.", default: nil, []),
         Param<ImageOptions?>("options", "The options of the request.", default: nil)
-    ) { invocation, url, key, cacheName, _, options -> Outcome<ExplainReply> in
+    ) { invocation, url, key, cacheName, processors, given -> Outcome<ExplainReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)
         let resource = cache.resource(url.text, key: key?.text)
-        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
+        let options = server.addingClientDelegate(to: try processors.options(given)) ?? ImageOptions()
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .look)
         return .onDisk(access) {
             nil

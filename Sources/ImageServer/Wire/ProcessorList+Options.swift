@@ -23,7 +23,7 @@ extension ProcessorList? {
         if factor == 1 { return processors }
         do { return try processors.map { try $0.scaled(by: factor) } } catch let error as RecipeError {
             throw Mismatch(
-                path: "options.processing.scaleFactor",
+                path: "options.scaleFactor",
                 message: "makes \(error.parameter) \(error.received), which must be \(error.expected)",
                 expected: error.expected, received: error.received
             ).error
