@@ -20,7 +20,7 @@ extension ImageCache {
     public func remove(
         _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false
     ) throws(ImageError) -> Removed {
-        try Attendance.wait { queue, then in
+        try BlockingWait.wait { queue, then in
             remove(key, fromMemory, fromDisk, allVariants, in: queue, then: then)
         }.get()
     }

@@ -13,14 +13,14 @@ extension ImageCache {
     package func store(
         _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
         options: StorageOptions, keepsBytes: Bool, overwrites: Bool = true, metadata: String? = nil,
-        lease: Double = 0, maySurpass: Bool = false
+        lease: Double = 0, allowsOversize: Bool = false
     ) throws(ImageError) -> Kept {
         let order = DiskStorage.Order(
             key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
             fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata,
             lease: lease,
-            maySurpass: maySurpass)
-        return try Attendance.wait { queue, then in
+            allowsOversize: allowsOversize)
+        return try BlockingWait.wait { queue, then in
             store(content, order, options, keepsBytes: keepsBytes, in: queue, then: then)
         }.get()
     }
@@ -80,7 +80,7 @@ extension ImageCache {
             let entry = memory.peek(record.key).flatMap { $0.record.path == record.path ? $0 : nil }
             return Kept(entry: entry ?? MemoryEntry(record: record, bytes: nil), admission: .occupied)
         }
-        if stored.isPassing {
+        if stored.isTransient {
             memory.remove(record.key)
             return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .unwanted)
         }

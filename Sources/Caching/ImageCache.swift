@@ -85,7 +85,7 @@ public final class ImageCache: Sendable {
     public let name: String
     package let memory: MemoryStorage<CacheKey, MemoryEntry>
     package let disk: DiskStorage
-    package let flights: FlightLock
+    package let flights: DownloadLock
     /// Hears what cleaning takes out of the disk tier, from any thread.
     package let onClean: @Sendable (CleaningReport) -> Void
     /// Hears of the key of each image that somebody removes, and of nil when a tier is emptied. Must not wait.
@@ -120,7 +120,7 @@ public final class ImageCache: Sendable {
             onClean: { removed, reason in
                 onClean(Self.report(removed, reason, name))
             })
-        flights = FlightLock(folder: disk.folder)
+        flights = DownloadLock(folder: disk.folder)
     }
 
     /// The settings in force.

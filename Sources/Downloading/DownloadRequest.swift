@@ -188,7 +188,7 @@ package struct Download: Sendable {
     /// How many redirects led to it.
     package var redirects = 0
     /// Who redirected, in order.
-    package var route: [HTTPRoute.Redirect] = []
+    package var route: [RedirectConstraints.Redirect] = []
     /// The bounds of the transfer that brought it.
     package var limits: DownloadLimits?
     /// Credentials that were given besides those of the request; see ``Logins``.

@@ -5,7 +5,7 @@ internal import Platform
 extension ImageDownloader {
     /// What the one who begins a download does for it with the slot in hand, before anything is sent and meanwhile; also
     /// when it has left and others still wait. It is held until the download has ended.
-    package struct Boarding: Sendable {
+    package struct DownloadHooks: Sendable {
         /// Does what comes before, if that takes no waiting.
         ///
         /// - Returns: Whether the download may begin; ``later`` tells why not.
@@ -51,11 +51,11 @@ extension ImageDownloader {
     /// - Returns: What ``leave(_:)`` needs.
     package func begin(
         _ request: DownloadRequest, priority: CallPriority, report: @escaping @Sendable (DownloadProgress) -> Void,
-        boarding: Boarding, then: @escaping @Sendable (Result<Download, any Error>) -> Void
+        hooks: DownloadHooks, then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Coalescer<Sharing, Download>.Ticket {
         let sharing = Sharing(request)
-        let seat = SharedSeat(request)
-        let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, landing in
+        let seat = TransferWaiter(request)
+        let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, promise in
             let slot = makeSlot(effort.priority)
             queue(slot) {
                 Self.enqueue(slot, request, in: &$0)
@@ -63,13 +63,13 @@ extension ImageDownloader {
                 switch turn {
                 case .success:
                     // In the order in which they were let in, and never within what let them in.
-                    transport.run { self.depart(sharing, slot, effort.report, boarding, landing) }
+                    transport.run { self.depart(sharing, slot, effort.report, hooks, promise) }
                 case .failure(let error):
                     slot.priority.forget(slot.token)
-                    landing.end(.failure(error))
+                    promise.end(.failure(error))
                 }
             }
-            landing.onCancel { self.abandon(slot.id) }
+            promise.onCancel { self.abandon(slot.id) }
         } resume: { result in
             then(Result { try seat.settle(result) })
         }
@@ -83,43 +83,44 @@ extension ImageDownloader {
     /// Sends the first request, on the transport's thread.
     private func depart(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ boarding: Boarding, _ landing: Landing<Download>
+        _ hooks: DownloadHooks, _ promise: Promise<Download>
     ) {
-        if landing.isCancelled {
+        if promise.isCancelled {
             giveBack(slot)
-            return landing.end(.failure(CancellationError()))
+            return promise.end(.failure(CancellationError()))
         }
-        var exchange = exchange(sharing, slot, boarding.noting(report), boarding.changed)
-        guard tape == nil, boarding.atOnce(), let leg = exchange.opening() else {
-            return landing.goOn { [self] in try await ride(sharing, slot, report, boarding) }
+        var exchange = exchange(sharing, slot, hooks.noting(report), hooks.changed)
+        guard tape == nil, hooks.atOnce(), let prepared = exchange.opening() else {
+            return promise.goOn { [self] in try await ride(sharing, slot, report, hooks) }
         }
-        let id = transport.begin(exchange, leg) { [self, exchange] outcome in
-            arrive(exchange, leg, outcome, slot, boarding, landing)
+        let id = transport.begin(exchange, prepared) { [self, exchange] outcome in
+            arrive(exchange, prepared, outcome, slot, hooks, promise)
             // What it holds is not given back before that, whoever has left meanwhile.
-            withExtendedLifetime(boarding) {}
+            withExtendedLifetime(hooks) {}
         }
-        landing.onCancel { [transport] in transport.cancel(id) }
+        promise.onCancel { [transport] in transport.cancel(id) }
     }
 
     /// Ends the download with what came of its first request, if that was the body.
     private func arrive(
-        _ exchange: Exchange, _ leg: Exchange.Leg, _ outcome: HopOutcome, _ slot: Slot, _ boarding: Boarding,
-        _ landing: Landing<Download>
+        _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome, _ slot: Slot,
+        _ hooks: DownloadHooks,
+        _ promise: Promise<Download>
     ) {
         var ended = exchange
-        if let download = ended.answer(outcome, to: leg) {
+        if let download = ended.answer(outcome, to: prepared) {
             transport.tell(ended.ending)
             count(download)
-            boarding.arrived()
+            hooks.arrived()
             giveBack(slot)
-            return landing.end(.success(download))
+            return promise.end(.success(download))
         }
-        landing.goOn { [self] in
+        promise.goOn { [self] in
             defer { giveBack(slot) }
             let download = try await counted(within: exchange.request.limits) {
-                try await transport.goOn(exchange, after: leg, outcome)
+                try await transport.goOn(exchange, after: prepared, outcome)
             }
-            boarding.arrived()
+            hooks.arrived()
             return download
         }
     }

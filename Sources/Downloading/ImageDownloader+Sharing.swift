@@ -9,7 +9,7 @@ extension ImageDownloader {
         let request: DownloadRequest
         /// Whether only those join who have the same bounds: what another one's have ended is begun anew.
         let isStrict: Bool
-        let pulse = TransferPulse()
+        let transferActivity = TransferActivity()
 
         init(_ request: DownloadRequest, isStrict: Bool = false) {
             self.request = request
@@ -36,12 +36,12 @@ extension ImageDownloader {
 
     /// Sees to the bounds of one who shares a transfer that another began within others.
     func watch(
-        _ place: Coalescer<Sharing, Download>.Place, from seat: SharedSeat,
+        _ place: Coalescer<Sharing, Download>.Place, from seat: TransferWaiter,
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) {
         guard let leader = place.leader else { return seat.lead() }
         guard leader.request.limits != seat.request.limits else { return }
-        let watch = LimitWatch(seat.request, leader.pulse) { [coalescer] in coalescer.leave(place.ticket) }
+        let watch = LimitMonitor(seat.request, leader.transferActivity) { [coalescer] in coalescer.leave(place.ticket) }
         seat.put(watch)
         coalescer.hear(place.ticket) { progress in
             watch.check(progress)
@@ -52,9 +52,9 @@ extension ImageDownloader {
 }
 
 /// The place of one who waits for a transfer that others may share.
-final class SharedSeat: Sendable {
+final class TransferWaiter: Sendable {
     private struct State {
-        var watch: LimitWatch?
+        var watch: LimitMonitor?
         var isOver = false
         var leads = false
     }
@@ -69,7 +69,7 @@ final class SharedSeat: Sendable {
     func lead() { state.withLock { $0.leads = true } }
 
     /// Has somebody watch over the transfer until it is over.
-    func put(_ watch: LimitWatch) {
+    func put(_ watch: LimitMonitor) {
         let isOver = state.withLock { state in
             state.watch = watch
             return state.isOver

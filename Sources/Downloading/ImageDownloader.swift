@@ -206,15 +206,15 @@ public final class ImageDownloader: Sendable {
 
     /// The body of `request`, downloaded once however many callers overlap.
     ///
-    /// - Parameter boarding: Of the one who begins it.
+    /// - Parameter hooks: Of the one who begins it.
     package func download(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
-        boarding: Boarding = Boarding()
+        hooks: DownloadHooks = DownloadHooks()
     ) async throws -> Download {
         var isStrict = false
         while true {
             do {
-                return try await join(Sharing(request, isStrict: isStrict), priority, report, boarding)
+                return try await join(Sharing(request, isStrict: isStrict), priority, report, hooks)
             } catch is EndedForAnother {
                 // Within the bounds of this caller, for this one and those like it.
                 isStrict = true
@@ -224,17 +224,17 @@ public final class ImageDownloader: Sendable {
 
     private func join(
         _ sharing: Sharing, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?,
-        _ boarding: Boarding
+        _ hooks: DownloadHooks
     ) async throws -> Download {
         let request = sharing.request
-        let seat = SharedSeat(request)
+        let seat = TransferWaiter(request)
         let result: Result<Download, any Error>
         do {
             let download = try await coalescer.value(for: sharing, priority: priority, report: report) { place in
                 self.watch(place, from: seat, report)
             } work: { effort in
                 let slot = try await self.takeSlot(request, priority: effort.priority)
-                return try await self.ride(sharing, slot, effort.report, boarding)
+                return try await self.ride(sharing, slot, effort.report, hooks)
             }
             result = .success(download)
         } catch {
@@ -246,18 +246,18 @@ public final class ImageDownloader: Sendable {
     /// A download with its slot in hand, which is given back.
     func ride(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ boarding: Boarding
+        _ hooks: DownloadHooks
     ) async throws -> Download {
         defer {
             giveBack(slot)
-            withExtendedLifetime(boarding) {}
+            withExtendedLifetime(hooks) {}
         }
-        try await boarding.later()
-        let noting = boarding.noting(report)
+        try await hooks.later()
+        let noting = hooks.noting(report)
         let download = try await counted(within: sharing.request.limits) {
-            try await perform(sharing, slot, noting, boarding.changed)
+            try await perform(sharing, slot, noting, hooks.changed)
         }
-        boarding.arrived()
+        hooks.arrived()
         return download
     }
 
@@ -291,7 +291,7 @@ public final class ImageDownloader: Sendable {
         _ changed: @escaping @Sendable (String, Bool) -> Void
     ) -> Exchange {
         Exchange(
-            sharing.request, over: transport, rules: rules, pulse: sharing.pulse,
+            sharing.request, over: transport, rules: rules, transferActivity: sharing.transferActivity,
             seat: { try await self.move(slot, to: $0) }, stall: { self.setStalled(slot, $0) }, report: report,
             changed: changed)
     }

@@ -17,7 +17,7 @@ package struct HTTPMetadata: Sendable, Equatable {
     /// Whether it came from another source than the one asked for first.
     package var isAlternative = false
     /// What else limits its use.
-    package private(set) var route: HTTPRoute?
+    package private(set) var route: RedirectConstraints?
     /// Secret enough that equal credentials of two entries do not look alike.
     private var salt = ""
     /// The digest of what the request sent of the fields that ``vary`` names.
@@ -36,7 +36,7 @@ package struct HTTPMetadata: Sendable, Equatable {
     ///   - route: What else limits its use.
     package init(
         _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
-        delay: Int = 0, isAlternative: Bool = false, route: HTTPRoute? = nil
+        delay: Int = 0, isAlternative: Bool = false, route: RedirectConstraints? = nil
     ) {
         self.route = route
         receivedAt = moment
@@ -55,7 +55,7 @@ package struct HTTPMetadata: Sendable, Equatable {
     /// 3.2 and 4.3.4).
     package func merging(
         _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, delay: Int = 0,
-        route: HTTPRoute? = nil
+        route: RedirectConstraints? = nil
     ) -> HTTPMetadata {
         let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall, delay: delay)
         var merged = self
@@ -193,7 +193,7 @@ extension HTTPMetadata {
             }
         }
         guard let moment, let initialAge, let date, HTTPDate.years.contains(moment) else { return nil }
-        route = limits.map { HTTPRoute($0, vary: passed) }
+        route = limits.map { RedirectConstraints($0, vary: passed) }
         receivedAt = moment
         self.initialAge = HTTPFreshness.clamped(initialAge)
         self.date = date

@@ -34,14 +34,14 @@ public final class ImageManager: Sendable {
     }
 
     /// What makes two callers want the same image at the same time.
-    struct Wish: Hashable, Sendable {
+    struct JobKey: Hashable, Sendable {
         let cache: String
         let key: CacheKey
         let request: DownloadRequest
         let options: ImageOptions
         let needs: ImageNeeds
         /// What is answered instead of the image if that has not changed.
-        let variant: VariantWish?
+        let variant: VariantJobKey?
     }
 
     /// The settings that it was made with; see ``settings(of:)`` for those in force.
@@ -56,15 +56,15 @@ public final class ImageManager: Sendable {
     let knownLogins = Logins()
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
-    let wishes = Coalescer<Wish, ImageResult>()
+    let loads = Coalescer<JobKey, ImageResult>()
     let heldOriginals = HeldOriginals()
     /// The failures that are remembered, by the name of their cache.
     let failures = Mutex<[String: NegativeCache]>([:])
     /// The workers that make pictures of others.
     public let codec: CodecPool
-    let variants = Coalescer<VariantWish, ImageResult>()
-    let renders = Coalescer<RenderWish, RenderedFile>()
-    let verifications = Coalescer<VerificationWish, Verification>()
+    let variants = Coalescer<VariantJobKey, ImageResult>()
+    let renders = Coalescer<RenderJobKey, RenderedFile>()
+    let verifications = Coalescer<VerificationJobKey, Verification>()
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
@@ -82,7 +82,7 @@ public final class ImageManager: Sendable {
     /// Answers that another process had downloaded meanwhile.
     let sharedDownloads = Atomic(0)
     /// Downloads that wait for another process.
-    let waitingFlights = Atomic(0)
+    let waitingClaims = Atomic(0)
 
     /// An engine; nothing is read, made or started until it is asked for something.
     public init(_ configuration: Configuration) {
@@ -240,11 +240,11 @@ public final class ImageManager: Sendable {
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed),
-            merged: wishes.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
+            merged: loads.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
             runningDownloads: load.running, stalledDownloads: load.stalled,
-            waitingDownloads: load.waiting + waitingFlights.load(ordering: .relaxed),
+            waitingDownloads: load.waiting + waitingClaims.load(ordering: .relaxed),
             evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },
             rememberedFailures: failures.withLock { failures in

@@ -4,7 +4,7 @@ internal import Synchronization
 package final class Backlog: Sendable {
     private struct State {
         var count = 0
-        var leaving: [Turn] = []
+        var leaving: [OneShotEvent] = []
     }
 
     private let state = Mutex(State())
@@ -19,7 +19,7 @@ package final class Backlog: Sendable {
     package func end() {
         let leaving = state.withLock { state in
             state.count -= 1
-            guard state.count == 0 else { return [Turn]() }
+            guard state.count == 0 else { return [OneShotEvent]() }
             defer { state.leaving = [] }
             return state.leaving
         }
@@ -28,9 +28,9 @@ package final class Backlog: Sendable {
 
     /// Waits until there is none.
     package func wait() {
-        let turn = state.withLock { state -> Turn? in
+        let turn = state.withLock { state -> OneShotEvent? in
             guard state.count > 0 else { return nil }
-            let turn = Turn()
+            let turn = OneShotEvent()
             state.leaving.append(turn)
             return turn
         }

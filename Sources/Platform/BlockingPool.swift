@@ -5,7 +5,7 @@ internal import Synchronization
 /// A few threads for work that blocks in the kernel: reading, writing and naming files.
 ///
 /// The threads of the concurrency runtime are as many as the processor has cores and must never wait for a disk.
-/// Threads are started when work waits, up to the limit, and stay; see ``PoolCrew`` for how many work at once.
+/// Threads are started when work waits, up to the limit, and stay; see ``PoolSchedule`` for how many work at once.
 package final class BlockingPool: Sendable {
     private struct Job {
         let work: @Sendable () -> Void
@@ -17,12 +17,12 @@ package final class BlockingPool: Sendable {
         /// Those that have been taken are nil, so that they are let go of when they are done.
         var jobs: [Job?] = []
         var next = 0
-        var crew: PoolCrew
+        var crew: PoolSchedule
         var submitted = 0
 
         var isWaiting: Bool { next < jobs.count }
 
-        mutating func call() -> PoolCrew.Call { crew.call(isWaiting: isWaiting) }
+        mutating func call() -> PoolSchedule.Call { crew.call(isWaiting: isWaiting) }
 
         /// The next job; only one that is brief for an owner, if one is given.
         mutating func takeJob(briefFor owner: ObjectIdentifier? = nil) -> Job? {
@@ -61,7 +61,7 @@ package final class BlockingPool: Sendable {
         threads limit: Int, workers: Int = Int(hl_processors()),
         now: @escaping @Sendable () -> Int = monotonicNanoseconds
     ) {
-        state = Mutex(State(crew: PoolCrew(limit: limit, workers: workers)))
+        state = Mutex(State(crew: PoolSchedule(limit: limit, workers: workers)))
         self.now = now
     }
 
@@ -156,7 +156,7 @@ package final class BlockingPool: Sendable {
 
     private func callOut() { meet(state.withLock { $0.call() }) }
 
-    private func meet(_ call: PoolCrew.Call) {
+    private func meet(_ call: PoolSchedule.Call) {
         switch call {
         case .nobody: break
         case .sleeper: wake.signal()

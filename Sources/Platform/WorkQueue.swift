@@ -4,7 +4,7 @@ internal import Synchronization
 package struct WorkQueue: Sendable {
     /// Runs work that may wait for the disk, soon and on any thread.
     package let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// Whether the threads of it have time for the work of others; see ``Convoy``.
+    /// Whether the threads of it have time for the work of others; see ``GroupCommit``.
     package var servesOthers = true
 
     /// A queue that runs work as `submit` does.
@@ -16,18 +16,18 @@ package struct WorkQueue: Sendable {
 
 /// Somebody who waits for the end of such work, and does himself of it what would need a thread: so it ends even where
 /// all threads are occupied by such as him.
-package final class Attendance<Value: Sendable>: Sendable {
+package final class BlockingWait<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var work: [@Sendable () -> Void] = []
         var value: Value?
         /// Given when there is something to do for the thread that waits.
-        var turn: Turn?
+        var turn: OneShotEvent?
     }
 
     private enum Next {
         case done(Value)
         case work([@Sendable () -> Void])
-        case wait(Turn)
+        case wait(OneShotEvent)
     }
 
     private let state = Mutex(State())
@@ -38,7 +38,7 @@ package final class Attendance<Value: Sendable>: Sendable {
     package static func wait(
         for begin: (_ queue: WorkQueue, _ then: @escaping @Sendable (Value) -> Void) -> Void
     ) -> Value {
-        let attendance = Attendance()
+        let attendance = BlockingWait()
         let queue = WorkQueue(
             submit: { work in attendance.give { $0.work.append(work) } }, servesOthers: false)
         begin(queue) { value in attendance.give { $0.value = value } }
@@ -59,7 +59,7 @@ package final class Attendance<Value: Sendable>: Sendable {
             let next = state.withLock { state -> Next in
                 if let value = state.value { return .done(value) }
                 if state.work.isEmpty {
-                    let turn = Turn()
+                    let turn = OneShotEvent()
                     state.turn = turn
                     return .wait(turn)
                 }

@@ -32,7 +32,7 @@ extension DiskStorage {
     ///
     /// - Returns: What was there.
     package func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
-        try Attendance.wait { queue, then in remove(key, allVariants: allVariants, in: queue, then: then) }.get()
+        try BlockingWait.wait { queue, then in remove(key, allVariants: allVariants, in: queue, then: then) }.get()
     }
 
     /// Removes an image, lent out or not, together with what others do to the index at that time.

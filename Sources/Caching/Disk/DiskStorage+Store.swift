@@ -22,13 +22,13 @@ extension DiskStorage {
         /// For how many seconds its path is lent out.
         package var lease = 0.0
         /// Whether an image larger than the limit is placed for the time of its lease, and is no entry.
-        package var maySurpass = false
+        package var allowsOversize = false
 
         /// What is to be stored, and how.
         package init(
             key: CacheKey, header: ImageHeader, origin: ImageOrigin = ImageOrigin(),
             expiration: StorageExpiration? = nil, fileExtension: String? = nil, overwrites: Bool = true,
-            metadata: String? = nil, lease: Double = 0.0, maySurpass: Bool = false
+            metadata: String? = nil, lease: Double = 0.0, allowsOversize: Bool = false
         ) {
             self.key = key
             self.header = header
@@ -38,7 +38,7 @@ extension DiskStorage {
             self.overwrites = overwrites
             self.metadata = metadata
             self.lease = lease
-            self.maySurpass = maySurpass
+            self.allowsOversize = allowsOversize
         }
     }
 
@@ -48,7 +48,7 @@ extension DiskStorage {
         /// false if an image was there that was not to be replaced: then it is that one.
         let isNew: Bool
         /// Whether it is there for its lease only.
-        var isPassing = false
+        var isTransient = false
     }
 
     /// What the transaction of a store ended in.
@@ -79,7 +79,7 @@ extension DiskStorage {
 
     /// Stores an image and returns its record once the file is at its place and the index knows it.
     func store(_ content: Content, _ order: Order) throws(ImageError) -> Stored {
-        try Attendance.wait { queue, then in store(content, order, in: queue, then: then) }.get()
+        try BlockingWait.wait { queue, then in store(content, order, in: queue, then: then) }.get()
     }
 
     /// Stores an image: writes its bytes here, and leaves the rest to whoever writes into the index now.
@@ -131,7 +131,7 @@ extension DiskStorage {
             if isPersonal { StorageFolder.markPersonal(file.path) }
             let size = file.stamp.size
             if configuration.bytesLimit > 0, size > configuration.bytesLimit {
-                if order.maySurpass, order.lease > 0 { return .stored(try pass(file, order, digest, fileName)) }
+                if order.allowsOversize, order.lease > 0 { return .stored(try pass(file, order, digest, fileName)) }
                 throw ImageError.limitExceeded(
                     limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
                     source: order.key.key)
@@ -192,7 +192,7 @@ extension DiskStorage {
         _ draft: Draft, _ commit: Commit, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Stored, any Error>) -> Void
     ) {
-        if commit.stored.isNew { lending.noteLanding(draft.digest.rowNumber) }
+        if commit.stored.isNew { lending.noteStore(draft.digest.rowNumber) }
         let end = { @Sendable [self] in
             if !commit.evicted.isEmpty { onClean(commit.evicted, .sizeLimit) }
             let purges =
@@ -237,7 +237,7 @@ extension DiskStorage {
             key: order.key, header: order.header, byteCount: draft.stamp.size, path: path, origin: order.origin,
             storedAt: clock.now, lifetime: nil, expiresAt: clock.now, stamp: draft.stamp, checksum: draft.checksum,
             clock: clock)
-        return Stored(record: record, isNew: true, isPassing: true)
+        return Stored(record: record, isNew: true, isTransient: true)
     }
 
     /// The image that is not to be replaced: the cache's own, else that of a folder of others. Another process may store

@@ -181,7 +181,7 @@ public final class DiskStorage: Sendable {
     /// - Complexity: No system call.
     package func isStillMissing(_ key: CacheKey) -> Bool {
         let number = name(of: key).rowNumber
-        guard let mark = lending.landings(at: number) else { return false }
+        guard let mark = lending.storeMark(at: number) else { return false }
         return misses.isKnown(number, mark)
     }
 
@@ -192,7 +192,7 @@ public final class DiskStorage: Sendable {
         let digest = name(of: key)
         // Before the index is looked at: what changes from here on is noticed at the next hit.
         let departures = lending.departures
-        let mark = lending.landings(at: digest.rowNumber)
+        let mark = lending.storeMark(at: digest.rowNumber)
         do {
             guard var row = try index.row(digest.rowNumber), row.name == digest else {
                 // What has been opened and is at its place still is known: each miss looks at that.

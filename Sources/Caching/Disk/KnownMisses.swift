@@ -10,7 +10,7 @@ internal import Synchronization
 final class KnownMisses: Sendable {
     private struct Miss {
         let number: Int64
-        let mark: LandingMark
+        let mark: StoreMark
     }
 
     private static let places = 4096
@@ -22,7 +22,7 @@ final class KnownMisses: Sendable {
     /// Notes that the index does not have the image `number`.
     ///
     /// - Parameter mark: From before it was asked.
-    func note(_ number: Int64, _ mark: LandingMark) {
+    func note(_ number: Int64, _ mark: StoreMark) {
         misses.withLock { misses in
             if misses.isEmpty { misses = Array(repeating: nil, count: Self.places) }
             misses[Self.place(number)] = Miss(number: number, mark: mark)
@@ -32,7 +32,7 @@ final class KnownMisses: Sendable {
     /// Whether that is known to be so still.
     ///
     /// - Parameter mark: From now.
-    func isKnown(_ number: Int64, _ mark: LandingMark) -> Bool {
+    func isKnown(_ number: Int64, _ mark: StoreMark) -> Bool {
         misses.withLock { misses in
             guard !misses.isEmpty, let miss = misses[Self.place(number)] else { return false }
             return miss.number == number && miss.mark == mark

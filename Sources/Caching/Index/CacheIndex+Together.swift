@@ -62,7 +62,7 @@ extension CacheIndex {
     func writeTogether<Value: Sendable>(
         syncs: Bool = false, _ body: @escaping @Sendable (Writer) throws -> Value
     ) throws -> Value {
-        try Attendance.wait { queue, then in
+        try BlockingWait.wait { queue, then in
             writeTogether(syncs: syncs, servesOthers: queue.servesOthers, body, then: then)
         }.get()
     }

@@ -21,7 +21,7 @@ final class CacheIndex: Sendable {
     private let reader = Mutex<Reader?>(nil)
     let writer = Mutex<Writer?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
-    let convoy = Convoy<SharedWrite>(limit: 32)
+    let convoy = GroupCommit<SharedWrite>(limit: 32)
     private let survey = Mutex<Survey?>(nil)
 
     private let onAdopting: @Sendable () -> Void

@@ -12,10 +12,10 @@ internal import Platform
 final class LeaseTable: Sendable {
     private static let places = 1 << 16
     private static let header = 4096
-    private static let landings = header + places * MemoryLayout<UInt32>.size
+    private static let storeMark = header + places * MemoryLayout<UInt32>.size
     /// Fewer, for only those that come within the time of a download are told apart.
     private static let landingPlaces = 1 << 13
-    private static let size = landings + landingPlaces * MemoryLayout<UInt32>.size
+    private static let size = storeMark + landingPlaces * MemoryLayout<UInt32>.size
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
 
@@ -65,16 +65,16 @@ final class LeaseTable: Sendable {
 
     /// How often, in any process, an image has been entered whose number shares the place of `number`; nil in a table of our
     /// own, for what others enter is not seen there.
-    func landings(at number: Int64) -> UInt32? {
+    func storeMark(at number: Int64) -> UInt32? {
         inode == nil ? nil : landingPlace(number).map { hl_load($0) }
     }
 
     /// Counts one more image that has been entered.
-    func noteLanding(_ number: Int64) { if let place = landingPlace(number) { hl_increment(place) } }
+    func noteStore(_ number: Int64) { if let place = landingPlace(number) { hl_increment(place) } }
 
     private func landingPlace(_ number: Int64) -> UnsafeMutablePointer<UInt32>? {
         let index = Int(truncatingIfNeeded: UInt64(bitPattern: number) % UInt64(Self.landingPlaces))
-        return UnsafeMutablePointer(bitPattern: base + UInt(Self.landings + index * MemoryLayout<UInt32>.size))
+        return UnsafeMutablePointer(bitPattern: base + UInt(Self.storeMark + index * MemoryLayout<UInt32>.size))
     }
 
     /// Behind the magic number and the number of the start.

@@ -75,14 +75,14 @@ final class Lending: Sendable {
 
     /// Changes whenever, in any process, the image `number` is entered, and sometimes when another one is; nil when that
     /// cannot be told.
-    func landings(at number: Int64) -> LandingMark? {
-        guard let table, let inode = table.inode, let count = table.landings(at: number) else { return nil }
-        return LandingMark(table: inode, count: count)
+    func storeMark(at number: Int64) -> StoreMark? {
+        guard let table, let inode = table.inode, let count = table.storeMark(at: number) else { return nil }
+        return StoreMark(table: inode, count: count)
     }
 
     /// Tells all processes that the image `number` has been entered. After it has been, and before its download is over for
     /// others.
-    func noteLanding(_ number: Int64) { table?.noteLanding(number) }
+    func noteStore(_ number: Int64) { table?.noteStore(number) }
 
     /// Tells all processes that a file stays only for its lease.
     func noteDeparture() { table?.noteDeparture() }
@@ -91,8 +91,8 @@ final class Lending: Sendable {
     var hasLeases: Bool { table?.hasLeases(at: clock.boot) ?? false }
 }
 
-/// What ``Lending/landings(at:)`` was at some time.
-struct LandingMark: Equatable, Sendable {
+/// What ``Lending/storeMark(at:)`` was at some time.
+struct StoreMark: Equatable, Sendable {
     /// The table's file.
     let table: UInt64
     let count: UInt32

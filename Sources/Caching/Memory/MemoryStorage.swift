@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Callable from any thread. Every call takes one lock, does no I/O and never suspends.
 public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
-    private typealias Shelf = MemoryShelf<Key, Value>
+    private typealias Shelf = LRUStore<Key, Value>
 
     private let now: @Sendable () -> Int
     private let state: Mutex<Shelf>

@@ -98,7 +98,7 @@ extension ChallengeList {
     var digest: DigestChallenge? { challenges.lazy.compactMap(DigestChallenge.init).first }
 }
 
-extension Hop {
+extension HTTPRequest {
     /// The `Authorization` that answers the digest challenge of its server; nil when there is nothing to answer.
     func digestAnswer(use: Int, own: @autoclosure () -> String) -> String? {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
@@ -120,13 +120,13 @@ extension Hop {
     /// The same, logging in by digest: by ourselves where we can, else as libcurl does.
     ///
     /// - Parameter sent: The request with the credentials, which the rules of its host may add.
-    func speakingDigest(_ challenges: ChallengeList, as sent: Hop) -> Hop {
-        var hop = self
-        hop.scheme = "digest"
-        hop.digest = nil
+    func speakingDigest(_ challenges: ChallengeList, as sent: HTTPRequest) -> HTTPRequest {
+        var outgoing = self
+        outgoing.scheme = "digest"
+        outgoing.digest = nil
         if case .basic(let user, _) = sent.authorization, DigestChallenge.isPlain(user) {
-            hop.digest = challenges.digest
+            outgoing.digest = challenges.digest
         }
-        return hop
+        return outgoing
     }
 }

@@ -5,23 +5,23 @@ internal import Platform
 /// Servers and proxies that want to know who asks.
 extension Exchange {
     /// Whether a challenge to a request is answered, instead of judged.
-    func answersChallenges(_ hop: Hop) -> Bool {
+    func answersChallenges(_ outgoing: HTTPRequest) -> Bool {
         if request.limits.takesChallenges { return false }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
-        if case .basic = hop.authorization, hop.scheme == nil { return true }
+        if case .basic = outgoing.authorization, outgoing.scheme == nil { return true }
         // What a delegate leaves as it is shall be judged, not answered.
-        return !leavesChallenges && hop.digest != nil && renewals < Self.challengeLimit
+        return !leavesChallenges && outgoing.digest != nil && renewals < Self.challengeLimit
     }
 
     /// Whether a proxy's wish for a digest is answered without anybody who is asked.
-    func answersProxy(_ hop: Hop) -> Bool {
+    func answersProxy(_ outgoing: HTTPRequest) -> Bool {
         if request.limits.takesChallenges || leavesChallenges { return false }
-        return hop.proxyLogin?.digest != nil && renewals < Self.challengeLimit || ownProxyLogin(hop) != nil
+        return outgoing.proxyLogin?.digest != nil && renewals < Self.challengeLimit || ownProxyLogin(outgoing) != nil
     }
 
     /// The proxy of a request with the credentials in its URL, as long as they have been sent in the usual way alone.
-    private func ownProxyLogin(_ hop: Hop) -> (proxy: String, credentials: Authorization)? {
-        guard let proxy = transport.settings.proxies.proxy(for: hop.url), hop.proxyLogin?.proxy != proxy,
+    private func ownProxyLogin(_ outgoing: HTTPRequest) -> (proxy: String, credentials: Authorization)? {
+        guard let proxy = transport.settings.proxies.proxy(for: outgoing.url), outgoing.proxyLogin?.proxy != proxy,
             let credentials = ProxyTable.credentials(in: proxy)
         else { return nil }
         return (proxy, credentials)
@@ -31,34 +31,34 @@ extension Exchange {
     ///
     /// - Parameter sent: The request with what the rules of its host add, as the server had it.
     package mutating func answered(
-        _ hop: Hop, as sent: Hop, _ status: Int, _ challenges: ChallengeList
-    ) async throws -> Hop {
-        var next = hop
+        _ outgoing: HTTPRequest, as sent: HTTPRequest, _ status: Int, _ challenges: ChallengeList
+    ) async throws -> HTTPRequest {
+        var next = outgoing
         let isProxy = status == 407
-        if !isProxy, case .basic = sent.authorization, hop.scheme == nil, challenges.wantsDigest {
+        if !isProxy, case .basic = sent.authorization, outgoing.scheme == nil, challenges.wantsDigest {
             // The credentials are right, only to be sent in another way.
             return next.speakingDigest(challenges, as: sent)
         }
-        if !isProxy, let old = hop.digest, let new = challenges.digest, renewals < Self.challengeLimit,
+        if !isProxy, let old = outgoing.digest, let new = challenges.digest, renewals < Self.challengeLimit,
             new.isStale && new.nonce != old.nonce || new.realm != old.realm
         {
             // The credentials may still be right, only what they were mixed with is too old, or for elsewhere.
             renewals += 1
             return next.speakingDigest(challenges, as: sent)
         }
-        if isProxy, let old = hop.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
+        if isProxy, let old = outgoing.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
             new.isStale, new.nonce != old.nonce
         {
             renewals += 1
             next.proxyLogin?.digest = new
             return next
         }
-        if isProxy, challenges.wantsDigest, let own = ownProxyLogin(hop) {
-            next.proxyLogin = Hop.ProxyLogin(own.proxy, own.credentials, challenges)
+        if isProxy, challenges.wantsDigest, let own = ownProxyLogin(outgoing) {
+            next.proxyLogin = HTTPRequest.ProxyLogin(own.proxy, own.credentials, challenges)
             return next
         }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)
-        let proxy = transport.settings.proxies.proxy(for: hop.url)
+        let proxy = transport.settings.proxies.proxy(for: outgoing.url)
         // A server that plays the proxy gets nobody's credentials for one.
         guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, !leavesChallenges,
             let best = challenges.best, !isProxy || proxy != nil
@@ -66,7 +66,8 @@ extension Exchange {
             throw refusal
         }
         let challenge = AuthenticationChallenge(
-            url: hop.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : hop.url.host, realm: best.realm,
+            url: outgoing.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : outgoing.url.host,
+            realm: best.realm,
             scheme: best.scheme, isProxy: isProxy, failures: failures)
         let answer = try await aside { try await delegate.answer(challenge) }
         failures += 1
@@ -78,9 +79,9 @@ extension Exchange {
             leavesChallenges = true
             return next
         case .credential(let credential) where isProxy:
-            next.proxyLogin = proxy.map { Hop.ProxyLogin($0, credential, challenges) }
+            next.proxyLogin = proxy.map { HTTPRequest.ProxyLogin($0, credential, challenges) }
         case .credential(let credential):
-            note("challenge \(hop.url.origin) \(credential.scopeText)")
+            note("challenge \(outgoing.url.origin) \(credential.scopeText)")
             next = next.withoutField("authorization")
             next.authorization = credential
             next.digest = nil
@@ -91,11 +92,11 @@ extension Exchange {
     }
 }
 
-extension Hop {
+extension HTTPRequest {
     /// The same without the header fields of a name.
-    fileprivate func withoutField(_ name: String) -> Hop {
-        var hop = self
-        hop.fields.removeAll { $0.name.text.lowercased() == name }
-        return hop
+    fileprivate func withoutField(_ name: String) -> HTTPRequest {
+        var outgoing = self
+        outgoing.fields.removeAll { $0.name.text.lowercased() == name }
+        return outgoing
     }
 }

@@ -15,7 +15,7 @@ struct Exchange: Sendable {
     /// What the configuration says about the hosts.
     let rules: RequestRules
     /// What those go by who share it.
-    let pulse: TransferPulse
+    let transferActivity: TransferActivity
     /// Waits for a turn at another host.
     let seat: @Sendable (_ host: String) async throws -> Void
     /// Hears whether the server that is asked now says nothing.
@@ -49,10 +49,11 @@ struct Exchange: Sendable {
     /// date (RFC 9111, 4.4). Whether there is an answer says whether something may come to replace it.
     private let changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void
     /// Who has redirected it.
-    private var route: [HTTPRoute.Redirect] = []
+    private var route: [RedirectConstraints.Redirect] = []
 
     init(
-        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules, pulse: TransferPulse,
+        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules,
+        transferActivity: TransferActivity,
         seat: @escaping @Sendable (_ host: String) async throws -> Void,
         stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void,
@@ -61,7 +62,7 @@ struct Exchange: Sendable {
         self.transport = transport
         self.request = request
         self.rules = rules
-        self.pulse = pulse
+        self.transferActivity = transferActivity
         self.seat = seat
         self.stall = stall
         self.report = report
@@ -77,10 +78,10 @@ struct Exchange: Sendable {
     }
 
     /// A request of it that is ready to be sent.
-    struct Leg: Sendable {
-        let hop: Hop
+    struct PreparedRequest: Sendable {
+        let outgoing: HTTPRequest
         /// The same with what the rules of its host add.
-        fileprivate let sent: Hop
+        fileprivate let sent: HTTPRequest
         fileprivate let uses: (server: Int, proxy: Int)
         /// By the engine's clock.
         fileprivate let started: Int
@@ -89,13 +90,13 @@ struct Exchange: Sendable {
 
     private enum Step {
         case done(Download)
-        case next(Hop)
+        case next(HTTPRequest)
     }
 
     /// Goes through all of it.
     mutating func run() async throws -> Download {
         do {
-            return try await converse(from: try await firstHop())
+            return try await converse(from: try await firstRequest())
         } catch {
             end(error)
             throw error
@@ -108,17 +109,17 @@ struct Exchange: Sendable {
         ending.isCancelled = error is CancellationError
     }
 
-    private mutating func firstHop() async throws -> Hop {
-        var hop = Hop(request)
+    private mutating func firstRequest() async throws -> HTTPRequest {
+        var outgoing = HTTPRequest(request)
         if let delegate = delegate(for: .modifyRequest) {
-            guard let draft = try await delegate.modify(hop.draft) else {
+            guard let draft = try await delegate.modify(outgoing.draft) else {
                 throw ImageError.downloadCancelledBeforeStarting(url: request.url)
             }
-            hop = try hop.changed(to: draft)
+            outgoing = try outgoing.changed(to: draft)
         }
-        hop = try rules.rewritten(hop)
+        outgoing = try rules.rewritten(outgoing)
         takePart()
-        return hop
+        return outgoing
     }
 
     /// Goes on with what has been begun earlier, if something has.
@@ -126,49 +127,50 @@ struct Exchange: Sendable {
         part = request.canResume ? transport.spool.resume?.part(of: request.resumeIdentity) : nil
     }
 
-    private mutating func converse(from first: Hop) async throws -> Download {
-        var hop = first
+    private mutating func converse(from first: HTTPRequest) async throws -> Download {
+        var outgoing = first
         while true {
-            let leg = try leg(hop)
-            try await sit(at: hop.url.origin)
+            let prepared = try prepared(outgoing)
+            try await sit(at: outgoing.url.origin)
             let current = self
-            let outcome = await transport.perform { id, finish in current.order(leg, id, finish) }
-            switch try await step(outcome, of: leg) {
+            let outcome = await transport.perform { id, finish in current.order(prepared, id, finish) }
+            switch try await step(outcome, of: prepared) {
             case .done(let download):
                 end()
                 return download
-            case .next(let next): hop = next
+            case .next(let next): outgoing = next
             }
         }
     }
 
-    private mutating func leg(_ hop: Hop) throws(ImageError) -> Leg {
-        try check(hop)
-        let sent = transport.settings.dressed(hop, by: rules)
-        for mark in transport.settings.standingLogins(of: hop, dressed: sent) { note(mark) }
-        return Leg(
-            hop: hop, sent: sent, uses: (server: use(hop.digest), proxy: use(hop.proxyLogin?.digest)),
+    private mutating func prepared(_ outgoing: HTTPRequest) throws(ImageError) -> PreparedRequest {
+        try check(outgoing)
+        let sent = transport.settings.dressed(outgoing, by: rules)
+        for mark in transport.settings.standingLogins(of: outgoing, dressed: sent) { note(mark) }
+        return PreparedRequest(
+            outgoing: outgoing, sent: sent,
+            uses: (server: use(outgoing.digest), proxy: use(outgoing.proxyLogin?.digest)),
             started: transport.settings.now())
     }
 
-    private mutating func step(_ outcome: HopOutcome, of leg: Leg) async throws -> Step {
-        leg.question.withdraw()
-        note(outcome, leg)
+    private mutating func step(_ outcome: HTTPOutcome, of prepared: PreparedRequest) async throws -> Step {
+        prepared.question.withdraw()
+        note(outcome, prepared)
         switch outcome.kind {
         case .answer(let download): return .done(signed(download))
         case .unjudged(let download): return .done(signed(try await judged(download)))
         case .redirect(let redirect, let location):
             route.append(redirect)
-            return .next(try await redirected(leg.hop, redirect.status, location))
+            return .next(try await redirected(prepared.outgoing, redirect.status, location))
         case .challenge(let status, let challenges):
-            return .next(try await answered(leg.hop, as: leg.sent, status, challenges))
+            return .next(try await answered(prepared.outgoing, as: prepared.sent, status, challenges))
         case .restart:
             part?.file.drop()
             part = nil
         case .stale: staleConnections += 1
         case .failure(let error): throw error
         }
-        return .next(leg.hop)
+        return .next(prepared.outgoing)
     }
 
     // MARK: Without a task
@@ -176,33 +178,33 @@ struct Exchange: Sendable {
     /// The first request, if nobody is to be asked before it is sent and nothing is wrong with it.
     ///
     /// - Returns: nil if this is not for now: then ``run()`` of another exchange does all of it.
-    mutating func opening() -> Leg? {
-        guard delegate(for: .modifyRequest) == nil, let hop = try? rules.rewritten(Hop(request)),
-            hop.url.origin == host, let leg = try? leg(hop)
+    mutating func opening() -> PreparedRequest? {
+        guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
+            outgoing.url.origin == host, let prepared = try? prepared(outgoing)
         else { return nil }
         takePart()
-        return leg
+        return prepared
     }
 
     /// The download, if its first request has brought it.
     ///
     /// - Returns: nil if something else came of it: then ``goOn(after:_:)`` goes on with that.
-    mutating func answer(_ outcome: HopOutcome, to leg: Leg) -> Download? {
+    mutating func answer(_ outcome: HTTPOutcome, to prepared: PreparedRequest) -> Download? {
         guard case .answer(let download) = outcome.kind else { return nil }
-        leg.question.withdraw()
-        note(outcome, leg)
+        prepared.question.withdraw()
+        note(outcome, prepared)
         end()
         return signed(download)
     }
 
     /// Goes on after the first request.
-    mutating func goOn(after leg: Leg, _ outcome: HopOutcome) async throws -> Download {
+    mutating func goOn(after prepared: PreparedRequest, _ outcome: HTTPOutcome) async throws -> Download {
         do {
-            switch try await step(outcome, of: leg) {
+            switch try await step(outcome, of: prepared) {
             case .done(let download):
                 end()
                 return download
-            case .next(let hop): return try await converse(from: hop)
+            case .next(let outgoing): return try await converse(from: outgoing)
             }
         } catch {
             end(error)
@@ -235,17 +237,19 @@ struct Exchange: Sendable {
     }
 
     /// Refuses a host that may not be loaded from, before anything is resolved.
-    private func check(_ hop: Hop) throws(ImageError) {
+    private func check(_ outgoing: HTTPRequest) throws(ImageError) {
         let policy = transport.settings.policy
-        if let reason = policy.refusal(scheme: hop.url.scheme) { throw .invalidURL(hop.url.text, reason: reason) }
-        if let reason = policy.refusal(host: hop.url.host) {
-            throw .forbiddenAddress(url: hop.url.text, reason: reason)
+        if let reason = policy.refusal(scheme: outgoing.url.scheme) {
+            throw .invalidURL(outgoing.url.text, reason: reason)
+        }
+        if let reason = policy.refusal(host: outgoing.url.host) {
+            throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
         }
         // A proxy dials for us; what can be judged here is an address that is written out.
-        guard transport.settings.proxies.proxy(for: hop.url) != nil, let address = IPAddress(hop.url.host),
+        guard transport.settings.proxies.proxy(for: outgoing.url) != nil, let address = IPAddress(outgoing.url.host),
             let reason = policy.refusal(transport.settings.classify(address), after: origin)
         else { return }
-        throw .forbiddenAddress(url: hop.url.text, reason: reason)
+        throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
     }
 
     /// Waits for a turn at the host of the next request, if that is another than before.
@@ -256,20 +260,24 @@ struct Exchange: Sendable {
     }
 
     /// What a transfer is to do with a request.
-    func order(_ leg: Leg, _ id: UInt64, _ finish: @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder {
-        TransferOrder(
-            request: request, hop: leg.sent, redirects: ending.redirects,
-            validators: request.validators(for: leg.sent.url.text, isRedirected: !route.isEmpty), uses: leg.uses,
+    func order(_ prepared: PreparedRequest, _ id: UInt64, _ finish: @escaping @Sendable (HTTPOutcome) -> Void)
+        -> TransferCommand
+    {
+        TransferCommand(
+            request: request, outgoing: prepared.sent, redirects: ending.redirects,
+            validators: request.validators(for: prepared.sent.url.text, isRedirected: !route.isEmpty),
+            uses: prepared.uses,
             isAlone: staleConnections >= Self.staleLimit,
             headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(leg.sent),
-            answersProxy: answersProxy(leg.sent), part: part, login: login,
+            origin: origin, answersChallenges: answersChallenges(prepared.sent),
+            answersProxy: answersProxy(prepared.sent), part: part, login: login,
             spool: transport.spool,
-            ask: asking(id, leg.question), pulse: pulse, report: report, stall: stall, finish: finish)
+            ask: asking(id, prepared.question), transferActivity: transferActivity, report: report, stall: stall,
+            finish: finish)
     }
 
     /// Asks the delegate what a head is worth, beside the transfer that waits for it.
-    private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferOrder.Head) -> Void)? {
+    private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferCommand.Head) -> Void)? {
         guard let delegate = delegate(for: .validateStatus) else { return nil }
         return { [transport, stall] head in
             question.ask {
@@ -286,12 +294,12 @@ struct Exchange: Sendable {
         }
     }
 
-    private mutating func note(_ outcome: HopOutcome, _ leg: Leg) {
-        let (timing, hop) = (outcome.timing, leg.hop)
+    private mutating func note(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {
+        let (timing, outgoing) = (outcome.timing, prepared.outgoing)
         // What the clocks of the engine have not seen pass has not passed.
         let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
-        delay = max(0, min(onTheWay, transport.settings.now() - leg.started))
-        ending.finalURL = hop.url.text
+        delay = max(0, min(onTheWay, transport.settings.now() - prepared.started))
+        ending.finalURL = outgoing.url.text
         ending.status = timing.status ?? ending.status
         ending.bytes = timing.bytes
         ending.resumedBytes = timing.resumedBytes
@@ -302,18 +310,18 @@ struct Exchange: Sendable {
         ending.httpVersion = timing.httpVersion
         ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
-        if hop.method != .get, let status = timing.status, (200..<400).contains(status) {
+        if outgoing.method != .get, let status = timing.status, (200..<400).contains(status) {
             let isAnswer =
                 switch outcome.kind {
                 case .answer, .unjudged: true
                 default: false
                 }
             if route.isEmpty { changed(request.url, isAnswer) }
-            changed(hop.url.text, isAnswer)
+            changed(outgoing.url.text, isAnswer)
         }
         // What a proxy reaches for us is taken for public.
         // Where a proxy dials for us, an address that is written out is what was reached; a name may be anybody's.
-        let named = IPAddress(hop.url.host).map(transport.settings.classify)
+        let named = IPAddress(outgoing.url.host).map(transport.settings.classify)
         guard let reached = timing.isProxied ? named ?? .public : timing.reached else { return }
         origin = origin.map { min($0, reached) } ?? reached
     }
@@ -327,11 +335,13 @@ struct Exchange: Sendable {
 
     // MARK: Redirects
 
-    private mutating func redirected(_ hop: Hop, _ status: Int, _ location: String) async throws -> Hop {
-        var next = try policy.next(after: hop, status: status, location: location)
+    private mutating func redirected(_ outgoing: HTTPRequest, _ status: Int, _ location: String) async throws
+        -> HTTPRequest
+    {
+        var next = try policy.next(after: outgoing, status: status, location: location)
         if let delegate = delegate(for: .redirect) {
             let draft = next.draft
-            let answer = try await aside { try await delegate.redirect(draft, from: hop.url.text, status: status) }
+            let answer = try await aside { try await delegate.redirect(draft, from: outgoing.url.text, status: status) }
             guard let draft = answer else {
                 throw ImageError.invalidStatusCode(status, url: request.url)
             }
@@ -342,7 +352,7 @@ struct Exchange: Sendable {
             next = changed
         }
         ending.redirects += 1
-        // Each hop may find its nonce too old; how many there are has a limit of its own.
+        // Each outgoing may find its nonce too old; how many there are has a limit of its own.
         renewals = 0
         return try rules.rewritten(next)
     }
@@ -362,7 +372,7 @@ struct Exchange: Sendable {
     }
 }
 
-extension Hop {
+extension HTTPRequest {
     /// What in it names a user; nil when nothing does.
     fileprivate var credentials: String? {
         var content = RequestContent()

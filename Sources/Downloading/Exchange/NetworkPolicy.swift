@@ -68,7 +68,7 @@ public struct NetworkPolicy: Sendable, Hashable {
 
 /// The most public address that each name has had, so that one that is resolved again is not believed when it leads
 /// inside. Bounded: the oldest names are forgotten.
-struct NameMemory: Sendable {
+struct ResolvedNames: Sendable {
     static let limit = 4096
     private var classes: [String: AddressClass] = [:]
     private var order: [String] = []

@@ -24,7 +24,7 @@ struct RedirectPolicy: Sendable {
     let mode: RedirectMode
     /// How many have been followed.
     private(set) var count = 0
-    private var visited: Set<Hop> = []
+    private var visited: Set<HTTPRequest> = []
 
     /// A policy for a download of `source`.
     init(limit: Int, source: String, mode: RedirectMode = .follow) {
@@ -38,16 +38,19 @@ struct RedirectPolicy: Sendable {
         [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
     }
 
-    /// The request that follows `hop` when that was answered with `status` and `location`.
+    /// The request that follows `outgoing` when that was answered with `status` and `location`.
     ///
     /// A body goes to no other origin: it may be a secret, as a header may.
-    mutating func next(after hop: Hop, status: Int = 302, location: String) throws(ImageError) -> Hop {
-        visited.insert(hop)
-        let next = hop.redirected(status: status).following(to: try hop.url.following(location, naming: source))
-        if mode == .none || mode == .sameOrigin && next.url.origin != hop.url.origin {
+    mutating func next(after outgoing: HTTPRequest, status: Int = 302, location: String) throws(ImageError)
+        -> HTTPRequest
+    {
+        visited.insert(outgoing)
+        let next = outgoing.redirected(status: status).following(
+            to: try outgoing.url.following(location, naming: source))
+        if mode == .none || mode == .sameOrigin && next.url.origin != outgoing.url.origin {
             throw .redirectRefused(mode, to: next.url.text, source: source)
         }
-        if next.body != nil, next.url.origin != hop.url.origin {
+        if next.body != nil, next.url.origin != outgoing.url.origin {
             throw .forbiddenAddress(
                 url: next.url.text,
                 reason:

@@ -12,15 +12,15 @@ public struct RequestRules: Sendable, Hashable {
     /// No rules.
     public init() {}
 
-    /// The request that is sent instead of `hop`: to a mirror, if one is named. Credentials stay behind then.
+    /// The request that is sent instead of `outgoing`: to a mirror, if one is named. Credentials stay behind then.
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)`` when what comes of it is no URL.
-    package func rewritten(_ hop: Hop) throws(ImageError) -> Hop {
+    package func rewritten(_ outgoing: HTTPRequest) throws(ImageError) -> HTTPRequest {
         for rewrite in rewrites {
-            guard let text = try rewrite.target(of: hop.url) else { continue }
-            return hop.following(to: try WebURL(text))
+            guard let text = try rewrite.target(of: outgoing.url) else { continue }
+            return outgoing.following(to: try WebURL(text))
         }
-        return hop
+        return outgoing
     }
 }
 
@@ -78,20 +78,22 @@ public struct URLRewrite: Sendable, Hashable {
     }
 }
 
-extension Hop {
+extension HTTPRequest {
     /// The request with what the rules add for its host. Not after a redirect from https to http.
-    func dressed(by rules: RequestRules) -> Hop {
+    func dressed(by rules: RequestRules) -> HTTPRequest {
         guard !rules.hosts.isEmpty, mayUseNetrc else { return self }
-        var hop = self
+        var outgoing = self
         for rule in rules.hosts where rule.matches(url.host) {
-            let names = Set(hop.fields.map { $0.name.text.asciiLowercased })
-            if hop.authorization == nil, !names.contains("authorization") { hop.authorization = rule.authorization }
-            hop.certificate = hop.certificate ?? rule.certificate
-            hop.fields += Self.fields(
+            let names = Set(outgoing.fields.map { $0.name.text.asciiLowercased })
+            if outgoing.authorization == nil, !names.contains("authorization") {
+                outgoing.authorization = rule.authorization
+            }
+            outgoing.certificate = outgoing.certificate ?? rule.certificate
+            outgoing.fields += Self.fields(
                 rule.headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
                     .filter { !names.contains($0.name.asciiLowercased) })
         }
-        return hop
+        return outgoing
     }
 }
 
@@ -102,10 +104,10 @@ extension ImageDownloader {
         let usual = transport.settings.addedFields
         let rules = rules
         guard !rules.hosts.isEmpty, let web = try? WebURL(url),
-            let hop = try? rules.rewritten(Hop(web, RequestContent()))
+            let outgoing = try? rules.rewritten(HTTPRequest(web, RequestContent()))
         else { return usual }
         // Of several rules for one host the first that names a field counts.
-        return rules.hosts.reversed().filter { $0.matches(hop.url.host) }
+        return rules.hosts.reversed().filter { $0.matches(outgoing.url.host) }
             .reduce(usual) { $0.replacing(with: $1.headers) }
     }
 }

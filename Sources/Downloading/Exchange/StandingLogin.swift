@@ -4,12 +4,12 @@ internal import Platform
 /// Credentials that a request is given by the configuration: marks that tell one set of them from another (C-10).
 extension TransportSettings {
     /// The request with all that the configuration adds: by its rules, and cookies.
-    func dressed(_ hop: Hop, by rules: RequestRules) -> Hop {
-        var dressed = hop.dressed(by: rules)
+    func dressed(_ outgoing: HTTPRequest, by rules: RequestRules) -> HTTPRequest {
+        var dressed = outgoing.dressed(by: rules)
         if let cookies, !dressed.fields.contains(where: { $0.name.text.asciiLowercased == "cookie" }),
-            let value = cookies.value(for: hop.url, now: wallSeconds())
+            let value = cookies.value(for: outgoing.url, now: wallSeconds())
         {
-            dressed.fields += Hop.fields([("Cookie", value)])
+            dressed.fields += HTTPRequest.fields([("Cookie", value)])
         }
         return dressed
     }
@@ -17,14 +17,20 @@ extension TransportSettings {
     /// The marks of a request.
     ///
     /// - Parameters:
-    ///   - hop: The request without what the rules add.
+    ///   - outgoing: The request without what the rules add.
     ///   - dressed: The request with it.
-    func standingLogins(of hop: Hop, dressed: Hop) -> [String] {
+    func standingLogins(of outgoing: HTTPRequest, dressed: HTTPRequest) -> [String] {
         var marks: [String] = []
-        if dressed.authorization == nil, hop.mayUseNetrc, let mark = netrcMark(for: hop.url.host) { marks.append(mark) }
-        let secrets = dressed.fields.dropFirst(hop.fields.count).filter { !RequestContent.crossesOrigins($0.name.text) }
+        if dressed.authorization == nil, outgoing.mayUseNetrc, let mark = netrcMark(for: outgoing.url.host) {
+            marks.append(mark)
+        }
+        let secrets = dressed.fields.dropFirst(outgoing.fields.count).filter {
+            !RequestContent.crossesOrigins($0.name.text)
+        }
         var added = secrets.map { "\($0.name.text.asciiLowercased) \($0.value.text)" }
-        if hop.authorization == nil, let authorization = dressed.authorization { added.append(authorization.scopeText) }
+        if outgoing.authorization == nil, let authorization = dressed.authorization {
+            added.append(authorization.scopeText)
+        }
         if !added.isEmpty { marks.append("host " + Digest(of: added.joined(separator: "\n")).hex) }
         if let certificate = certificate(for: dressed) {
             // Whether the server asks for it is not known beforehand.
@@ -36,10 +42,10 @@ extension TransportSettings {
     }
 
     /// The certificate that the server of a request gets to see if it asks for one.
-    package func certificate(for hop: Hop) -> ClientCertificate? {
-        guard hop.url.isSecure else { return nil }
-        if let certificate = hop.certificate { return certificate }
-        return hop.isAtHome ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
+    package func certificate(for outgoing: HTTPRequest) -> ClientCertificate? {
+        guard outgoing.url.isSecure else { return nil }
+        if let certificate = outgoing.certificate { return certificate }
+        return outgoing.isAtHome ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
     }
 
     /// What tells one netrc file that has credentials for a host from another; nil when none has.
@@ -61,8 +67,9 @@ extension ImageDownloader {
     /// nothing.
     package func standingLogin(of url: WebURL, _ request: RequestContent) -> String? {
         let rules = rules
-        guard let hop = try? rules.rewritten(Hop(url, request)) else { return nil }
-        let marks = transport.settings.standingLogins(of: hop, dressed: transport.settings.dressed(hop, by: rules))
+        guard let outgoing = try? rules.rewritten(HTTPRequest(url, request)) else { return nil }
+        let marks = transport.settings.standingLogins(
+            of: outgoing, dressed: transport.settings.dressed(outgoing, by: rules))
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
     }
 }

@@ -7,8 +7,8 @@ internal import Synchronization
 /// finished. A call that comes after that starts afresh. The work is as urgent as the most urgent of those who wait.
 package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (DownloadProgress) -> Void
-    /// Begins the work, which ends with its landing.
-    package typealias Work = @Sendable (Effort, Landing<Value>) -> Void
+    /// Begins the work, which ends with its promise.
+    package typealias Work = @Sendable (Effort, Promise<Value>) -> Void
 
     /// What the shared work is given.
     package struct Effort: Sendable {
@@ -49,17 +49,17 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
     fileprivate typealias Name = HashedOnce<Key>
 
-    private struct Flight: Sendable {
+    private struct SharedWork: Sendable {
         let number: UInt64
         private(set) var waiters = OneOrMany<UInt64, Waiter>()
         private var tally = PriorityTally()
-        let landing: Landing<Value>
+        let promise: Promise<Value>
         let progress = ProgressBoard()
         let priority: CallPriority
 
-        init(_ number: UInt64, _ landing: Landing<Value>, _ priority: CallPriority) {
+        init(_ number: UInt64, _ promise: Promise<Value>, _ priority: CallPriority) {
             self.number = number
-            self.landing = landing
+            self.promise = promise
             self.priority = priority
         }
 
@@ -77,18 +77,18 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
 
         /// Counts a waiter as urgent as it is now.
-        mutating func weigh(_ id: UInt64) {
+        mutating func updateWeight(_ id: UInt64) {
             guard let waiter = waiters[id], waiter.weight != waiter.priority.value else { return }
             _ = remove(id)
             add(waiter, as: id)
         }
 
         /// Makes the work as urgent as the most urgent of its callers; returns whether that changed it.
-        func settle() -> Bool { priority.store(tally.most ?? CallPriority.background) }
+        func updatePriority() -> Bool { priority.store(tally.most ?? CallPriority.background) }
     }
 
     private struct State: Sendable {
-        var flights: [Name: Flight] = [:]
+        var running: [Name: SharedWork] = [:]
         var lastNumber: UInt64 = 0
         var merged = 0
     }
@@ -102,10 +102,10 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     package var mergedCount: Int { state.withLock { $0.merged } }
 
     /// How many callers wait for `key`.
-    package func waiterCount(for key: Key) -> Int { state.withLock { $0.flights[Name(key)]?.waiters.count ?? 0 } }
+    package func waiterCount(for key: Key) -> Int { state.withLock { $0.running[Name(key)]?.waiters.count ?? 0 } }
 
     /// The priority of the work for `key`; nil when there is none.
-    package func priority(of key: Key) -> Double? { state.withLock { $0.flights[Name(key)]?.priority.value } }
+    package func priority(of key: Key) -> Double? { state.withLock { $0.running[Name(key)]?.priority.value } }
 
     /// The result of `work`, done once however many callers overlap.
     ///
@@ -120,8 +120,8 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     ) async throws -> Value {
         try await value(
             for: key, priority: priority, lingers: lingers, report: report, joined: joined
-        ) { effort, landing in
-            landing.goOn { try await work(effort) }
+        ) { effort, promise in
+            promise.goOn { try await work(effort) }
         }
     }
 
@@ -161,8 +161,8 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     /// Has another hear of progress in a caller's stead; it hears at once how far the work is.
     package func hear(_ ticket: Ticket, _ report: @escaping Report) {
         let progress = state.withLock { state in
-            state.flights[ticket.name].flatMap { flight in
-                flight.waiters[ticket.id] == nil ? nil : flight.progress.add(report, as: ticket.id)
+            state.running[ticket.name].flatMap { shared in
+                shared.waiters[ticket.id] == nil ? nil : shared.progress.add(report, as: ticket.id)
             }
         }
         if let progress { report(progress) }
@@ -181,51 +181,51 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) -> Key? {
         let (key, id) = (ticket.name, ticket.id)
         var waiter = waiter
-        waiter.token = waiter.priority.observe { [weak self] in self?.weigh(ticket) }
-        let (flight, leader, progress) = state.withLock { [waiter] state -> (Flight?, Key?, DownloadProgress?) in
-            if let index = state.flights.index(forKey: key) {
-                state.flights.values[index].add(waiter, as: id)
+        waiter.token = waiter.priority.observe { [weak self] in self?.updateWeight(ticket) }
+        let (shared, leader, progress) = state.withLock { [waiter] state -> (SharedWork?, Key?, DownloadProgress?) in
+            if let index = state.running.index(forKey: key) {
+                state.running.values[index].add(waiter, as: id)
                 state.merged += 1
-                let progress = report.flatMap { state.flights.values[index].progress.add($0, as: id) }
-                return (nil, state.flights.keys[index].value, progress)
+                let progress = report.flatMap { state.running.values[index].progress.add($0, as: id) }
+                return (nil, state.running.keys[index].value, progress)
             }
-            let landing = Landing<Value> { [self] in land(key, id, $0) }
-            var flight = Flight(id, landing, CallPriority(waiter.priority))
-            flight.add(waiter, as: id)
-            if let report { _ = flight.progress.add(report, as: id) }
-            state.flights[key] = flight
-            return (flight, nil, nil)
+            let promise = Promise<Value> { [self] in finish(key, id, $0) }
+            var shared = SharedWork(id, promise, CallPriority(waiter.priority))
+            shared.add(waiter, as: id)
+            if let report { _ = shared.progress.add(report, as: id) }
+            state.running[key] = shared
+            return (shared, nil, nil)
         }
         if let progress { report?(progress) }
-        guard let flight else {
-            weigh(ticket)
+        guard let shared else {
+            updateWeight(ticket)
             return leader
         }
-        let board = flight.progress
-        work(Effort(report: { board.post($0) }, priority: flight.priority), flight.landing)
+        let board = shared.progress
+        work(Effort(report: { board.post($0) }, priority: shared.priority), shared.promise)
         return nil
     }
 
-    /// Gives the result to all who wait for a flight. Everyone may have left meanwhile, and a newer one have taken off.
-    private func land(_ key: Name, _ number: UInt64, _ result: Result<Value, any Error>) {
-        let landed = state.withLock { state in
-            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
+    /// Gives the result to all who wait for a shared. Everyone may have left meanwhile, and a newer one have taken off.
+    private func finish(_ key: Name, _ number: UInt64, _ result: Result<Value, any Error>) {
+        let finished = state.withLock { state in
+            state.running[key]?.number == number ? state.running.removeValue(forKey: key) : nil
         }
-        guard let landed else { return }
-        landed.progress.close()
+        guard let finished else { return }
+        finished.progress.close()
         // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
-        landed.waiters.forEach { waiter in
+        finished.waiters.forEach { waiter in
             waiter.priority.forget(waiter.token)
             waiter.resume(result)
         }
     }
 
     /// Makes the work as urgent as the most urgent of its callers, one of whom has come, gone or changed.
-    private func weigh(_ ticket: Ticket) {
+    private func updateWeight(_ ticket: Ticket) {
         let changed = state.withLock { state -> CallPriority? in
-            state.flights[ticket.name]?.weigh(ticket.id)
-            guard let flight = state.flights[ticket.name] else { return nil }
-            return flight.settle() ? flight.priority : nil
+            state.running[ticket.name]?.updateWeight(ticket.id)
+            guard let shared = state.running[ticket.name] else { return nil }
+            return shared.updatePriority() ? shared.priority : nil
         }
         changed?.notify()
     }
@@ -233,19 +233,19 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     /// Lets a caller go, with a `CancellationError`; does nothing when it has its result.
     package func leave(_ ticket: Ticket) {
         let key = ticket.name
-        let (waiter, landing, progress) = state.withLock { state -> (Waiter?, Landing<Value>?, ProgressBoard?) in
-            guard let waiter = state.flights[key]?.remove(ticket.id) else {
+        let (waiter, promise, progress) = state.withLock { state -> (Waiter?, Promise<Value>?, ProgressBoard?) in
+            guard let waiter = state.running[key]?.remove(ticket.id) else {
                 return (nil, nil, nil)
             }
-            let progress = state.flights[key]?.progress
-            guard state.flights[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil, progress) }
-            return (waiter, state.flights.removeValue(forKey: key)?.landing, progress)
+            let progress = state.running[key]?.progress
+            guard state.running[key]?.waiters.isEmpty == true, !waiter.lingers else { return (waiter, nil, progress) }
+            return (waiter, state.running.removeValue(forKey: key)?.promise, progress)
         }
         guard let waiter else { return }
         progress?.remove(ticket.id)
         waiter.priority.forget(waiter.token)
         // First: whoever waits for this one's turn to end may begin within what is told, and must not share what is broken off.
-        if let landing { landing.cancel() } else { weigh(ticket) }
+        if let promise { promise.cancel() } else { updateWeight(ticket) }
         waiter.resume(.failure(CancellationError()))
     }
 }

@@ -27,9 +27,11 @@ struct TapeExchange: Sendable, Equatable {
     }
 
     /// Takes what led to an answer out of its fields.
-    static func takeRoute(from fields: inout [String: String]) -> [HTTPRoute.Redirect] {
-        var route: [HTTPRoute.Redirect] = []
-        while let text = fields.removeValue(forKey: passed(route.count)), let redirect = HTTPRoute.Redirect(text) {
+    static func takeRoute(from fields: inout [String: String]) -> [RedirectConstraints.Redirect] {
+        var route: [RedirectConstraints.Redirect] = []
+        while let text = fields.removeValue(forKey: passed(route.count)),
+            let redirect = RedirectConstraints.Redirect(text)
+        {
             route.append(redirect)
         }
         return route

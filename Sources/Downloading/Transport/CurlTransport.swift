@@ -10,7 +10,7 @@ internal import Synchronization
 package final class CurlTransport: Sendable {
     private enum Command: Sendable {
         case run(@Sendable () -> Void)
-        case start(UInt64, TransferOrder)
+        case start(UInt64, TransferCommand)
         case judge(UInt64, Result<Bool?, any Error>)
         case cancel(UInt64)
     }
@@ -52,9 +52,9 @@ package final class CurlTransport: Sendable {
     ///
     /// - Parameter order: Makes the order from its number and whom it is to tell.
     func perform(
-        _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HopOutcome) -> Void) -> TransferOrder
-    ) async -> HopOutcome {
-        if Task.isCancelled { return HopOutcome(kind: .failure(CancellationError())) }
+        _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HTTPOutcome) -> Void) -> TransferCommand
+    ) async -> HTTPOutcome {
+        if Task.isCancelled { return HTTPOutcome(kind: .failure(CancellationError())) }
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -81,10 +81,10 @@ package final class CurlTransport: Sendable {
     ///
     /// - Returns: The number to ``cancel(_:)`` it with.
     func begin(
-        _ exchange: Exchange, _ leg: Exchange.Leg, _ finish: @escaping @Sendable (HopOutcome) -> Void
+        _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ finish: @escaping @Sendable (HTTPOutcome) -> Void
     ) -> UInt64 {
         let id = nextID()
-        send(.start(id, exchange.order(leg, id, finish)))
+        send(.start(id, exchange.order(prepared, id, finish)))
         return id
     }
 
@@ -92,10 +92,12 @@ package final class CurlTransport: Sendable {
     func cancel(_ id: UInt64) { send(.cancel(id)) }
 
     /// Goes on with a download whose first request brought no image.
-    func goOn(_ exchange: Exchange, after leg: Exchange.Leg, _ outcome: HopOutcome) async throws -> Download {
+    func goOn(_ exchange: Exchange, after prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome) async throws
+        -> Download
+    {
         var exchange = exchange
         defer { tell(exchange.ending) }
-        return try await exchange.goOn(after: leg, outcome)
+        return try await exchange.goOn(after: prepared, outcome)
     }
 
     /// Tells about a download that has ended.
@@ -165,11 +167,11 @@ package final class CurlTransport: Sendable {
     }
 }
 
-extension HopOutcome {
+extension HTTPOutcome {
     /// There was no memory to begin with.
-    fileprivate static func outOfMemory(_ order: TransferOrder) -> HopOutcome {
+    fileprivate static func outOfMemory(_ order: TransferCommand) -> HTTPOutcome {
         let reason = "libcurl has no memory for it."
-        return HopOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
+        return HTTPOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
     }
 }
 
@@ -180,7 +182,7 @@ private final class Loop {
     private var transfers: [UInt64: Transfer] = [:]
     /// The same, by what libcurl knows them by.
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    private let book = TransferBook()
+    private let book = TransferContext()
     private let settings: TransportSettings
     private var nextCheck = 0
     /// Since when there has been no transfer.
@@ -192,8 +194,8 @@ private final class Loop {
 
     init(_ settings: TransportSettings) { self.settings = settings }
 
-    func start(_ id: UInt64, _ order: TransferOrder) {
-        if cancelledEarly.remove(id) != nil { return order.finish(HopOutcome(kind: .failure(CancellationError()))) }
+    func start(_ id: UInt64, _ order: TransferCommand) {
+        if cancelledEarly.remove(id) != nil { return order.finish(HTTPOutcome(kind: .failure(CancellationError()))) }
         guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
             return order.finish(.outOfMemory(order))
         }

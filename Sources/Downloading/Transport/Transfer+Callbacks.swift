@@ -35,9 +35,9 @@ func openSocket(
     return socket
 }
 
-/// Called by libcurl for a socket that it has no more use for, with a ``TransferBook``.
+/// Called by libcurl for a socket that it has no more use for, with a ``TransferContext``.
 func closeSocket(context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
-    context.map { Unmanaged<TransferBook>.fromOpaque($0).takeUnretainedValue() }?.sockets.closed(socket)
+    context.map { Unmanaged<TransferContext>.fromOpaque($0).takeUnretainedValue() }?.sockets.closed(socket)
     hc_close(socket)
     return 0
 }

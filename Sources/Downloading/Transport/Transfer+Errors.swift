@@ -7,7 +7,7 @@ extension Transfer {
     /// What a failure means that libcurl tells of.
     package func error(_ code: CURLcode) -> ImageError {
         let reason = "\(String(cString: hc_easy_strerror(code)))."
-        if book.hasFlood, isConnected, order.hop.url.isSecure {
+        if book.hasFlood, isConnected, order.outgoing.url.isSecure {
             return .connectionFailed(
                 url: request.url, reason: "the server sends frames without content, and no end of them.")
         }

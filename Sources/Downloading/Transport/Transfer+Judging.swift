@@ -32,14 +32,14 @@ extension Transfer {
         // A proxy that wants credentials before it connects us, and somebody has some.
         case ..<200:
             hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && isProxyFinal && challenge != nil
-        case 401: order.hop.scheme != "digest" || order.hop.digest != nil
+        case 401: order.outgoing.scheme != "digest" || order.outgoing.digest != nil
         case 407: isProxyFinal
         default: true
         }
     }
 
     /// Whether libcurl does not answer a proxy's challenge by itself.
-    private var isProxyFinal: Bool { order.hop.proxyLogin?.mayBeDigest != true }
+    private var isProxyFinal: Bool { order.outgoing.proxyLogin?.mayBeDigest != true }
 
     /// Decides what is done with the body; `disposition` stays unknown if it is refused, for `verdict` then says why.
     package func judge(hasBody: Bool) {
@@ -50,10 +50,10 @@ extension Transfer {
         }
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.status = status
-        response.url = order.hop.url.text
+        response.url = order.outgoing.url.text
         response.isConfirmation = status == 304 && order.validators != nil
         if RedirectPolicy.redirects(status: status, location: location) {
-            let redirect = HTTPRoute.Redirect(status: status, fields: response.fields)
+            let redirect = RedirectConstraints.Redirect(status: status, fields: response.fields)
             disposition = .passedBy(.redirect(redirect, location: location ?? ""))
             return
         }
@@ -78,14 +78,14 @@ extension Transfer {
         if order.ask != nil, hasBody, !response.isConfirmation {
             disposition = .asking
             pace.hold()
-            order.ask?(TransferOrder.Head(status: status, contentType: response.contentType, url: response.url))
+            order.ask?(TransferCommand.Head(status: status, contentType: response.contentType, url: response.url))
         } else {
             decide(accepted: nil)
         }
     }
 
     /// What the server or the proxy wants, if somebody answers that.
-    package var challenge: HopOutcome.Kind? {
+    package var challenge: HTTPOutcome.Kind? {
         let (status, field) =
             switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
             case 401: (401, "www-authenticate")
@@ -114,7 +114,7 @@ extension Transfer {
             verdict = tooLarge
             disposition = .unknown
         } else {
-            order.pulse.note(response, redirects: order.redirects)
+            order.transferActivity.note(response, redirects: order.redirects)
         }
     }
 

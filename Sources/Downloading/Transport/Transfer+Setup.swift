@@ -9,11 +9,11 @@ extension Transfer {
 
     /// Tells libcurl everything about the request.
     package func configure() {
-        let hop = order.hop
+        let outgoing = order.outgoing
         let context = Unmanaged.passUnretained(self).toOpaque()
         failureText.pointee = 0
         hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
-        set(CURLOPT_URL, hop.url.text)
+        set(CURLOPT_URL, outgoing.url.text)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_USERAGENT, settings.userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
@@ -21,7 +21,7 @@ extension Transfer {
         hc_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
         // and a slow one would hold up everything else from its host.
-        if hop.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
+        if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.limits.maxBytes))
         hc_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
@@ -32,10 +32,10 @@ extension Transfer {
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
         configureHeaders()
         if order.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
-        if hop.method != .get { configureBody() }
+        if outgoing.method != .get { configureBody() }
         configureCredentials()
         configureProxy()
-        if hop.url.isSecure { configureTLS() }
+        if outgoing.url.isSecure { configureTLS() }
         for text in settings.resolve() { resolveList = hc_list_append(resolveList, text) }
         if let resolveList { hc_set_list(easy, CURLOPT_RESOLVE, resolveList) }
     }
@@ -48,8 +48,8 @@ extension Transfer {
     private func configureHeaders() {
         var names: Set<String> = []
         func add(_ line: String) { headerList = line.withCString { hc_list_append(headerList, $0) } }
-        let hasBody = order.hop.method != .get
-        for field in order.hop.fields {
+        let hasBody = order.outgoing.method != .get
+        for field in order.outgoing.fields {
             let (name, value) = (field.name.text, field.value.text)
             names.insert(name.lowercased())
             // How long a body is, libcurl says.
@@ -70,11 +70,11 @@ extension Transfer {
         if hasBody, !names.contains("expect") { add("Expect:") }
         if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
-        if case .bearer(let token) = order.hop.authorization, !names.contains("authorization") {
+        if case .bearer(let token) = order.outgoing.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
-        if order.hop.digest != nil, !names.contains("authorization") {
-            let answer = order.hop.digestAnswer(use: order.uses.server, own: Self.digestPart)
+        if order.outgoing.digest != nil, !names.contains("authorization") {
+            let answer = order.outgoing.digestAnswer(use: order.uses.server, own: Self.digestPart)
             if let answer { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
@@ -83,13 +83,13 @@ extension Transfer {
     /// Sends what is no GET: with its body, over a connection of its own. On one that was used before libcurl would send it
     /// again when the server closes that.
     private func configureBody() {
-        let body = order.hop.body ?? []
+        let body = order.outgoing.body ?? []
         hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         // An empty array may have no address.
         _ = (body + [0]).withUnsafeBytes { bytes in
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
-        if order.hop.method != .post { set(CURLOPT_CUSTOMREQUEST, order.hop.method.rawValue) }
+        if order.outgoing.method != .post { set(CURLOPT_CUSTOMREQUEST, order.outgoing.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // Or each would leave one behind that no other takes.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -99,36 +99,37 @@ extension Transfer {
     private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
-        let hop = order.hop
+        let outgoing = order.outgoing
         // An answer of ours to a digest challenge stands among the header fields.
-        if hop.digest != nil { return }
-        if case .basic(let user, let password) = hop.authorization {
+        if outgoing.digest != nil { return }
+        if case .basic(let user, let password) = outgoing.authorization {
             set(CURLOPT_USERNAME, user)
             set(CURLOPT_PASSWORD, password)
-        } else if hop.authorization == nil, hop.mayUseNetrc, let netrc = settings.netrcFile {
+        } else if outgoing.authorization == nil, outgoing.mayUseNetrc, let netrc = settings.netrcFile {
             set(CURLOPT_NETRC_FILE, netrc)
             hc_set_long(easy, CURLOPT_NETRC, 1)
         }
         // CURLAUTH_DIGEST
-        if hop.scheme == "digest" { hc_set_long(easy, CURLOPT_HTTPAUTH, 1 << 1) }
+        if outgoing.scheme == "digest" { hc_set_long(easy, CURLOPT_HTTPAUTH, 1 << 1) }
     }
 
     private func configureProxy() {
         // Set, though empty, it keeps libcurl from looking into the environment by itself.
-        let login = order.hop.proxyLogin?.credentials(for: proxy)
+        let login = order.outgoing.proxyLogin?.credentials(for: proxy)
         // libcurl prefers what stands in the URL to what was given when that was refused.
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         set(CURLOPT_PROXY, place ?? "")
         set(CURLOPT_NOPROXY, "")
         if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
-        if let answer = order.hop.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
+        if let answer = order.outgoing.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
         } else if case .basic(let user, let password) = login {
             set(CURLOPT_PROXYUSERNAME, user)
             set(CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
-            hc_set_long(easy, CURLOPT_PROXYAUTH, order.hop.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
+            hc_set_long(
+                easy, CURLOPT_PROXYAUTH, order.outgoing.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
     }
 
@@ -151,11 +152,11 @@ extension Transfer {
         book.watch(easy)
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { set(CURLOPT_CAINFO, file) }
-        if let certificate = settings.certificate(for: order.hop) {
+        if let certificate = settings.certificate(for: order.outgoing) {
             set(CURLOPT_SSLCERT, certificate.file)
             set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
-        if tls.trustedHosts.contains(where: { HostPattern.matches(order.hop.url.host, $0) }) {
+        if tls.trustedHosts.contains(where: { HostPattern.matches(order.outgoing.url.host, $0) }) {
             hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
             hc_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }

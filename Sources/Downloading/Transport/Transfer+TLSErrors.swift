@@ -13,7 +13,7 @@ extension Transfer {
             let owner = isProxysTLS ? "the proxy's" : "its"
             return failed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
         case CURLE_SSL_CERTPROBLEM:
-            let file = settings.certificate(for: order.hop)?.file ?? "clientCertificate"
+            let file = settings.certificate(for: order.outgoing)?.file ?? "clientCertificate"
             return failed("the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
             return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
@@ -35,7 +35,7 @@ extension Transfer {
     /// Whether it is the proxy that the connection in trouble leads to, and not the server behind it.
     private var isProxysTLS: Bool {
         guard let proxy, proxy.asciiLowercased.hasPrefix("https://") else { return false }
-        return !order.hop.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
+        return !order.outgoing.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
     }
 
     /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.
@@ -62,7 +62,7 @@ extension Transfer {
     }
 
     private func reason(of alert: String) -> String {
-        let certificate = settings.certificate(for: order.hop)?.file
+        let certificate = settings.certificate(for: order.outgoing)?.file
         if alert.contains("required") {
             return "the server wants a client certificate (name one in clientCertificate)."
         }
@@ -85,12 +85,12 @@ extension Transfer {
     /// request was on its way already.
     private func silentRefusal(_ code: CURLcode) -> ImageError? {
         // By the connection: what HTTP/2 makes of it is another matter.
-        guard order.hop.url.isSecure, !hasAnswered, failure.contains("SSL_"),
+        guard order.outgoing.url.isSecure, !hasAnswered, failure.contains("SSL_"),
             hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         else { return nil }
         let advice =
-            settings.certificate(for: order.hop).map { "it may not accept the client certificate in \($0.file)" }
+            settings.certificate(for: order.outgoing).map { "it may not accept the client certificate in \($0.file)" }
             ?? "it may want a client certificate: name one in clientCertificate"
         return .connectionFailed(
             url: request.url, reason: "the server broke off right after the handshake of TLS (\(advice)).")

@@ -7,9 +7,9 @@ internal import Platform
 final class Transfer {
     let id: UInt64
     let easy: UnsafeMutableRawPointer
-    let order: TransferOrder
+    let order: TransferCommand
     let settings: TransportSettings
-    let book: TransferBook
+    let book: TransferContext
     let proxy: String?
 
     var headerList: UnsafeMutablePointer<curl_slist>?
@@ -65,7 +65,7 @@ final class Transfer {
         /// It is gathered.
         case wanted
         /// It is of no interest, for the answer leads elsewhere.
-        case passedBy(HopOutcome.Kind)
+        case passedBy(HTTPOutcome.Kind)
     }
 
     var request: DownloadRequest { order.request }
@@ -81,19 +81,20 @@ final class Transfer {
     private static let passedByLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferOrder, settings: TransportSettings, book: TransferBook
+        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferCommand, settings: TransportSettings,
+        book: TransferContext
     ) {
         self.id = id
         self.easy = easy
         self.order = order
         self.settings = settings
         self.book = book
-        proxy = settings.proxies.proxy(for: order.hop.url)
+        proxy = settings.proxies.proxy(for: order.outgoing.url)
         spool = BodySpool(order.spool)
         let request = order.request
         pace = TransferPace(
             timeout: request.limits.timeoutSeconds, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
-        order.pulse.start(at: started)
+        order.transferActivity.start(at: started)
         configure()
     }
 
@@ -110,7 +111,7 @@ final class Transfer {
     func mayReach(_ address: IPAddress?) -> Bool {
         // The address of a proxy is the configuration's business.
         if proxy != nil { return true }
-        let url = order.hop.url
+        let url = order.outgoing.url
         guard let address else {
             refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
             return false
@@ -135,7 +136,7 @@ final class Transfer {
     func mayUse(_ ends: OpenSockets.Ends) -> Bool {
         isConnected = true
         sent = monotonicNanoseconds()
-        guard !order.hop.url.isSecure else { return true }
+        guard !order.outgoing.url.isSecure else { return true }
         isStale = book.sockets.hasUnaskedInput(over: ends)
         return !isStale
     }
@@ -155,7 +156,7 @@ final class Transfer {
         guard arrived > 0 else { return }
         let now = monotonicNanoseconds()
         pace.received(arrived, at: now)
-        order.pulse.beat(arrived, at: now)
+        order.transferActivity.beat(arrived, at: now)
         arrived = 0
         if isStalled { tellStalled(pace.isStalled) }
         guard hasProgress else { return }
@@ -347,7 +348,7 @@ final class Transfer {
     /// again by itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
-            && order.hop.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
+            && order.outgoing.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
     }
 
     /// Ends the transfer with an error. libcurl's handle must still be as it was.
@@ -359,10 +360,10 @@ final class Transfer {
         end(.failure(error), bytes: bytes)
     }
 
-    private func end(_ kind: HopOutcome.Kind, bytes: Int = 0) {
+    private func end(_ kind: HTTPOutcome.Kind, bytes: Int = 0) {
         tellStalled(false)
         func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
-        var timing = HopTiming()
+        var timing = RequestTiming()
         let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))
         timing.isReused = (hasHead || isConnected) && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
         if !timing.isReused {
@@ -383,7 +384,7 @@ final class Transfer {
         timing.headerBytes = headerBytes
         timing.reached = reached
         timing.isProxied = proxy != nil
-        order.pulse.stop()
-        order.finish(HopOutcome(kind: kind, timing: timing))
+        order.transferActivity.stop()
+        order.finish(HTTPOutcome(kind: kind, timing: timing))
     }
 }

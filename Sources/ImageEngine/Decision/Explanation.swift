@@ -254,7 +254,7 @@ extension ImageManager {
                 return
             }
             let request = try DownloadRequest(url: url, options: options.network)
-            let hop = try downloader.rules.rewritten(Hop(request))
+            let hop = try downloader.rules.rewritten(HTTPRequest(request))
             if hop.url != request.webURL.withoutCredentials {
                 told.reasons.append("It is loaded from elsewhere instead, as urlRewrites says.")
             }

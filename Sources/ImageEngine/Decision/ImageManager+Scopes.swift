@@ -39,8 +39,8 @@ extension ImageManager {
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
         guard let web = try? WebURL(url) else { return [] }
-        let standing = downloader.standingLogin(of: web, options.network.request)
-        return knownLogins.all(of: loginRequest(url, web, options)) + (standing.map { [$0] } ?? [])
+        let storedCandidate = downloader.standingLogin(of: web, options.network.request)
+        return knownLogins.all(of: loginRequest(url, web, options)) + (storedCandidate.map { [$0] } ?? [])
     }
 
     private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {

@@ -112,7 +112,7 @@ struct NegativeCache: Sendable {
         return error.isRetryable ? min(retryAfter, longestRetryAfter) : min(retryAfter, seconds)
     }
 
-    /// The longest that a server's wish to be left alone is obeyed, in seconds.
+    /// The longest that a server's jobKey to be left alone is obeyed, in seconds.
     static let longestRetryAfter = 3600.0
 
     /// Forgets the failures of a cache key; all when nil.

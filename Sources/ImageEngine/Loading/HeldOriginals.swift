@@ -23,7 +23,7 @@ final class HeldOriginals: Sendable {
     }
 
     private struct State {
-        var entries: [ImageManager.Wish: Entry] = [:]
+        var entries: [ImageManager.JobKey: Entry] = [:]
         var lastNumber = 0
     }
 
@@ -33,39 +33,39 @@ final class HeldOriginals: Sendable {
     var count: Int { state.withLock { $0.entries.count } }
 
     /// The result, which is found as what was wished for as long as there is a copy of what this returns.
-    func holding(_ result: ImageResult, for wish: ImageManager.Wish) -> ImageResult {
+    func holding(_ result: ImageResult, for jobKey: ImageManager.JobKey) -> ImageResult {
         var held = result
         held.hold = state.withLock { state in
             state.lastNumber += 1
-            let hold = Hold(result, state.lastNumber) { [weak self] in self?.forget(wish, $0) }
-            state.entries[wish] = Entry(number: state.lastNumber, hold: hold)
+            let hold = Hold(result, state.lastNumber) { [weak self] in self?.forget(jobKey, $0) }
+            state.entries[jobKey] = Entry(number: state.lastNumber, hold: hold)
             return hold
         }
         return held
     }
 
-    /// What is held for a wish. Whoever has it from here holds it no longer than the one who loaded it, or it would never
+    /// What is held for a jobKey. Whoever has it from here holds it no longer than the one who loaded it, or it would never
     /// be loaded anew.
-    func result(for wish: ImageManager.Wish) -> ImageResult? {
+    func result(for jobKey: ImageManager.JobKey) -> ImageResult? {
         // Not let go of under the lock, for it may be the last reference.
-        let hold = state.withLock { $0.entries[wish]?.hold }
+        let hold = state.withLock { $0.entries[jobKey]?.hold }
         return hold?.result
     }
 
-    private func forget(_ wish: ImageManager.Wish, _ number: Int) {
+    private func forget(_ jobKey: ImageManager.JobKey, _ number: Int) {
         state.withLock { state in
-            if state.entries[wish]?.number == number { state.entries[wish] = nil }
+            if state.entries[jobKey]?.number == number { state.entries[jobKey] = nil }
         }
     }
 }
 
-extension ImageManager.Flying {
+extension ImageManager.FetchPlan {
     /// Whether what comes is kept nowhere, and is for whoever wants the same.
     var mayBeHeld: Bool {
         let options = outgoing.options
         return options.storage.cacheMemoryOnly && !options.storage.keepsInMemory && !options.lookup.forceRefresh
             && options.network.merges
-            && (options.lookup.revalidate ?? .never) == .never && standing == nil && request.delegates == nil
+            && (options.lookup.revalidate ?? .never) == .never && storedCandidate == nil && request.delegates == nil
             && request.method == .get
     }
 }

@@ -33,46 +33,46 @@ extension ImageManager {
         else { return nil }
         count(.none)
         let started = configuration.clock.monotonic()
-        let flying = Flying(
+        let plan = FetchPlan(
             resource: resource, key: key, cache: cache, request: request,
             outgoing: OutgoingRequest(url: url, options: options), needs: needs, started: started)
-        guard options.mayTryAgain else { return board(flying, options, caller, then: then) }
+        guard options.mayTryAgain else { return board(plan, options, caller, then: then) }
         // The first attempt needs no task, for it is the one that may wait long before it begins.
-        let landing = Landing(then)
+        let promise = Promise(then)
         let meter = AttemptMeter()
-        let stop = board(flying, options, meter.counting(caller)) { [self] result in
-            guard case .failure(let error as ImageError) = result else { return landing.end(result) }
+        let stop = board(plan, options, meter.counting(caller)) { [self] result in
+            guard case .failure(let error as ImageError) = result else { return promise.end(result) }
             let seconds = Double(configuration.clock.monotonic() - started) / 1e9
             let failed = ImageError.Attempt(url: url, error: error, seconds: seconds, bytes: meter.bytes)
-            landing.goOn { [self] in
+            promise.goOn { [self] in
                 try await load(
                     resource, in: cache, options, needs, caller, after: FailedAttempt(attempt: failed, started: started)
                 )
             }
         }
-        landing.onCancel(stop)
-        return { landing.cancel() }
+        promise.onCancel(stop)
+        return { promise.cancel() }
     }
 
     /// Joins those who want the same.
     ///
     /// - Returns: What leaves them.
     private func board(
-        _ flying: Flying, _ options: ImageOptions, _ caller: ImageCaller,
+        _ plan: FetchPlan, _ options: ImageOptions, _ caller: ImageCaller,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> @Sendable () -> Void {
-        let place = wishes.join(
-            flying.wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
+        let place = loads.join(
+            plan.jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
             report: caller.report
-        ) { [self] effort, landing in
-            begin(flying, effort, landing)
+        ) { [self] effort, promise in
+            begin(plan, effort, promise)
         } resume: { [self] result in
             guard case .failure(let error as ImageError) = result else { return then(result) }
-            noteFailure(error, of: flying.outgoing.url, key: flying.key.key, in: flying.cache, options)
+            noteFailure(error, of: plan.outgoing.url, key: plan.key.key, in: plan.cache, options)
             then(.failure(error.first))
         }
         caller.joined()
-        return { [wishes] in wishes.leave(place.ticket) }
+        return { [loads] in loads.leave(place.ticket) }
     }
 
     /// Begins to load what an image is to be made of, when nothing of it is at hand.
@@ -86,26 +86,26 @@ extension ImageManager {
         else {
             return nil
         }
-        let landing = Landing(then)
+        let promise = Promise(then)
         let isQueued = Once(true)
         // A long chain has many beginnings to look for: not on the thread that asks.
         pool.submit { [self] in
             guard isQueued.take() != nil else { return }
             let home = originals(for: cache, options)
             guard lacks(resource, in: cache, home, options),
-                let stop = beginOriginal(of: resource, home, for: cache, options, needs, caller, landing)
+                let stop = beginOriginal(of: resource, home, for: cache, options, needs, caller, promise)
             else {
-                return landing.goOn { [self] in try await variant(resource, in: cache, options, needs, caller) }
+                return promise.goOn { [self] in try await variant(resource, in: cache, options, needs, caller) }
             }
-            landing.onCancel(stop)
+            promise.onCancel(stop)
         }
-        landing.onCancel { if isQueued.take() != nil { landing.end(.failure(CancellationError())) } }
-        return { landing.cancel() }
+        promise.onCancel { if isQueued.take() != nil { promise.end(.failure(CancellationError())) } }
+        return { promise.cancel() }
     }
 
     private func beginOriginal(
         of resource: Resource, _ home: ImageCache, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ landing: Landing<ImageResult>
+        _ caller: ImageCaller, _ promise: Promise<ImageResult>
     ) -> (@Sendable () -> Void)? {
         let loading = options.loadingOriginal(of: resource)
         return begin(
@@ -113,10 +113,10 @@ extension ImageManager {
         ) { [self] result in
             switch result {
             case .success(let loaded):
-                landing.goOn { [self] in
+                promise.goOn { [self] in
                     try await variant(resource, in: cache, options, needs, caller, of: loaded, from: home)
                 }
-            case .failure(let error): landing.end(.failure(error))
+            case .failure(let error): promise.end(.failure(error))
             }
         }
     }
@@ -138,59 +138,59 @@ extension ImageManager {
 
     /// Begins the work that all share who want the image.
     func begin(
-        _ flying: Flying, _ effort: Coalescer<Wish, ImageResult>.Effort, _ landing: Landing<ImageResult>
+        _ plan: FetchPlan, _ effort: Coalescer<JobKey, ImageResult>.Effort, _ promise: Promise<ImageResult>
     ) {
-        if flying.mayBeHeld, let held = heldOriginals.result(for: flying.wish) {
-            return pool.submit { landing.end(.success(held)) }
+        if plan.mayBeHeld, let held = heldOriginals.result(for: plan.jobKey) {
+            return pool.submit { promise.end(.success(held)) }
         }
-        let departure = departure(of: flying)
-        guard flying.isPlain else { return landing.goOn { [self] in try await fly(flying, departure, effort) } }
+        let claim = claim(of: plan)
+        guard plan.isPlain else { return promise.goOn { [self] in try await download(plan, claim, effort) } }
         let ticket = downloader.begin(
-            flying.request, priority: effort.priority, report: effort.report,
-            boarding: boarding(flying, departure)
+            plan.request, priority: effort.priority, report: effort.report,
+            hooks: hooks(plan, claim)
         ) { [self] result in
             switch result {
             case .success(let download):
-                departure.arrive()
-                pool.submit(briefFor: download.body.isInMemory ? flying.cache.ifBrief : nil) { [self] in
-                    keep(download, flying, landing) { [self] result in
-                        landing.end(result.map { held($0, flying) })
-                        withExtendedLifetime(departure) {}
+                claim.arrive()
+                pool.submit(briefFor: download.body.isInMemory ? plan.cache.ifBrief : nil) { [self] in
+                    keep(download, plan, promise) { [self] result in
+                        promise.end(result.map { held($0, plan) })
+                        withExtendedLifetime(claim) {}
                     }
                 }
             // Nobody waits any more, and thousands may have left at once.
-            case .failure(let error) where landing.isCancelled: landing.end(.failure(error))
+            case .failure(let error) where promise.isCancelled: promise.end(.failure(error))
             case .failure(is Interruption), .failure(is ImageDownloader.EndedForAnother):
-                landing.goOn { [self] in try await fly(flying, departure, effort) }
+                promise.goOn { [self] in try await download(plan, claim, effort) }
             // Not on the thread that tells: whoever waits may begin anew at once.
-            case .failure(let error): landing.goOn { throw error }
+            case .failure(let error): promise.goOn { throw error }
             }
         }
-        landing.onCancel { [downloader] in downloader.leave(ticket) }
+        promise.onCancel { [downloader] in downloader.leave(ticket) }
     }
 
     /// The result, which others find while it is worked on if no cache keeps it.
-    func held(_ result: ImageResult, _ flying: Flying) -> ImageResult {
-        flying.mayBeHeld ? heldOriginals.holding(result, for: flying.wish) : result
+    func held(_ result: ImageResult, _ plan: FetchPlan) -> ImageResult {
+        plan.mayBeHeld ? heldOriginals.holding(result, for: plan.jobKey) : result
     }
 
     /// Stores what has come. Waits for the disk, but not for the index.
     private func keep(
-        _ download: Download, _ flying: Flying, _ landing: Landing<ImageResult>,
+        _ download: Download, _ plan: FetchPlan, _ promise: Promise<ImageResult>,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) {
-        if landing.isCancelled { return then(.failure(CancellationError())) }
-        var store = store(arrival(of: download, flying))
-        store.maySurpass = store.needs.contains(.file)
+        if promise.isCancelled { return then(.failure(CancellationError())) }
+        var store = store(arrival(of: download, plan))
+        store.allowsOversize = store.needs.contains(.file)
         Self.keep(store) { then($0.mapError { $0 }) }
     }
 }
 
-extension ImageManager.Flying {
+extension ImageManager.FetchPlan {
     /// Whether what comes is stored as it is, if it is an image.
     fileprivate var isPlain: Bool {
-        let options = wish.options
-        return standing == nil && request.dataModifier == nil && options.lookup.verifyDecode != true
+        let options = jobKey.options
+        return storedCandidate == nil && request.dataModifier == nil && options.lookup.verifyDecode != true
             && options.lookup.revalidate != .http && (options.storage.waitForCache || needs.contains(.file))
     }
 }

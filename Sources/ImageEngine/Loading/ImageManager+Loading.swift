@@ -5,12 +5,12 @@ extension ImageManager {
     /// Tries the sources in order, each as often as the options say.
     ///
     /// - Parameters:
-    ///   - standing: What is stored already; the first source is asked if it has changed.
+    ///   - storedCandidate: What is stored already; the first source is asked if it has changed.
     ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
     ///   - failed: The first attempt at the first source, if it has been made already.
     func load(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ standing: Standing? = nil, outgoing: OutgoingRequest? = nil,
+        _ caller: ImageCaller, _ storedCandidate: StoredCandidate? = nil, outgoing: OutgoingRequest? = nil,
         after failed: FailedAttempt? = nil
     ) async throws -> ImageResult {
         let now = configuration.clock.monotonic()
@@ -21,12 +21,13 @@ extension ImageManager {
         return try await deadline.hold(resource.url, now: now) { [self] in
             let urls = [resource.url] + options.network.alternativeSources
             return try await loadAny(of: urls, options, after: failed?.attempt) { [self] url, meter in
-                let standing = ExactText(url) == ExactText(resource.url) ? standing : standing?.unasked
+                let storedCandidate =
+                    ExactText(url) == ExactText(resource.url) ? storedCandidate : storedCandidate?.unasked
                 let options = options.scoped(from: resource.url, to: url)
                 do {
                     return try await load(
                         try source(of: url), resource, in: cache, options, needs, started: started,
-                        meter.counting(caller), standing,
+                        meter.counting(caller), storedCandidate,
                         outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
                 } catch let error as ImageError {
                     noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
@@ -47,7 +48,8 @@ extension ImageManager {
     @inline(never)
     private func load(
         _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ standing: Standing?, outgoing: OutgoingRequest?
+        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ storedCandidate: StoredCandidate?,
+        outgoing: OutgoingRequest?
     ) async throws -> ImageResult {
         let key = CacheKey(resource.cacheKey)
         switch source {
@@ -56,16 +58,16 @@ extension ImageManager {
             let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
             let options = outgoing.options
             let request = try DownloadRequest(
-                url: outgoing.url, options: options.network, validators: standing?.validators)
+                url: outgoing.url, options: options.network, validators: storedCandidate?.validators)
             try admit(request, key, in: cache, options)
-            let flying = Flying(
+            let plan = FetchPlan(
                 resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
-                standing: standing, started: started)
-            return try await wishes.value(
-                for: flying.wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
+                storedCandidate: storedCandidate, started: started)
+            return try await loads.value(
+                for: plan.jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
                 report: caller.report, joined: { _ in caller.joined() }
-            ) { [self] effort, landing in
-                begin(flying, effort, landing)
+            ) { [self] effort, promise in
+                begin(plan, effort, promise)
             }
         case .data(let bytes):
             guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(resource.url, options) }

@@ -67,14 +67,16 @@ extension ImageManager {
     public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { refreshes.set(receiver) }
 
     /// Loads an image anew behind its answer, unless that is under way; a failure changes nothing.
-    func refresh(_ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ outgoing: OutgoingRequest) {
-        let subject = Refreshes.Subject(cache.name, standing.hit.record)
+    func refresh(
+        _ resource: Resource, _ storedCandidate: StoredCandidate, _ cache: ImageCache, _ outgoing: OutgoingRequest
+    ) {
+        let subject = Refreshes.Subject(cache.name, storedCandidate.hit.record)
         guard refreshes.begin(subject) else { return }
         var options = outgoing.options
         options.storage.waitForCache = true
         Task { [outgoing = OutgoingRequest(url: outgoing.url, options: options)] in
             defer { refreshes.end(subject) }
-            guard let new = try? await refreshed(resource, standing, cache, outgoing) else { return }
+            guard let new = try? await refreshed(resource, storedCandidate, cache, outgoing) else { return }
             refreshes.report(
                 ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.path))
         }
@@ -84,26 +86,27 @@ extension ImageManager {
     ///
     /// - Returns: The image, if it has become another one.
     private func refreshed(
-        _ resource: Resource, _ standing: Standing, _ cache: ImageCache, _ outgoing: OutgoingRequest
+        _ resource: Resource, _ storedCandidate: StoredCandidate, _ cache: ImageCache, _ outgoing: OutgoingRequest
     ) async throws -> ImageRecord? {
         let key = CacheKey(resource.cacheKey)
         let options = outgoing.options
-        let request = try DownloadRequest(url: outgoing.url, options: options.network, validators: standing.validators)
-        let flying = Flying(
+        let request = try DownloadRequest(
+            url: outgoing.url, options: options.network, validators: storedCandidate.validators)
+        let plan = FetchPlan(
             resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: [],
-            standing: standing, started: configuration.clock.monotonic())
-        let departure = departure(of: flying)
-        defer { withExtendedLifetime(departure) {} }
+            storedCandidate: storedCandidate, started: configuration.clock.monotonic())
+        let claim = claim(of: plan)
+        defer { withExtendedLifetime(claim) {} }
         let priority = CallPriority(CallPriority.background)
         // Another process may have done it.
-        let effort = Coalescer<Wish, ImageResult>.Effort(report: { _ in }, priority: priority)
-        guard let download = try await download(flying, departure, effort).download else { return nil }
-        let arrival = arrival(of: download, flying)
-        if try await revive(standing, arrival) != nil { return nil }
+        let effort = Coalescer<JobKey, ImageResult>.Effort(report: { _ in }, priority: priority)
+        guard let download = try await download(plan, claim, effort).download else { return nil }
+        let arrival = arrival(of: download, plan)
+        if try await revive(storedCandidate, arrival) != nil { return nil }
         let whole = try await modified(wholeArrival(arrival, priority, nil))
-        guard try await pool.run({ cache.holds(standing.hit) }) else { return nil }
-        let new = try await keep(store(whole), departure)
-        let old = standing.hit
+        guard try await pool.run({ cache.holds(storedCandidate.hit) }) else { return nil }
+        let new = try await keep(store(whole), claim)
+        let old = storedCandidate.hit
         if let one = old.record.checksum, let other = new.record.checksum { return one != other ? new.record : nil }
         if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes, one == other { return nil }
         return new.record

@@ -2,15 +2,15 @@ internal import Platform
 
 extension ImageManager {
     /// What is stored already when an image is loaded.
-    struct Standing: Sendable {
+    struct StoredCandidate: Sendable {
         let hit: ImageCache.Hit
         /// What makes the request conditional; nil when the image is loaded whatever its server says.
         var validators: Validators?
         /// Set when it is not the image itself, but something that was made of it.
-        var variant: VariantWish?
+        var variant: VariantJobKey?
 
         /// The same for another source, to which the validators say nothing.
-        var unasked: Standing { Standing(hit: hit, validators: nil) }
+        var unasked: StoredCandidate { StoredCandidate(hit: hit, validators: nil) }
     }
 
     /// What a server has answered, and to whom.
@@ -35,7 +35,7 @@ extension ImageManager {
                     response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
                     delay: download.delay,
                     isAlternative: ExactText(request.url) != ExactText(resource.url),
-                    route: HTTPRoute(
+                    route: RedirectConstraints(
                         download.route, wanted: request.cacheControl, at: clock.wallNow)
                 ).text
             return origin
@@ -56,7 +56,7 @@ extension ImageManager {
             origin.etag = response.etag ?? old.etag
             origin.lastModified = response.lastModified ?? old.lastModified
             // A request that wants nothing kept says that of what comes, not of what is there.
-            let route = HTTPRoute(download.route, wanted: nil, at: clock.wallNow)
+            let route = RedirectConstraints(download.route, wanted: nil, at: clock.wallNow)
             let merged =
                 metadata?.merging(
                     response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
@@ -104,7 +104,7 @@ extension ImageManager {
             found = StoredImage(candidate: known.candidate, entry: entry)
             decision = policy.decision(for: entry)
         }
-        var standing: Standing?
+        var storedCandidate: StoredCandidate?
         if let found {
             let scope = scope(of: outgoing.url, outgoing.options)
             let hit = found.candidate.hit
@@ -115,10 +115,12 @@ extension ImageManager {
             case .answerAndRefresh:
                 count(hit.cacheType)
                 refresh(
-                    resource, Standing(hit: hit, validators: found.candidate.validators(for: scope)), cache, outgoing)
+                    resource, StoredCandidate(hit: hit, validators: found.candidate.validators(for: scope)), cache,
+                    outgoing)
                 return try await answer(found.candidate, isStale: true, in: cache, options, needs)
-            case .revalidate: standing = Standing(hit: hit, validators: found.candidate.validators(for: scope))
-            case .load, .fail: standing = policy.usesExpired ? Standing(hit: hit) : nil
+            case .revalidate:
+                storedCandidate = StoredCandidate(hit: hit, validators: found.candidate.validators(for: scope))
+            case .load, .fail: storedCandidate = policy.usesExpired ? StoredCandidate(hit: hit) : nil
             }
         }
         if policy.mayCopyFromOtherCache(decision),
@@ -130,7 +132,8 @@ extension ImageManager {
         try Task.checkCancellation()
         if decision.action == .fail { throw ImageError.notCached(key: resource.cacheKey) }
         do {
-            let result = try await load(resource, in: cache, options, needs, caller, standing, outgoing: outgoing)
+            let result = try await load(
+                resource, in: cache, options, needs, caller, storedCandidate, outgoing: outgoing)
             count(result.cacheType)
             return result
         } catch let error as ImageError {
@@ -192,11 +195,11 @@ extension ImageManager {
     /// - Parameter mayWait: `true` when the file of the image may be read to calculate its digest.
     func satisfies(
         _ hit: ImageCache.Hit, in cache: ImageCache, _ resource: Resource, _ request: OutgoingRequest,
-        _ standing: Standing?, mayWait: Bool
+        _ storedCandidate: StoredCandidate?, mayWait: Bool
     ) -> Bool {
         let mode = request.options.lookup.revalidate ?? .never
         // An image that is revalidated with each use satisfies it only when it is news.
-        if mode == .always, let old = standing?.hit.record, !hit.record.isNews(since: old) { return false }
+        if mode == .always, let old = storedCandidate?.hit.record, !hit.record.isNews(since: old) { return false }
         var isIntegral = true
         if let integrity = request.options.lookup.integrity {
             guard let told = mayWait ? integrity.allows(hit) : integrity.allowsAtOnce(hit) else { return false }
@@ -256,14 +259,14 @@ extension ImageManager {
     /// The stored image, if its server has just said that it has not changed.
     ///
     /// - Returns: nil if the answer is an image, or what it speaks of is not there any more.
-    func revive(_ standing: Standing?, _ arrival: Arrival) async throws -> ImageResult? {
-        guard arrival.download.response.isConfirmation, let standing else { return nil }
+    func revive(_ storedCandidate: StoredCandidate?, _ arrival: Arrival) async throws -> ImageResult? {
+        guard arrival.download.response.isConfirmation, let storedCandidate else { return nil }
         let cache = arrival.cache
-        let options = standing.variant?.options ?? arrival.options
+        let options = storedCandidate.variant?.options ?? arrival.options
         return try await pool.run { [self] in
-            let old = standing.hit.record
+            let old = storedCandidate.hit.record
             guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),
-                let hit = try cache.revive(standing.hit, origin, options: options.storage)
+                let hit = try cache.revive(storedCandidate.hit, origin, options: options.storage)
             else { return nil }
             var result = try answer(hit, in: cache, options)
             result.isRevalidated = true
@@ -288,16 +291,16 @@ extension ImageManager {
     /// request goes by HTTP.
     ///
     /// - Parameter keepsOwn: Whether what is kept under the request's own key is left for what has come to replace it.
-    func forgetChanged(_ urls: [String], by flying: Flying, keepsOwn: Bool) async throws {
+    func forgetChanged(_ urls: [String], by plan: FetchPlan, keepsOwn: Bool) async throws {
         if urls.isEmpty { return }
-        try await pool.run { [self] in try forget(urls, changedBy: flying, keepsOwn: keepsOwn) }
+        try await pool.run { [self] in try forget(urls, changedBy: plan, keepsOwn: keepsOwn) }
     }
 
     /// The same on a thread that may wait.
-    func forget(_ urls: [String], changedBy flying: Flying, keepsOwn: Bool) throws {
-        guard flying.outgoing.options.lookup.revalidate == .http else { return }
-        let keys = Set(urls.map { CacheKey(flying.cache.resource($0).cacheKey) })
-        for key in keys where !keepsOwn || key != flying.key { _ = try flying.cache.remove(key, allVariants: true) }
+    func forget(_ urls: [String], changedBy plan: FetchPlan, keepsOwn: Bool) throws {
+        guard plan.outgoing.options.lookup.revalidate == .http else { return }
+        let keys = Set(urls.map { CacheKey(plan.cache.resource($0).cacheKey) })
+        for key in keys where !keepsOwn || key != plan.key { _ = try plan.cache.remove(key, allVariants: true) }
     }
 
     /// What is to be stored of an answer.

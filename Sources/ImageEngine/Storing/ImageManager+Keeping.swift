@@ -2,25 +2,25 @@
 extension ImageManager {
     /// Validates what was loaded and stores it, so that the answer may go out.
     ///
-    /// - Parameter departure: Ends when the image is stored.
-    func keep(_ store: Storing, _ departure: Departure? = nil) async throws -> ImageResult {
+    /// - Parameter claim: Ends when the image is stored.
+    func keep(_ store: Storing, _ claim: DownloadClaim? = nil) async throws -> ImageResult {
         if store.isToBeForgotten {
             if store.options.lookup.verifyDecode == true { _ = try await verified(store) }
             return try await pool.run { try store.forgetting() }
         }
         var store = store.options.lookup.verifyDecode == true ? try await verified(store) : store
-        store.maySurpass = store.needs.contains(.file)
-        return try await keep(asked: store, departure)
+        store.allowsOversize = store.needs.contains(.file)
+        return try await keep(asked: store, claim)
     }
 
-    private func keep(asked store: Storing, _ departure: Departure?) async throws -> ImageResult {
+    private func keep(asked store: Storing, _ claim: DownloadClaim?) async throws -> ImageResult {
         if !store.options.storage.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
             unawaited.begin()
             pool.submit { [unawaited] in
                 store.run { _ in
-                    withExtendedLifetime(departure) {}
+                    withExtendedLifetime(claim) {}
                     unawaited.end()
                 }
             }

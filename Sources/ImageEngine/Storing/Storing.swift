@@ -21,11 +21,11 @@ struct Storing: Sendable {
     /// The file of the content, when it is there for this alone.
     var scratch: ScratchFile?
     /// Whether an image that is too large for the disk tier is answered all the same.
-    var maySurpass = false
+    var allowsOversize = false
 
     /// Stores the image and makes the result. What is no image is never cached. Waits for the disk.
     func run() throws(ImageError) -> ImageResult {
-        try Attendance.wait { queue, then in run(in: queue, then: then) }.get()
+        try BlockingWait.wait { queue, then in run(in: queue, then: then) }.get()
     }
 
     /// Stores the image and makes the result; waits for the disk, but not for the index, into which another thread may
@@ -52,7 +52,7 @@ struct Storing: Sendable {
                 expiration: options.storage.diskCacheExpiration,
                 fileExtension: options.storage.forcedCacheFileExtension,
                 overwrites: overwrites, metadata: metadata, lease: options.storage.lease ?? ImageCache.lease,
-                maySurpass: maySurpass)
+                allowsOversize: allowsOversize)
         } catch {
             return then(.failure(error))
         }

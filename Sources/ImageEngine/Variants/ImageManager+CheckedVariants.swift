@@ -29,14 +29,14 @@ extension ImageManager {
         guard let validators = found.validators(for: scope(of: outgoing.url, options)),
             let mark = VariantSource.mark(of: found.hit.record)
         else { return nil }
-        let wish = VariantWish(
+        let jobKey = VariantJobKey(
             cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: needs)
         let loading = options.loadingOriginal(of: resource)
         let result: ImageResult
         do {
             result = try await load(
                 resource, in: cache, loading, loading.needsOfOriginal, caller,
-                Standing(hit: found.hit, validators: validators, variant: wish))
+                StoredCandidate(hit: found.hit, validators: validators, variant: jobKey))
             count(result.cacheType)
         } catch let error as ImageError {
             count(.none)

@@ -66,11 +66,11 @@ extension ImageManager {
     private func rawPixels(
         of original: Original, _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> PixelFile {
-        let wish = RenderWish(
+        let jobKey = RenderJobKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits, isRaw: true)
-        let file = try await renders.value(for: wish, priority: caller.priority) { [self] _ in
-            try await render(original, wish, resource.url)
+        let file = try await renders.value(for: jobKey, priority: caller.priority) { [self] _ in
+            try await render(original, jobKey, resource.url)
         }
         let lease = options.storage.lease ?? ImageCache.lease
         Task {

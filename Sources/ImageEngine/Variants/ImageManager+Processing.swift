@@ -8,7 +8,7 @@ internal import Platform
 /// loaded once, and the work is done once however many wait for it.
 extension ImageManager {
     /// What makes two callers want the same work.
-    struct VariantWish: Hashable, Sendable {
+    struct VariantJobKey: Hashable, Sendable {
         let cache: String
         let key: CacheKey
         let mark: String
@@ -17,7 +17,7 @@ extension ImageManager {
     }
 
     /// What decides which bytes the worker makes.
-    struct RenderWish: Hashable, Sendable {
+    struct RenderJobKey: Hashable, Sendable {
         let mark: String
         let recipe: ImageRecipe
         let limits: RenderLimits
@@ -162,9 +162,9 @@ extension ImageManager {
                 keeping.storage.memoryCacheExpiration = .expired
             }
         }
-        let wish = VariantWish(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
+        let jobKey = VariantJobKey(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
         var result = try await variants.value(
-            for: wish, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
+            for: jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in caller.joined() }
         ) { [self] effort in
             // Somebody else may have made it since it was looked for.
@@ -173,17 +173,18 @@ extension ImageManager {
                 do {
                     return try await keep(
                         try await rendered(
-                            base, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
+                            base, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority)
+                    )
                 } catch let error as ImageError where base.isToBlame(for: error) {
                     // There is the original.
                 }
             }
             return try await keep(
                 try await rendered(
-                    original, key, resource.url, in: cache, wish.options, needs: needs, priority: effort.priority))
+                    original, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority))
         }
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
-            result = try await loadingBytes(of: result, in: cache, options: wish.options)
+            result = try await loadingBytes(of: result, in: cache, options: jobKey.options)
         }
         // What the original is to this request; of that, neither the cache nor the others who wait have anything.
         (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
@@ -195,11 +196,11 @@ extension ImageManager {
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
     ) async throws -> Storing {
-        let wish = RenderWish(
+        let jobKey = RenderJobKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits)
-        let file = try await renders.value(for: wish, priority: priority) { [self] _ in
-            try await render(original, wish, source)
+        let file = try await renders.value(for: jobKey, priority: priority) { [self] _ in
+            try await render(original, jobKey, source)
         }
         return try await pool.run {
             var keeping = options
@@ -213,16 +214,16 @@ extension ImageManager {
     }
 
     /// Has the worker make the image: a file that goes with the last who holds it.
-    func render(_ original: Original, _ wish: RenderWish, _ source: String) async throws -> RenderedFile {
+    func render(_ original: Original, _ jobKey: RenderJobKey, _ source: String) async throws -> RenderedFile {
         let header = original.result.record.header
-        try wish.limits.check(header, source: source)
+        try jobKey.limits.check(header, source: source)
         let file = ScratchFile(try await pool.run { [spool] in try Self.partialPath(in: spool) })
-        var output = wish.recipe.output(of: header, to: file.path)
-        if wish.isRaw { output.rule = .pixels }
+        var output = jobKey.recipe.output(of: header, to: file.path)
+        if jobKey.isRaw { output.rule = .pixels }
         let request = RenderRequest(
             source: original.path, format: header.format.rawValue,
             originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
-            limits: wish.limits)
+            limits: jobKey.limits)
         let reply: RenderReply
         do {
             reply = try await codec.render(request, cost: Self.cost(of: header))
@@ -231,7 +232,7 @@ extension ImageManager {
         }
         switch reply.outcomes.first {
         case .finished(let image):
-            guard (image.format == "rgba") == wish.isRaw else {
+            guard (image.format == "rgba") == jobKey.isRaw else {
                 throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
             }
             return RenderedFile(file, image)

@@ -8,7 +8,7 @@ internal import Platform
 /// and still one for the others.
 extension ImageManager {
     /// What makes two callers want the same picture decoded.
-    struct VerificationWish: Hashable, Sendable {
+    struct VerificationJobKey: Hashable, Sendable {
         let mark: String
         let format: ImageFormat
         let limits: RenderLimits
@@ -109,13 +109,13 @@ extension ImageManager {
         _ source: String, _ priority: CallPriority
     ) async throws -> RenderFailure? {
         try options.processing.limits.check(header, source: source)
-        let wish = VerificationWish(mark: mark, format: header.format, limits: options.processing.limits)
+        let jobKey = VerificationJobKey(mark: mark, format: header.format, limits: options.processing.limits)
         do {
-            return try await verifications.value(for: wish, priority: priority) { [codec] _ in
+            return try await verifications.value(for: jobKey, priority: priority) { [codec] _ in
                 defer { withExtendedLifetime(scratch) {} }
                 let request = RenderRequest(
-                    source: path, format: wish.format.rawValue,
-                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: wish.limits)
+                    source: path, format: jobKey.format.rawValue,
+                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: jobKey.limits)
                 switch try await codec.render(request, cost: Self.cost(of: header)).outcomes.first {
                 case .finished: return Verification(failure: nil)
                 case .failed(let failure): return Verification(failure: failure)

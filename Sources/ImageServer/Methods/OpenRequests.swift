@@ -84,7 +84,7 @@ final class OpenRequests: Sendable {
         var entries: [ObjectIdentifier: Entry] = [:]
         var slots: [ExactText: Entry] = [:]
         var ids: [RequestID: Entry] = [:]
-        var tide = MemoryTide()
+        var tide = AllocatorTrimmer()
     }
 
     private let state = Mutex(State())
@@ -116,7 +116,7 @@ final class OpenRequests: Sendable {
         Task {
             // The tasks of the requests end a little later than the requests.
             try? await Task.sleep(for: .seconds(1))
-            startThread { MemoryTide.giveBack() }
+            startThread { AllocatorTrimmer.giveBack() }
         }
     }
 

@@ -155,7 +155,7 @@ import Testing
             }
             try #require(storage.keys == model.items.map(\.key), place)
             #expect(storage.totals == (model.items.count, model.cost), place)
-            #expect(storage.weakCount <= model.evicted.count + 2 * MemoryShelf<String, Box>.deadLimit, place)
+            #expect(storage.weakCount <= model.evicted.count + 2 * LRUStore<String, Box>.deadLimit, place)
         }
     }
 }

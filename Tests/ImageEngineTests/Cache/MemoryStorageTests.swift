@@ -314,7 +314,7 @@ import Testing
         for round in 0..<20 {
             let held = (0..<100).map { Box($0) }
             for box in held { storage.store(box, for: "\(round) \(box.number)", cost: 1) }
-            #expect(storage.weakCount <= 100 + 2 * MemoryShelf<String, Box>.deadLimit, "round \(round)")
+            #expect(storage.weakCount <= 100 + 2 * LRUStore<String, Box>.deadLimit, "round \(round)")
         }
         storage.removeExpired()
         #expect(storage.weakCount == 0)

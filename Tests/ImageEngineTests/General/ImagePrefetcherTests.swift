@@ -109,15 +109,15 @@ import Testing
         defer { web.stop() }
         let request = try DownloadRequest(url: web.url("/a"), options: NetworkOptions())
         let identity = request.flight(to: CacheKey(web.url("/a")), inMemory: inMemory)
-        flights.noteArrival(identity)
+        flights.noteBodyArrived(identity)
         #expect(try await engine.image(web.url("/a")) { $0.network.merges = false }.cacheType == .none)
         _ = try engine.cache.clear()
         let waiting = Task {
             try await engine.image(web.url("/a"), bytes: true) { $0.storage.cacheMemoryOnly = inMemory }
         }
-        try await eventually("it waits") { engine.manager.waitingFlights.load(ordering: .relaxed) == 1 }
+        try await eventually("it waits") { engine.manager.waitingClaims.load(ordering: .relaxed) == 1 }
         #expect(web.requests.count == 1)
-        flights.endArrival(identity)
+        flights.noteStored(identity)
         #expect(try await waiting.value.cacheType == .none, "it has come to nothing")
         #expect(web.requests.count == 2)
     }

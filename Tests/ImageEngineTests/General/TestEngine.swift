@@ -66,7 +66,7 @@ final class TestEngine: Sendable {
         if case .found(let image) = glance, !options.processing.wantsPreview { return .success(image) }
         var isMissing = false
         if case .missing = glance { isMissing = true }
-        let stop = Landing<Void> { _ in }
+        let stop = Promise<Void> { _ in }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let begun = manager.begin(

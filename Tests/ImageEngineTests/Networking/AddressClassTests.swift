@@ -95,9 +95,9 @@ import Testing
     }
 
     @Test func memoryOfNamesIsBounded() {
-        var memory = NameMemory()
-        for number in 0..<(2 * NameMemory.limit) { memory.note("\(number)", .public) }
-        #expect(memory["0"] == nil && memory["\(2 * NameMemory.limit - 1)"] == .public)
+        var memory = ResolvedNames()
+        for number in 0..<(2 * ResolvedNames.limit) { memory.note("\(number)", .public) }
+        #expect(memory["0"] == nil && memory["\(2 * ResolvedNames.limit - 1)"] == .public)
         memory.note("a", .private)
         memory.note("a", .public)
         memory.note("a", .loopback)

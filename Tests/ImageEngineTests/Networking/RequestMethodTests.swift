@@ -57,11 +57,11 @@ import Testing
         let (gate, picture) = (Gate(), picture)
         let server = try LocalServer { _ in Script.empty.waiting(for: gate).followed(by: .reply(200, [:], picture)) }
         defer { server.stop() }
-        let wishes: [(RequestMethod, [UInt8]?)] = [
+        let loads: [(RequestMethod, [UInt8]?)] = [
             (.get, nil), (.post, nil), (.post, [1]), (.post, [2]), (.put, [1]), (.post, [1]), (.put, [1]),
         ]
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (method, body) in wishes {
+            for (method, body) in loads {
                 group.addTask {
                     _ = try await engine.image(server.url("/a"), bytes: true) {
                         ($0.network.request.method, $0.network.request.body, $0.lookup.forceRefresh) = (

@@ -265,5 +265,5 @@ import Testing
 
 extension WebURL {
     /// A plain request for it.
-    fileprivate var hop: Hop { Hop(self, RequestContent()) }
+    fileprivate var hop: HTTPRequest { HTTPRequest(self, RequestContent()) }
 }

@@ -299,10 +299,10 @@ import Testing
         #expect(server.requestCount("/b") == 1)
     }
 
-    /// A boarding that was called off, say because another process is downloading the same, is its own caller's business.
+    /// A hooks that was called off, say because another process is downloading the same, is its own caller's business.
     @Test func whatKeptTheFirstFromBeginningIsNotToldToWhoShares() throws {
         let request = try DownloadRequest(url: "http://h/a", options: NetworkOptions())
-        let (first, other) = (SharedSeat(request), SharedSeat(request))
+        let (first, other) = (TransferWaiter(request), TransferWaiter(request))
         first.lead()
         #expect(throws: ImageManager.Interruption.isBusy) {
             try first.settle(.failure(ImageManager.Interruption.isBusy))
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    /// The callers' own questions and wishes are no bounds.
+    /// The callers' own questions and loads are no bounds.
     @Test func whatIsSentToOtherPlacesOrJudgedByAnotherIsNotShared() throws {
         func sharing(_ change: (inout ImageOptions.Fields) -> Void) throws -> ImageDownloader.Sharing {
             ImageDownloader.Sharing(
@@ -386,7 +386,7 @@ import Testing
     }
 
     @Test func aPulseTellsForHowLongItsServerHasSaidNothing() {
-        let pulse = TransferPulse()
+        let pulse = TransferActivity()
         #expect(pulse.silence(at: 9) == 0, "it has not begun")
         pulse.start(at: 10)
         #expect(pulse.silence(at: 15) == 5)

@@ -37,9 +37,9 @@ struct TapeExchangeTests {
 
     @Test func whatLedToAnAnswerIsReadBack() throws {
         let route = [
-            HTTPRoute.Redirect(
+            RedirectConstraints.Redirect(
                 status: 302, fields: ["cache-control": "max-age=1, no-store", "vary": "a: b", "x": "y"]),
-            HTTPRoute.Redirect(status: 308, fields: [:]),
+            RedirectConstraints.Redirect(status: 308, fields: [:]),
         ]
         var download = Download(response: DownloadResponse(fields: ["etag": "1"]), body: DownloadedBody(.memory([])))
         download.route = route

@@ -13,10 +13,10 @@ import Testing
 /// Waiting for the end of work that nobody waits for by itself.
 @Suite struct WorkQueueTests {
     @Test func whoWaitsGetsWhatIsTold() async {
-        let values = await onThread { (0..<100).map { number in Attendance.wait { _, then in then(number) } } }
+        let values = await onThread { (0..<100).map { number in BlockingWait.wait { _, then in then(number) } } }
         #expect(values == Array(0..<100))
         let late = await onThread {
-            Attendance.wait { _, then in startDetached { then(7) } }
+            BlockingWait.wait { _, then in startDetached { then(7) } }
         }
         #expect(late == 7)
     }
@@ -24,7 +24,7 @@ import Testing
     @Test func whoWaitsDoesTheWorkHimself() async {
         let threads = await onThread {
             let mine = threadNumber()
-            let others = Attendance<[UInt]>.wait { queue, then in
+            let others = BlockingWait<[UInt]>.wait { queue, then in
                 queue.submit {
                     let first = threadNumber()
                     // From elsewhere, while the other one waits.

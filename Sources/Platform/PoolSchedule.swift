@@ -7,7 +7,7 @@
 /// threads are stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others
 /// are left alone. One that says that it will wait for the disk (``beginWait(isWaiting:)``) counts for nothing as long as
 /// it does, and another works in its stead at once.
-struct PoolCrew: Sendable {
+struct PoolSchedule: Sendable {
     /// Who is to be called.
     enum Call: Sendable {
         case nobody

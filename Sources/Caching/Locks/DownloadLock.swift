@@ -8,11 +8,11 @@ internal import Synchronization
 /// Each request has a byte of the file `flights` in that folder, locked while the request is on its way. The system gives
 /// the lock back when the process ends, however it ends. Requests of one process share their byte: they are merged by
 /// other means.
-package final class FlightLock: Sendable {
+package final class DownloadLock: Sendable {
     /// What came of asking for a flight.
     package enum Attempt {
         /// It is this process's until the last reference to it goes.
-        case taken(Flight)
+        case taken(DownloadLease)
         /// Another process has it.
         case busy
         /// The folder cannot be written or has no locks: everybody downloads for himself.
@@ -20,7 +20,7 @@ package final class FlightLock: Sendable {
     }
 
     private let folder: StorageFolder
-    private let file = Mutex<FlightFile?>(nil)
+    private let file = Mutex<DownloadLockFile?>(nil)
     /// Requests of this process whose bodies have come and are being stored, and how many times each.
     private let arrivals = Mutex<[Digest: Int]>([:])
 
@@ -34,8 +34,8 @@ package final class FlightLock: Sendable {
     }
 
     /// The same, unless the file has to be opened or made first: then it is nil. Takes microseconds.
-    package func takeAtOnce(_ identity: Digest) -> Attempt? {
-        let known = file.withLock { file -> FlightFile? in
+    package func lockAtOnce(_ identity: Digest) -> Attempt? {
+        let known = file.withLock { file -> DownloadLockFile? in
             guard let open = file else { return nil }
             if Afterwards.hasSeen(open) { return open }
             guard open.isAt(folder.path + "/flights") else { return nil }
@@ -48,10 +48,10 @@ package final class FlightLock: Sendable {
     // MARK: In this process
 
     /// A body has come, and is about to be stored.
-    package func noteArrival(_ identity: Digest) { arrivals.withLock { $0[identity, default: 0] += 1 } }
+    package func noteBodyArrived(_ identity: Digest) { arrivals.withLock { $0[identity, default: 0] += 1 } }
 
     /// It has been stored, or will not be.
-    package func endArrival(_ identity: Digest) {
+    package func noteStored(_ identity: Digest) {
         arrivals.withLock { arrivals in
             let count = arrivals[identity, default: 0] - 1
             arrivals[identity] = count > 0 ? count : nil
@@ -59,7 +59,7 @@ package final class FlightLock: Sendable {
     }
 
     /// Whether what a request would bring has come already, and will soon be found in the cache.
-    package func isArriving(_ identity: Digest) -> Bool { arrivals.withLock { $0[identity] != nil } }
+    package func isBeingStored(_ identity: Digest) -> Bool { arrivals.withLock { $0[identity] != nil } }
 
     // MARK: Progress
 
@@ -67,13 +67,13 @@ package final class FlightLock: Sendable {
     package func progress(of identity: Digest) -> UInt64 { file.withLock { $0 }?.progress(of: identity) ?? 0 }
 
     /// The file that is at its place now: the folder may have been replaced since the last flight.
-    private func openFile() throws -> FlightFile? {
+    private func openFile() throws -> DownloadLockFile? {
         try file.withLock { file in
             let path = folder.path + "/flights"
             if let open = file, open.isAt(path) { return open }
             file = nil
-            if !FlightFile.exists(path) { try make(path) }
-            file = FlightFile(path: path)
+            if !DownloadLockFile.exists(path) { try make(path) }
+            file = DownloadLockFile(path: path)
             return file
         }
     }
@@ -86,7 +86,7 @@ package final class FlightLock: Sendable {
             close(descriptor)
             unlink(draft)
         }
-        let secret = (0..<FlightFile.secretCount).map { _ in UInt8.random(in: .min ... .max) }
+        let secret = (0..<DownloadLockFile.secretCount).map { _ in UInt8.random(in: .min ... .max) }
         try secret.withUnsafeBytes { try Files.writeAll($0, to: descriptor, draft) }
         // Another process may have been faster, and then its file counts.
         guard link(draft, path) == 0 || errno == EEXIST else { throw SystemError(errno, "name", path) }
@@ -94,12 +94,12 @@ package final class FlightLock: Sendable {
 }
 
 /// The right to download one thing, given back with the last reference.
-package final class Flight: Sendable {
-    private let file: FlightFile
+package final class DownloadLease: Sendable {
+    private let file: DownloadLockFile
     private let offset: Int
     private let noted = Atomic(0)
 
-    fileprivate init(_ file: FlightFile, _ offset: Int) {
+    fileprivate init(_ file: DownloadLockFile, _ offset: Int) {
         self.file = file
         self.offset = offset
     }
@@ -121,7 +121,7 @@ package final class Flight: Sendable {
 }
 
 /// The open file of flights. Locks belong to the opening, so it stays open as long as one of its flights.
-private final class FlightFile: Sendable {
+private final class DownloadLockFile: Sendable {
     static let secretCount = 16
 
     private let descriptor: Int32
@@ -178,7 +178,7 @@ private final class FlightFile: Sendable {
         _ = pwrite(descriptor, &number, 8, Self.place(offset))
     }
 
-    func take(_ identity: Digest) -> FlightLock.Attempt {
+    func take(_ identity: Digest) -> DownloadLock.Attempt {
         let offset = offset(of: identity)
         let answer = held.withLock { held -> Int32 in
             if held[offset] == nil {
@@ -188,7 +188,7 @@ private final class FlightFile: Sendable {
             held[offset, default: 0] += 1
             return 0
         }
-        return answer == 0 ? .taken(Flight(self, offset)) : answer > 0 ? .busy : .impossible
+        return answer == 0 ? .taken(DownloadLease(self, offset)) : answer > 0 ? .busy : .impossible
     }
 
     func giveBack(_ offset: Int) {
@@ -201,7 +201,7 @@ private final class FlightFile: Sendable {
 }
 
 /// How long a download waits for another process: short at first, and no longer than a span without progress.
-package struct FlightPatience {
+package struct LockPatience {
     /// In nanoseconds of a clock that never goes back.
     private(set) var end: Int
     /// For how many nanoseconds a flight that does not get on is waited for.

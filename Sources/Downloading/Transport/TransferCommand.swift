@@ -1,9 +1,9 @@
 internal import HTTPSemantics
 
 /// What one ``Transfer`` is to do, and whom it tells.
-struct TransferOrder: Sendable {
+struct TransferCommand: Sendable {
     let request: DownloadRequest
-    let hop: Hop
+    let outgoing: HTTPRequest
     /// How many redirects led to it.
     let redirects: Int
     /// What makes it conditional.
@@ -27,11 +27,11 @@ struct TransferOrder: Sendable {
     let spool: SpoolPlace
     /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
     let ask: (@Sendable (Head) -> Void)?
-    let pulse: TransferPulse
+    let transferActivity: TransferActivity
     let report: @Sendable (DownloadProgress) -> Void
     /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
     let stall: @Sendable (_ isStalled: Bool) -> Void
-    let finish: @Sendable (HopOutcome) -> Void
+    let finish: @Sendable (HTTPOutcome) -> Void
 
     /// Whether a challenge is told of, instead of judged.
     func answers(status: Int, _ challenges: ChallengeList) -> Bool {
@@ -50,14 +50,14 @@ struct TransferOrder: Sendable {
 }
 
 /// What came of one request.
-struct HopOutcome: Sendable {
+struct HTTPOutcome: Sendable {
     enum Kind: Sendable {
         /// The answer.
         case answer(Download)
         /// An answer without a body that somebody has still to be asked about.
         case unjudged(Download)
         /// It redirects.
-        case redirect(HTTPRoute.Redirect, location: String)
+        case redirect(RedirectConstraints.Redirect, location: String)
         /// The server or the proxy wants credentials.
         case challenge(status: Int, ChallengeList)
         /// What was begun earlier cannot be gone on with: ask for the whole.
@@ -69,11 +69,11 @@ struct HopOutcome: Sendable {
     }
 
     let kind: Kind
-    var timing = HopTiming()
+    var timing = RequestTiming()
 }
 
 /// How long the parts of one request took, in seconds, and over what it went.
-struct HopTiming: Sendable {
+struct RequestTiming: Sendable {
     var dns = 0.0
     var connect = 0.0
     var tls = 0.0

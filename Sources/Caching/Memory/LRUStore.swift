@@ -1,7 +1,7 @@
 internal import Platform
 
 /// What a ``MemoryStorage`` holds, and what it still remembers of what it had to let go: a plain value.
-struct MemoryShelf<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
+struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
     /// A value that is held.
     struct Entry: Sendable {
         var value: Value

@@ -11,8 +11,8 @@ import Testing
 @testable import Platform
 
 /// Work that one thread does for several.
-@Suite struct ConvoyTests {
-    private let convoy = Convoy<Int>(limit: 4)
+@Suite struct GroupCommitTests {
+    private let convoy = GroupCommit<Int>(limit: 4)
 
     @Test func whatComesWhileOneWorksIsDoneTogetherInTheOrderItCameAndNobodyWaits() async throws {
         let (convoy, rounds, done) = (convoy, Rounds(), Counter())

@@ -11,14 +11,14 @@ import Testing
 @testable import Platform
 
 /// The end of shared work that needs no task, and breaking it off.
-@Suite struct LandingTests {
+@Suite struct PromiseTests {
     private struct Failed: Error {}
 
     private let stops = Counter()
 
-    private func landing() -> (Landing<Int>, Ends) {
+    private func promise() -> (Promise<Int>, Ends) {
         let ends = Ends()
-        return (Landing { ends.add(try? $0.get()) }, ends)
+        return (Promise { ends.add(try? $0.get()) }, ends)
     }
 
     private final class Ends: Sendable {
@@ -28,46 +28,46 @@ import Testing
     }
 
     @Test func onlyTheFirstEndIsTold() {
-        let (landing, ends) = landing()
-        landing.end(.success(1))
-        landing.end(.success(2))
-        landing.end(.failure(Failed()))
+        let (promise, ends) = promise()
+        promise.end(.success(1))
+        promise.end(.success(2))
+        promise.end(.failure(Failed()))
         #expect(ends.all == [1])
     }
 
     @Test func cancellingStopsEachPartOnceAndWhatComesLaterAtOnce() {
-        let (landing, ends) = landing()
-        landing.onCancel { stops.add() }
-        landing.onCancel { stops.add() }
-        #expect(!landing.isCancelled)
-        landing.cancel()
-        #expect(stops.value == 2 && landing.isCancelled)
-        landing.cancel()
+        let (promise, ends) = promise()
+        promise.onCancel { stops.add() }
+        promise.onCancel { stops.add() }
+        #expect(!promise.isCancelled)
+        promise.cancel()
+        #expect(stops.value == 2 && promise.isCancelled)
+        promise.cancel()
         #expect(stops.value == 2)
-        landing.onCancel { stops.add() }
+        promise.onCancel { stops.add() }
         #expect(stops.value == 3, "a part that begins when all is over")
         #expect(ends.all.isEmpty, "whoever stops a part says what comes of it")
-        landing.end(.failure(CancellationError()))
+        promise.end(.failure(CancellationError()))
         #expect(ends.all == [nil])
     }
 
     @Test func whatHasEndedHasNothingToStop() {
-        let (landing, _) = landing()
-        landing.onCancel { stops.add() }
-        landing.end(.success(1))
-        landing.onCancel { stops.add() }
-        landing.cancel()
+        let (promise, _) = promise()
+        promise.onCancel { stops.add() }
+        promise.end(.success(1))
+        promise.onCancel { stops.add() }
+        promise.cancel()
         #expect(stops.value == 0)
     }
 
     @Test func whatGoesOnInATaskEndsWithItAndIsCancelledLikeTheRest() async throws {
-        let (finished, results) = landing()
+        let (finished, results) = promise()
         finished.goOn { 7 }
         try await eventually("it has ended") { results.all == [7] }
-        let (failed, failures) = landing()
+        let (failed, failures) = promise()
         failed.goOn { throw Failed() }
         try await eventually("it has failed") { failures.all == [nil] }
-        let (cancelled, ends) = landing()
+        let (cancelled, ends) = promise()
         cancelled.goOn {
             try await Task.sleep(for: .seconds(3600))
             return 1
@@ -79,8 +79,8 @@ import Testing
     /// E2-1, E2-12: callers with and without a task share one start, and each may leave.
     @Test func callersWithAndWithoutATaskShareTheWork() async throws {
         let coalescer = Coalescer<String, Int>()
-        let begun = Mutex<[Landing<Int>]>([])
-        let work: Coalescer<String, Int>.Work = { _, landing in begun.withLock { $0.append(landing) } }
+        let begun = Mutex<[Promise<Int>]>([])
+        let work: Coalescer<String, Int>.Work = { _, promise in begun.withLock { $0.append(promise) } }
         let ends = Ends()
         let first = coalescer.join("k", priority: CallPriority(0.5), work: work) { ends.add(try? $0.get()) }.ticket
         let second = Task { try await coalescer.value(for: "k") { _ in 99 } }
@@ -88,9 +88,9 @@ import Testing
         coalescer.leave(first)
         coalescer.leave(first)
         #expect(ends.all == [nil], "it is answered at once, and once")
-        let landing = try #require(begun.withLock { $0.first })
-        #expect(!landing.isCancelled, "somebody still waits")
-        landing.end(.success(5))
+        let promise = try #require(begun.withLock { $0.first })
+        #expect(!promise.isCancelled, "somebody still waits")
+        promise.end(.success(5))
         #expect(try await second.value == 5)
         #expect(begun.withLock { $0.count } == 1)
 
@@ -105,16 +105,16 @@ import Testing
     /// the last who leaves may want the work finished.
     @Test func workLingersForTheLastWhoLeaves() throws {
         let coalescer = Coalescer<String, Int>()
-        let begun = Mutex<Landing<Int>?>(nil)
-        let ticket = coalescer.join("k", priority: CallPriority(0.5), lingers: true) { _, landing in
-            begun.withLock { $0 = landing }
+        let begun = Mutex<Promise<Int>?>(nil)
+        let ticket = coalescer.join("k", priority: CallPriority(0.5), lingers: true) { _, promise in
+            begun.withLock { $0 = promise }
         } resume: { _ in
         }.ticket
         coalescer.leave(ticket)
-        let landing = try #require(begun.withLock { $0 })
-        #expect(!landing.isCancelled)
+        let promise = try #require(begun.withLock { $0 })
+        #expect(!promise.isCancelled)
         #expect(coalescer.priority(of: "k") == CallPriority.background)
-        landing.end(.success(1))
+        promise.end(.success(1))
         #expect(coalescer.priority(of: "k") == nil)
     }
 }

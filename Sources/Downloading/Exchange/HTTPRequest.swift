@@ -3,7 +3,7 @@ package import ImageErrors
 internal import Platform
 
 /// One request of a download as it is sent: the first, or one that a redirect or a challenge led to.
-package struct Hop: Hashable, Sendable {
+package struct HTTPRequest: Hashable, Sendable {
     /// A header field that the caller or a delegate wants sent.
     struct Field: Hashable, Sendable {
         let name: ExactText
@@ -71,7 +71,7 @@ package struct Hop: Hashable, Sendable {
     /// The request that goes to `target` next. What is not that origin's business stays behind.
     ///
     /// Credentials that stand in `target` itself are not used: a server does not choose with what we log in elsewhere.
-    func following(to target: WebURL) -> Hop {
+    func following(to target: WebURL) -> HTTPRequest {
         var next = self
         next.url = target.withoutCredentials
         if url.isSecure, !target.isSecure { next.mayUseNetrc = false }
@@ -95,16 +95,16 @@ package struct Hop: Hashable, Sendable {
     }
 
     /// The request as a delegate changed it. Credentials stay behind when it goes elsewhere now.
-    package func changed(to draft: DownloadDraft) throws(ImageError) -> Hop {
+    package func changed(to draft: DownloadDraft) throws(ImageError) -> HTTPRequest {
         if draft == self.draft { return self }
-        var hop = self
+        var outgoing = self
         if ExactText(draft.url) != url.exactText {
             guard !draft.url.isEmpty else { throw .invalidURL(draft.url, reason: "It is empty.") }
             let target = try WebURL(draft.url)
-            hop = following(to: target)
-            if let credentials = target.credentials { hop.authorization = credentials }
+            outgoing = following(to: target)
+            if let credentials = target.credentials { outgoing.authorization = credentials }
         }
-        (hop.method, hop.body) = (draft.method, draft.method == .get ? nil : draft.body)
+        (outgoing.method, outgoing.body) = (draft.method, draft.method == .get ? nil : draft.body)
         for (name, value) in draft.headers {
             let isSound = !name.isEmpty && (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
             guard isSound, !name.contains(":") else {
@@ -112,19 +112,19 @@ package struct Hop: Hashable, Sendable {
                     draft.url, reason: "The delegate gave a header that cannot be sent: \"\(name.excerpt)\".")
             }
         }
-        hop.fields = Self.fields(draft.headers.map { ($0.key, $0.value) }.sorted { $0.name < $1.name })
-        return hop
+        outgoing.fields = Self.fields(draft.headers.map { ($0.key, $0.value) }.sorted { $0.name < $1.name })
+        return outgoing
     }
 }
 
-extension Hop {
+extension HTTPRequest {
     /// The request as a redirect with that status leaves it (RFC 9110, 15.4): after 303 it is a GET, and so is a POST after
     /// 301 and 302, without what describes a body.
-    package func redirected(status: Int) -> Hop {
+    package func redirected(status: Int) -> HTTPRequest {
         guard method != .get, status == 303 || [301, 302].contains(status) && method == .post else { return self }
-        var hop = self
-        (hop.method, hop.body) = (.get, nil)
-        hop.fields.removeAll { $0.name.text.asciiLowercased.hasPrefix("content-") }
-        return hop
+        var outgoing = self
+        (outgoing.method, outgoing.body) = (.get, nil)
+        outgoing.fields.removeAll { $0.name.text.asciiLowercased.hasPrefix("content-") }
+        return outgoing
     }
 }

@@ -2,7 +2,7 @@ internal import Platform
 
 /// What limits the use of an answer beside its own fields: the redirects that led to it, each of which is an answer with a
 /// time of its own (RFC 9111, 3 and 4), and a request that wants nothing kept (5.2.1.5). A plain value.
-package struct HTTPRoute: Sendable, Equatable {
+package struct RedirectConstraints: Sendable, Equatable {
     /// An answer that led elsewhere.
     package struct Redirect: Sendable, Equatable {
         package let status: Int

@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 
 /// Whether a transfer is waiting for its server, and how much that has sent: what those who share it go by.
-final class TransferPulse: Sendable {
+final class TransferActivity: Sendable {
     private let running = Atomic(false)
     private let started = Atomic(0)
     private let received = Atomic(0)

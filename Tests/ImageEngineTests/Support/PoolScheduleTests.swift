@@ -10,9 +10,9 @@ import Testing
 @testable import Platform
 
 /// Who of a pool's threads works, keeps watch and sleeps.
-@Suite struct PoolCrewTests {
+@Suite struct PoolScheduleTests {
     @Test func asManyWorkAsThereAreWorkersAndOneKeepsWatch() {
-        var crew = PoolCrew(limit: 8, workers: 2)
+        var crew = PoolSchedule(limit: 8, workers: 2)
         #expect(crew.call(isWaiting: false) == .nobody)
         for _ in 1...2 {
             #expect(crew.call(isWaiting: true) == .recruit)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func theOneThatIsCalledToKeepWatchWorksInsteadWhenAnotherHasGoneToSleep() {
-        var crew = PoolCrew(limit: 8, workers: 1)
+        var crew = PoolSchedule(limit: 8, workers: 1)
         #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
         crew.begin()
         #expect(crew.call(isWaiting: true) == .recruit)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func whenNothingIsBegunOneAfterTheOtherWorksUpToTheLimit() {
-        var crew = PoolCrew(limit: 4, workers: 1)
+        var crew = PoolSchedule(limit: 4, workers: 1)
         #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
         crew.begin()
         for _ in 2...4 {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func anotherWorksAtOnceInTheSteadOfOneThatSaysItWaitsForTheDisk() {
-        var crew = PoolCrew(limit: 3, workers: 1)
+        var crew = PoolSchedule(limit: 3, workers: 1)
         #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
         crew.begin()
         for _ in 2...3 {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func theOneThatKeepsWatchWorksWhenAnotherThatWaitsForTheDiskLeavesNobodyElse() {
-        var crew = PoolCrew(limit: 2, workers: 1)
+        var crew = PoolSchedule(limit: 2, workers: 1)
         #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .work)
         crew.begin()
         #expect(crew.call(isWaiting: true) == .recruit && crew.arrive() == .watch)
@@ -87,16 +87,16 @@ import Testing
     /// Whatever happens, work that waits has somebody who will begin it: one that works, comes or keeps watch.
     @Test func workThatWaitsIsNeverForgotten() {
         for seed in 1...60 as ClosedRange<UInt64> {
-            for limit in 1...5 { walk(PoolCrew(limit: limit, workers: Int(seed % 3) + 1), seed) }
+            for limit in 1...5 { walk(PoolSchedule(limit: limit, workers: Int(seed % 3) + 1), seed) }
         }
     }
 
     private enum Thread { case coming, working, waiting, watching, sleeping }
 
-    private func walk(_ crew: PoolCrew, _ seed: UInt64) {
+    private func walk(_ crew: PoolSchedule, _ seed: UInt64) {
         var (crew, random) = (crew, SeededGenerator(seed: seed))
         var (threads, waiting, stuck) = ([Thread](), 0, 0)
-        func meet(_ call: PoolCrew.Call) {
+        func meet(_ call: PoolSchedule.Call) {
             switch call {
             case .nobody: break
             case .recruit: threads.append(.coming)
@@ -107,7 +107,7 @@ import Testing
                 threads[one] = .coming
             }
         }
-        func obey(_ duty: PoolCrew.Duty, _ one: Int) {
+        func obey(_ duty: PoolSchedule.Duty, _ one: Int) {
             switch duty {
             case .watch: threads[one] = .watching
             case .sleep: threads[one] = .sleeping

@@ -7,14 +7,14 @@ import Testing
 @testable import Platform
 
 /// Memory comes back after a flood of requests (F3).
-@Suite struct MemoryTideTests {
+@Suite struct AllocatorTrimmerTests {
     @Test func onlyManyThatAreAllGoneAreWorthIt() {
-        var tide = MemoryTide()
-        let rising = (1...MemoryTide.many).map { tide.note($0) }
-        let falling = (0..<MemoryTide.many).reversed().map { tide.note($0) }
+        var tide = AllocatorTrimmer()
+        let rising = (1...AllocatorTrimmer.many).map { tide.note($0) }
+        let falling = (0..<AllocatorTrimmer.many).reversed().map { tide.note($0) }
         #expect(!rising.contains(true))
         #expect(falling.count { $0 } == 1 && falling.last == true)
-        let later = [0, MemoryTide.many - 1, 0].map { tide.note($0) }
+        let later = [0, AllocatorTrimmer.many - 1, 0].map { tide.note($0) }
         #expect(later == [false, false, false], "once, and not after fewer")
     }
 }

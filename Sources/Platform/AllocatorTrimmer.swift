@@ -2,7 +2,7 @@ internal import CLinux
 
 /// Tells when many things that were held are gone, so that the memory which they leave free in pieces is given back: the
 /// allocator does that only with what lies at its end. A plain value.
-package struct MemoryTide: Sendable {
+package struct AllocatorTrimmer: Sendable {
     /// How many are worth it.
     package static let many = 1000
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// what comes meanwhile is done together next. None of the others waits.
 ///
 /// For work that costs little more for many than for one, as a transaction does.
-final class Convoy<Job: Sendable>: Sendable {
+final class GroupCommit<Job: Sendable>: Sendable {
     private struct State: Sendable {
         var waiting: [Job] = []
         var isLed = false

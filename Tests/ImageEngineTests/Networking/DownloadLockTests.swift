@@ -11,7 +11,7 @@ import Testing
 @testable import Platform
 
 /// The bytes of the file of flights (D-23).
-@Suite struct FlightLockTests {
+@Suite struct DownloadLockTests {
     private let scratch: TemporaryFolder
     private var folder: String { scratch.path + "/cache" }
     private let one = Digest(of: "one")
@@ -19,17 +19,17 @@ import Testing
     init() throws { scratch = try TemporaryFolder() }
 
     /// As another process has them: with a file opened for itself.
-    private func flights() -> FlightLock { FlightLock(folder: StorageFolder(path: folder)) }
+    private func flights() -> DownloadLock { DownloadLock(folder: StorageFolder(path: folder)) }
 
-    private func taken(_ attempt: FlightLock.Attempt) -> Flight? {
+    private func taken(_ attempt: DownloadLock.Attempt) -> DownloadLease? {
         if case .taken(let flight) = attempt { flight } else { nil }
     }
 
-    private func isBusy(_ attempt: FlightLock.Attempt) -> Bool {
+    private func isBusy(_ attempt: DownloadLock.Attempt) -> Bool {
         if case .busy = attempt { true } else { false }
     }
 
-    private func isImpossible(_ attempt: FlightLock.Attempt) -> Bool {
+    private func isImpossible(_ attempt: DownloadLock.Attempt) -> Bool {
         if case .impossible = attempt { true } else { false }
     }
 
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func patienceGrowsAndEnds() {
-        var patience = FlightPatience(from: 0, span: 1_000_000_000)
+        var patience = LockPatience(from: 0, span: 1_000_000_000)
         let pauses = (0..<6).compactMap { _ in patience.next(at: 0, progress: 0) }
         #expect(pauses == [5, 10, 20, 40, 50, 50].map { .milliseconds($0) })
         #expect(patience.next(at: 999_999_990, progress: 0) == .nanoseconds(10))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func patienceLastsAsLongAsTheFlightGetsOn() {
-        var patience = FlightPatience(from: 0, span: 1_000_000_000)
+        var patience = LockPatience(from: 0, span: 1_000_000_000)
         // What was noted before is no progress.
         #expect(patience.next(at: 500_000_000, progress: 7) != nil)
         #expect(patience.next(at: 999_000_000, progress: 8) != nil)
@@ -117,7 +117,7 @@ import Testing
 
     @Test func theMoreWaitTheLessOftenEachLooks() {
         for (waiters, milliseconds) in [(1, 5), (100, 200), (1000, 1000), (1_000_000, 1000)] {
-            var patience = FlightPatience(from: 0, span: 10_000_000_000)
+            var patience = LockPatience(from: 0, span: 10_000_000_000)
             #expect(patience.next(at: 0, progress: 0, waiters: waiters) == .milliseconds(milliseconds))
         }
     }

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Work that only waits for other threads needs no task: it ends where its last part does. Whatever is out of the
 /// ordinary goes on in a task, with ``goOn(_:)``.
-package final class Landing<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var isCancelled = false
         var stops: [@Sendable () -> Void] = []

@@ -2,9 +2,9 @@ internal import CCurl
 internal import Platform
 
 /// What the transfers of one transport share, confined to its thread.
-final class TransferBook {
+final class TransferContext {
     /// The names that they have met.
-    var names = NameMemory()
+    var names = ResolvedNames()
     /// The sockets that they have opened.
     var sockets = OpenSockets()
     private var heads: [Transfer] = []

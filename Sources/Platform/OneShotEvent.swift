@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// Something one thread waits for and another one gives, once.
-package final class Turn: Sendable {
+package final class OneShotEvent: Sendable {
     /// The address of the number; 0 as long as nothing was given.
     private let place: UInt
 
