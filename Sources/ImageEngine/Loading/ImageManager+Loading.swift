@@ -71,8 +71,8 @@ extension ImageManager {
             }
         case .data(let bytes):
             guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(resource.url, options) }
-            return try await keep(
-                Storing(
+            return try await storeLoaded(
+                PendingStore(
                     content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
                     options: options, needs: needs))
         case .file(let path):

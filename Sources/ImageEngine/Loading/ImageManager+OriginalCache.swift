@@ -31,12 +31,12 @@ extension ImageManager {
         let record = hit.record
         var keeping = options.keepingOnlyCacheOptions
         keeping.network.limits.maxBytes = .max
-        let store = Storing(
+        let store = PendingStore(
             content: content, key: key, cache: cache, source: resource.url,
             origin: record.origin,
             options: keeping, needs: needs)
         do {
-            let kept = try await keep(store)
+            let kept = try await storeLoaded(store)
             var result = ImageResult(
                 record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
             result.content = kept.content

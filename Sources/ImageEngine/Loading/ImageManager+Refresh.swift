@@ -105,7 +105,7 @@ extension ImageManager {
         if try await revive(storedCandidate, arrival) != nil { return nil }
         let whole = try await modified(wholeArrival(arrival, priority, nil))
         guard try await pool.run({ cache.holds(storedCandidate.hit) }) else { return nil }
-        let new = try await keep(store(whole), claim)
+        let new = try await storeLoaded(store(whole), claim)
         let old = storedCandidate.hit
         if let one = old.record.checksum, let other = new.record.checksum { return one != other ? new.record : nil }
         if let one = old.bytes, let other = new.entry?.bytes ?? new.bytes, one == other { return nil }

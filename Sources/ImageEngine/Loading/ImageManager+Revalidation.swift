@@ -304,8 +304,8 @@ extension ImageManager {
     }
 
     /// What is to be stored of an answer.
-    func store(_ arrival: Arrival) -> Storing {
-        Storing(
+    func store(_ arrival: Arrival) -> PendingStore {
+        PendingStore(
             content: .body(arrival.download.body), key: arrival.key, cache: arrival.cache, source: arrival.request.url,
             origin: arrival.origin, options: arrival.options, needs: arrival.needs,
             contentType: arrival.request.dataModifier == nil ? arrival.download.response.contentType : nil)
@@ -329,7 +329,7 @@ extension Resource {
     var isOnNetwork: Bool { url.utf8.prefix(4).map { $0 | 0x20 } == Array("http".utf8) }
 }
 
-extension Storing {
+extension PendingStore {
     /// Whether its server forbids to keep it, and the request goes by that.
     var isToBeForgotten: Bool {
         options.lookup.revalidate == .http

@@ -93,8 +93,8 @@ extension ImageManager {
         guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
         var keeping = options.keepingOnlyCacheOptions
         (keeping.lookup.integrity, keeping.lookup.verifyDecode) = (nil, nil)
-        let kept = try await keep(
-            Storing(
+        let kept = try await storeLoaded(
+            PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
                 options: keeping, needs: needs))
         var result = ImageResult(

@@ -171,7 +171,7 @@ extension ImageManager {
             if let found = try await made(resource, in: cache, options, from: original) { return found }
             if let base = try await intermediate(of: original, resource, in: cache, options) {
                 do {
-                    return try await keep(
+                    return try await storeLoaded(
                         try await rendered(
                             base, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority)
                     )
@@ -179,7 +179,7 @@ extension ImageManager {
                     // There is the original.
                 }
             }
-            return try await keep(
+            return try await storeLoaded(
                 try await rendered(
                     original, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority))
         }
@@ -195,7 +195,7 @@ extension ImageManager {
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
-    ) async throws -> Storing {
+    ) async throws -> PendingStore {
         let jobKey = RenderJobKey(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits)
@@ -205,7 +205,7 @@ extension ImageManager {
         return try await pool.run {
             var keeping = options
             keeping.processing.recipe = ImageRecipe()
-            return Storing(
+            return PendingStore(
                 content: try Self.content(of: file), key: key, cache: cache, source: source,
                 origin: VariantSource.origin(
                     original.origin, mark: original.mark, of: file.image.isExact ? original.format : nil),

@@ -75,7 +75,7 @@ extension ImageManager {
 
     /// What is to be stored, once it has been decoded.
     @inline(never)
-    func verified(_ store: Storing) async throws -> Storing {
+    func verified(_ store: PendingStore) async throws -> PendingStore {
         // As it is when it was copied from another cache.
         if ImageNotes.note(ImageNotes.verdict, in: store.origin.http) == DecodeVerdict.sound.rawValue[...] {
             return store

@@ -3,17 +3,17 @@ extension ImageManager {
     /// Validates what was loaded and stores it, so that the answer may go out.
     ///
     /// - Parameter claim: Ends when the image is stored.
-    func keep(_ store: Storing, _ claim: DownloadClaim? = nil) async throws -> ImageResult {
+    func storeLoaded(_ store: PendingStore, _ claim: DownloadClaim? = nil) async throws -> ImageResult {
         if store.isToBeForgotten {
             if store.options.lookup.verifyDecode == true { _ = try await verified(store) }
             return try await pool.run { try store.forgetting() }
         }
         var store = store.options.lookup.verifyDecode == true ? try await verified(store) : store
         store.allowsOversize = store.needs.contains(.file)
-        return try await keep(asked: store, claim)
+        return try await storeLoaded(asked: store, claim)
     }
 
-    private func keep(asked store: Storing, _ claim: DownloadClaim?) async throws -> ImageResult {
+    private func storeLoaded(asked store: PendingStore, _ claim: DownloadClaim?) async throws -> ImageResult {
         if !store.options.storage.waitForCache, !store.needs.contains(.file) {
             // Nobody waits for the file: the answer goes out first.
             let result = try await pool.run { try store.withoutFile() }
@@ -28,7 +28,7 @@ extension ImageManager {
         }
         return try await withCheckedThrowingContinuation { continuation in
             pool.submit {
-                Self.keep(store) { continuation.resume(with: $0) }
+                Self.storeLoaded(store) { continuation.resume(with: $0) }
             }
         }
     }
@@ -37,14 +37,15 @@ extension ImageManager {
     ///
     /// - Parameter then: Is told the answer, once, on this thread or on another one; it must not wait, for other stores
     ///   do.
-    static func keep(_ store: Storing, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
+    static func storeLoaded(_ store: PendingStore, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void)
+    {
         store.run { result in
             do throws(ImageError) { then(.success(try answer(to: store, result))) } catch { then(.failure(error)) }
         }
     }
 
     private static func answer(
-        to store: Storing, _ result: Result<ImageResult, ImageError>
+        to store: PendingStore, _ result: Result<ImageResult, ImageError>
     ) throws(ImageError) -> ImageResult {
         do {
             let result = try result.get()

@@ -11,7 +11,7 @@ extension ImageManager {
     ) {
         let briefly = overwrites ? cache.ifBrief : nil
         pool.submit(briefFor: given.isSmall ? briefly : nil) { [self] in
-            let store: Storing
+            let store: PendingStore
             do throws(ImageError) {
                 store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
             } catch {
@@ -45,7 +45,7 @@ extension ImageManager {
     func storing(
         _ given: Given, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
         metadata: String?
-    ) throws(ImageError) -> Storing {
+    ) throws(ImageError) -> PendingStore {
         let content: DiskStorage.Content
         switch given {
         case .bytes(let bytes):
@@ -55,7 +55,7 @@ extension ImageManager {
             content = try LocalFile(path: absolutePath(path), options: options).content()
         }
         // Bytes that are in hand are held by memory too, as by Kingfisher's.
-        return Storing(
+        return PendingStore(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
     }

@@ -36,11 +36,11 @@ extension ImageManager {
         let plan = FetchPlan(
             resource: resource, key: key, cache: cache, request: request,
             outgoing: OutgoingRequest(url: url, options: options), needs: needs, started: started)
-        guard options.mayTryAgain else { return board(plan, options, caller, then: then) }
+        guard options.mayTryAgain else { return join(plan, options, caller, then: then) }
         // The first attempt needs no task, for it is the one that may wait long before it begins.
         let promise = Promise(then)
         let meter = AttemptMeter()
-        let stop = board(plan, options, meter.counting(caller)) { [self] result in
+        let stop = join(plan, options, meter.counting(caller)) { [self] result in
             guard case .failure(let error as ImageError) = result else { return promise.end(result) }
             let seconds = Double(configuration.clock.monotonic() - started) / 1e9
             let failed = ImageError.Attempt(url: url, error: error, seconds: seconds, bytes: meter.bytes)
@@ -57,7 +57,7 @@ extension ImageManager {
     /// Joins those who want the same.
     ///
     /// - Returns: What leaves them.
-    private func board(
+    private func join(
         _ plan: FetchPlan, _ options: ImageOptions, _ caller: ImageCaller,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) -> @Sendable () -> Void {
@@ -153,7 +153,7 @@ extension ImageManager {
             case .success(let download):
                 claim.arrive()
                 pool.submit(briefFor: download.body.isInMemory ? plan.cache.ifBrief : nil) { [self] in
-                    keep(download, plan, promise) { [self] result in
+                    storeLoaded(download, plan, promise) { [self] result in
                         promise.end(result.map { held($0, plan) })
                         withExtendedLifetime(claim) {}
                     }
@@ -175,14 +175,14 @@ extension ImageManager {
     }
 
     /// Stores what has come. Waits for the disk, but not for the index.
-    private func keep(
+    private func storeLoaded(
         _ download: Download, _ plan: FetchPlan, _ promise: Promise<ImageResult>,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
     ) {
         if promise.isCancelled { return then(.failure(CancellationError())) }
         var store = store(arrival(of: download, plan))
         store.allowsOversize = store.needs.contains(.file)
-        Self.keep(store) { then($0.mapError { $0 }) }
+        Self.storeLoaded(store) { then($0.mapError { $0 }) }
     }
 }
 

@@ -1,114 +1,6 @@
 internal import Platform
-internal import Synchronization
 
 extension ImageManager {
-    /// A download among all processes on one folder: its turn comes with its slot, so that no process holds up others
-    /// with what it has not begun.
-    final class DownloadClaim: Sendable {
-        fileprivate let identity: Digest?
-        /// Whether other processes find what it brings.
-        fileprivate let isForOthers: Bool
-        /// When the request began, on a clock that never goes back.
-        fileprivate let started: Int
-        /// Nanoseconds from one note of progress to the next: fewer where others wait less long.
-        fileprivate let interval: Int
-        private let state: Mutex<State>
-        private let flights: DownloadLock
-        /// Whether what others of this process bring is waited for, too.
-        fileprivate let merges: Bool
-
-        fileprivate struct State: Sendable {
-            var patience: LockPatience
-            var flight: DownloadLease?
-            var hasWaited = false
-            var hasWaitedForOthers = false
-            /// Whether the flight is not asked for any more.
-            var isSettled = false
-            /// Whether its body has come.
-            var hasArrived = false
-            var hit: ImageCache.Hit?
-            /// The URLs where something has been changed.
-            var changed: [String] = []
-            /// Whether nobody asks for those any more.
-            var isOver = false
-        }
-
-        fileprivate init(
-            identity: Digest?, isForOthers: Bool, among flights: DownloadLock, merges: Bool, from start: Int, span: Int
-        ) {
-            (self.identity, self.isForOthers) = (identity, isForOthers)
-            (started, interval) = (start, min(1_000_000_000, span / 4))
-            (self.flights, self.merges) = (flights, merges)
-            let patience = LockPatience(from: start, span: span)
-            state = Mutex(State(patience: patience, isSettled: identity == nil))
-        }
-
-        deinit {
-            if let identity, state.withLock({ $0.hasArrived }) { flights.noteStored(identity) }
-        }
-
-        /// Its body has come: who wants the same waits for the rest, which takes no longer than storing it.
-        func arrive() {
-            guard let identity else { return }
-            state.withLock { state in
-                if !state.hasArrived { flights.noteBodyArrived(identity) }
-                state.hasArrived = true
-            }
-        }
-
-        /// Where a request that is no GET has changed something.
-        fileprivate var changed: [String] { state.withLock { $0.changed } }
-
-        /// The same for the last time.
-        fileprivate func end() -> [String] {
-            state.withLock { state in
-                state.isOver = true
-                return state.changed
-            }
-        }
-
-        /// Whether another one of this process is about to store what this one would download.
-        fileprivate var isBeingStoredHere: Bool {
-            guard let identity, merges else { return false }
-            return state.withLock { !$0.isSettled } && flights.isBeingStored(identity)
-        }
-
-        /// Asks for the flight, if there is anybody to tell.
-        ///
-        /// - Returns: nil if that takes waiting.
-        fileprivate func lockAtOnce(_ identity: Digest) -> DownloadLock.Attempt? {
-            isForOthers ? flights.lockAtOnce(identity) : .impossible
-        }
-
-        /// The same, however long it takes.
-        fileprivate func take(_ identity: Digest) -> DownloadLock.Attempt {
-            isForOthers ? flights.take(identity) : .impossible
-        }
-
-        /// The right to download, once there is one. Nil when nobody is to wait for this download.
-        var flight: DownloadLease? { state.withLock { $0.flight } }
-
-        /// Takes note of what came of asking for the flight.
-        ///
-        /// - Returns: Whether the download may begin.
-        fileprivate func settle(_ attempt: DownloadLock.Attempt) -> Bool {
-            switch attempt {
-            case .busy: return false
-            case .impossible: use { $0.isSettled = true }
-            case .taken(let flight):
-                use { state in
-                    state.flight = flight
-                    state.isSettled = true
-                }
-            }
-            return true
-        }
-
-        fileprivate func use<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
-            state.withLock { body(&$0) }
-        }
-    }
-
     /// Who brings what a download would bring.
     private enum Holder: Sendable {
         case ownProcess, otherProcess
@@ -119,37 +11,7 @@ extension ImageManager {
         /// Another process is downloading the same, or this one is about to store it.
         case isBusy
         /// Another flight has brought the image.
-        case hasLanded
-    }
-
-    /// One image that is to be loaded from the network, for all who want the same.
-    final class FetchPlan: Sendable {
-        let resource: Resource
-        let key: CacheKey
-        let cache: ImageCache
-        let request: DownloadRequest
-        /// The request with all its options.
-        let outgoing: OutgoingRequest
-        let needs: ImageNeeds
-        /// What was found in the cache, if that is to be asked about.
-        let storedCandidate: StoredCandidate?
-        /// When the request was begun: one that fails again and again waits once.
-        let started: Int
-        /// Who joins in.
-        let jobKey: JobKey
-
-        init(
-            resource: Resource, key: CacheKey, cache: ImageCache, request: DownloadRequest, outgoing: OutgoingRequest,
-            needs: ImageNeeds, storedCandidate: StoredCandidate? = nil, started: Int
-        ) {
-            (self.resource, self.key, self.cache, self.request) = (resource, key, cache, request)
-            (self.outgoing, self.needs, self.storedCandidate, self.started) = (
-                outgoing, needs, storedCandidate, started
-            )
-            jobKey = JobKey(
-                cache: cache.name, key: key, request: request, options: outgoing.options.keepingOnlyCacheOptions,
-                needs: needs, variant: storedCandidate?.variant)
-        }
+        case isStored
     }
 
     /// What is needed to download an image.
@@ -197,7 +59,7 @@ extension ImageManager {
         // Whoever shares a download has not begun it.
         let own = plan.request.method == .get ? [] : [plan.request.url]
         try await forgetChanged(claim.changed + own, by: plan, keepsOwn: true)
-        return held(try await keep(store(whole), claim), plan)
+        return held(try await storeLoaded(store(whole), claim), plan)
     }
 
     /// What a server has answered, and to whom.
@@ -227,12 +89,12 @@ extension ImageManager {
                     plan.request, priority: effort.priority, report: effort.report,
                     hooks: hooks(plan, claim))
                 return (nil, download)
-            } catch Interruption.hasLanded {
+            } catch Interruption.isStored {
                 // It may have been somebody else's hooks that found another one's image.
             } catch Interruption.isBusy {
-                try await wait(claim, in: plan.cache)
+                try await waitForOthers(claim, in: plan.cache)
                 // Then no slot is needed.
-                if let hit = try await landed(plan, claim) { return (hit, nil) }
+                if let hit = try await imageOfOthers(plan, claim) { return (hit, nil) }
             }
         }
     }
@@ -241,7 +103,7 @@ extension ImageManager {
     func hooks(_ plan: FetchPlan, _ claim: DownloadClaim) -> ImageDownloader.DownloadHooks {
         ImageDownloader.DownloadHooks(
             atOnce: { [self] in claimAtOnce(plan, claim) },
-            later: { [self] in try await board(plan, claim) },
+            later: { [self] in try await claimDownload(plan, claim) },
             // Those that wait for the flight know that it gets on.
             note: { [monotonic = configuration.clock.monotonic] _ in
                 claim.flight?.noteProgress(at: monotonic(), since: claim.started, every: claim.interval)
@@ -268,13 +130,13 @@ extension ImageManager {
     /// Sees to it, with the slot in hand, that nobody else brings the image.
     ///
     /// - Throws: ``Interruption``.
-    private func board(_ plan: FetchPlan, _ claim: DownloadClaim) async throws {
+    private func claimDownload(_ plan: FetchPlan, _ claim: DownloadClaim) async throws {
         if claim.use({ $0.hit == nil }) {
-            try await board(claim, in: plan.cache)
-            guard let hit = try await landed(plan, claim) else { return }
+            try await lockAcrossProcesses(claim, in: plan.cache)
+            guard let hit = try await imageOfOthers(plan, claim) else { return }
             claim.use { $0.hit = hit }
         }
-        throw Interruption.hasLanded
+        throw Interruption.isStored
     }
 
     /// The same, if that takes no waiting.
@@ -298,7 +160,7 @@ extension ImageManager {
     /// Takes the flight, with the slot in hand.
     ///
     /// - Throws: ``Interruption/isBusy`` when another process has it.
-    private func board(_ claim: DownloadClaim, in cache: ImageCache) async throws {
+    private func lockAcrossProcesses(_ claim: DownloadClaim, in cache: ImageCache) async throws {
         guard let identity = claim.identity, claim.use({ !$0.isSettled }) else { return }
         if claim.isBeingStoredHere { throw Interruption.isBusy }
         let atOnce = claim.lockAtOnce(identity)
@@ -307,7 +169,7 @@ extension ImageManager {
     }
 
     /// Waits until no other process has the flight, or does not get on with it.
-    private func wait(_ claim: DownloadClaim, in cache: ImageCache) async throws {
+    private func waitForOthers(_ claim: DownloadClaim, in cache: ImageCache) async throws {
         guard let identity = claim.identity else { return }
         waitingClaims.add(1, ordering: .relaxed)
         defer { waitingClaims.subtract(1, ordering: .relaxed) }
@@ -332,16 +194,18 @@ extension ImageManager {
     }
 
     /// The image, when another flight has brought it since the cache was last looked at.
-    private func landed(_ plan: FetchPlan, _ claim: DownloadClaim) async throws -> ImageCache.Hit? {
+    private func imageOfOthers(_ plan: FetchPlan, _ claim: DownloadClaim) async throws -> ImageCache.Hit? {
         guard claim.use({ $0.hasWaited }) else { return try imageOfOthersAtOnce(plan) }
-        guard let hit = try await pool.run({ [self] in try landed(plan, mayWait: true) }) else { return nil }
+        guard let hit = try await pool.run({ [self] in try imageOfOthers(plan, mayWait: true) }) else { return nil }
         if claim.use({ $0.hasWaitedForOthers }) { sharedDownloads.add(1, ordering: .relaxed) }
         return hit
     }
 
-    private func imageOfOthersAtOnce(_ plan: FetchPlan) throws -> ImageCache.Hit? { try landed(plan, mayWait: false) }
+    private func imageOfOthersAtOnce(_ plan: FetchPlan) throws -> ImageCache.Hit? {
+        try imageOfOthers(plan, mayWait: false)
+    }
 
-    private func landed(_ plan: FetchPlan, mayWait: Bool) throws -> ImageCache.Hit? {
+    private func imageOfOthers(_ plan: FetchPlan, mayWait: Bool) throws -> ImageCache.Hit? {
         let (cache, outgoing, options) = (plan.cache, plan.outgoing, plan.outgoing.options)
         guard !options.lookup.forceRefresh else { return nil }
         // Nobody has brought it since the look that sent it on its way.

@@ -2,7 +2,7 @@ internal import Logging
 internal import Platform
 
 /// One image on its way into a cache: validated by its header, then stored as the options say.
-struct Storing: Sendable {
+struct PendingStore: Sendable {
     var content: DiskStorage.Content
     let key: CacheKey
     let cache: ImageCache

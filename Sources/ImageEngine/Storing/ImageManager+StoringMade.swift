@@ -75,7 +75,7 @@ extension ImageManager {
             _ = try LocalFile(path: path, options: loading).size()
             content = .file(path)
         }
-        var result = try Storing(
+        var result = try PendingStore(
             content: content, key: cacheKey, cache: home, source: key, origin: ImageOrigin(), options: loading,
             needs: []
         ).withoutFile()
