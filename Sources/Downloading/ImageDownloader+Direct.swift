@@ -50,10 +50,11 @@ extension ImageDownloader {
     /// - Parameter then: Hears of the end, once and from any thread; ``EndedForAnother`` has the caller begin anew.
     /// - Returns: What ``leave(_:)`` needs.
     package func begin(
-        _ request: DownloadRequest, priority: CallPriority, report: @escaping @Sendable (DownloadProgress) -> Void,
-        hooks: DownloadHooks, then: @escaping @Sendable (Result<Download, any Error>) -> Void
+        _ request: DownloadRequest, isStrict: Bool = false, priority: CallPriority,
+        report: (@Sendable (DownloadProgress) -> Void)?, hooks: DownloadHooks,
+        then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Coalescer<Sharing, Download>.Ticket {
-        let sharing = Sharing(request)
+        let sharing = Sharing(request, isStrict: isStrict)
         let seat = TransferWaiter(request)
         let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, promise in
             let slot = makeSlot(effort.priority)

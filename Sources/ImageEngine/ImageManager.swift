@@ -5,7 +5,7 @@ internal import Synchronization
 /// The engine's front door: joins caches and downloader.
 ///
 /// ``cachedImage(_:in:options:burst:)`` answers what is cached, at once and on any thread;
-/// ``image(_:in:options:needsBytes:report:)`` answers everything, and may take its time.
+/// ``retrieve(_:isMissing:end:)`` answers everything, and may take its time.
 public final class ImageManager: Sendable {
     /// The settings of an engine.
     public struct Configuration: Sendable {
@@ -33,38 +33,23 @@ public final class ImageManager: Sendable {
         public init(cacheRoot: String) { self.cacheRoot = cacheRoot }
     }
 
-    /// What makes two callers want the same image at the same time.
-    struct JobKey: Hashable, Sendable {
-        let cache: String
-        let key: CacheKey
-        let request: DownloadRequest
-        let options: ImageOptions
-        let needs: ImageNeeds
-        /// What is answered instead of the image if that has not changed.
-        let variant: VariantJobKey?
-    }
-
     /// The settings that it was made with; see ``settings(of:)`` for those in force.
     public let configuration: Configuration
     /// The downloader of all caches.
     public let downloader: ImageDownloader
     let caches: Mutex<CacheTable>
     private let cleaning = CleaningHook()
-    /// Images that are loaded anew behind an answer.
-    let refreshes = Refreshes()
+    let changes = ChangeHook()
     /// Credentials that downloads were given besides those of their requests.
     let knownLogins = Logins()
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
-    let loads = Coalescer<JobKey, ImageResult>()
-    let heldOriginals = HeldOriginals()
+    /// The work that requests share.
+    let jobs = Coalescer<JobKey, JobValue>()
     /// The failures that are remembered, by the name of their cache.
     let failures = Mutex<[String: NegativeCache]>([:])
     /// The workers that make pictures of others.
     public let codec: CodecPool
-    let variants = Coalescer<VariantJobKey, ImageResult>()
-    let renders = Coalescer<RenderJobKey, RenderedFile>()
-    let verifications = Coalescer<VerificationJobKey, Verification>()
     let pool = BlockingPool(threads: ImageManager.diskThreads)
     /// How many threads may wait for the disk at once, besides those of surveys.
     static let diskThreads = 8
@@ -170,44 +155,6 @@ public final class ImageManager: Sendable {
         spool.session.end()
     }
 
-    // MARK: Answering
-
-    // What waits for something else is never inlined, here and in the other parts of the manager: the frames of all of them
-    // would make one that every request holds as long as it waits.
-
-    /// The image: from the cache, else from its source, whence it is cached.
-    ///
-    /// - Parameters:
-    ///   - needs: What the result must hold; see ``ImageNeeds``.
-    ///   - caller: Who waits; one as urgent as the options say when nil.
-    ///   - isMissing: Whether a ``glance(at:in:options:needsBytes:burst:)`` has just told so: then the cache is not asked
-    ///     again before the download's turn comes.
-    /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
-    @inline(never)
-    public func image(
-        _ resource: Resource, in cache: ImageCache, options: ImageOptions, needs: ImageNeeds,
-        caller: ImageCaller? = nil, isMissing: Bool = false
-    ) async throws -> ImageResult {
-        let options = completed(options, for: cache)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
-        do {
-            if !options.processing.recipe.isEmpty {
-                return try await variant(resource, in: cache, options, needs, caller)
-            }
-            return options.lookup.verifyDecode == true
-                ? try await verifiedImage(resource, in: cache, options, needs, caller)
-                : try await anyImage(resource, in: cache, options, needs, caller, isMissing: isMissing)
-        } catch let error as ImageError {
-            guard let standIn = options.network.onFailureImage else { throw error }
-            return try await placeholder(standIn, for: resource, in: cache, options, needs, caller, after: error)
-        }
-    }
-
-    /// The options with the settings of the cache and the downloader where they say nothing.
-    func completed(_ options: ImageOptions, for cache: ImageCache) -> ImageOptions {
-        cache.completed(options, timeout: downloader.timeout)
-    }
-
     // MARK: Waiting for the disk, measuring
 
     /// Begins `work` where it may wait for the disk.
@@ -240,7 +187,7 @@ public final class ImageManager: Sendable {
         return EngineStatistics(
             memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
             misses: misses.load(ordering: .relaxed),
-            merged: loads.mergedCount + variants.mergedCount + renders.mergedCount + counts.merged,
+            merged: jobs.mergedCount + counts.merged,
             downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
             failedDownloads: counts.failed, downloadedBytes: counts.bytes,
             runningDownloads: load.running, stalledDownloads: load.stalled,

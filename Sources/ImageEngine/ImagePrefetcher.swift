@@ -230,26 +230,12 @@ public final class ImagePrefetcher: Sendable {
     private func loadAlone(_ resource: Resource) async throws -> ImageResult {
         let url = ExactText(resource.url)
         defer { single.withLock { $0.stops[url] = nil } }
-        let (needs, caller) = (options.storage.cacheMemoryOnly ? [] : ImageNeeds.file, ImageCaller(priority: priority))
+        let request = ImageRequest(
+            resource, in: cache, options: options, needs: options.storage.cacheMemoryOnly ? [] : .file,
+            caller: ImageCaller(priority: priority))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // The other way sees to a deadline.
-                let begun =
-                    options.caller.deadline != nil
-                    ? nil
-                    : manager.begin(
-                        resource, in: cache, options: options, needs: needs, caller: caller, isMissing: true
-                    ) { continuation.resume(with: $0) }
-                if let begun { return keep(begun, for: url) }
-                let task = Task { [manager, cache, options] in
-                    do {
-                        continuation.resume(
-                            returning: try await manager.image(
-                                resource, in: cache, options: options, needs: needs, caller: caller))
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
+                let task = manager.retrieve(request, isMissing: true) { continuation.resume(with: $0) }
                 keep({ task.cancel() }, for: url)
             }
         } onCancel: {

@@ -147,11 +147,11 @@ public final class ImageServer: RequestHandler {
         case .now(let value):
             value.write(to: &writer)
             return .answered
-        case .later(let work): return .deferred { call in Self.start(call, work) {} }
+        case .later(let work): return .deferred { call in Self.start(call, work) }
         case .begun(let begin, let work):
             return .deferred { call in
                 begin(call)
-                Self.start(call, work) {}
+                Self.start(call, work)
             }
         case .exit(let code): return .exit(code)
         case .onDisk(let access, let atOnce, let later):
@@ -198,11 +198,10 @@ public final class ImageServer: RequestHandler {
                 ) { place in
                     // Cancelled while it waited: it leaves the order at once.
                     guard call.isOpen else { return false }
-                    let isBegun = deferred.begin?(call) { result in
+                    deferred.work(call) { result in
                         Self.end(call, result)
                         order.leave(place)
                     }
-                    if isBegun != true { Self.start(call, deferred.work) { order.leave(place) } }
                     return true
                 }
             }
@@ -210,15 +209,9 @@ public final class ImageServer: RequestHandler {
     }
 
     private static func start<Value: WireResult>(
-        _ call: Call, _ work: @escaping @Sendable (Call) async throws -> Value, end: @escaping @Sendable () -> Void
+        _ call: Call, _ work: @escaping @Sendable (Call) async throws -> Value
     ) {
-        let task = Task {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work(call)) } catch { result = .failure(error) }
-            Self.end(call, result)
-            end()
-        }
-        call.onCancel { task.cancel() }
+        Deferred.task(work).work(call) { end(call, $0) }
     }
 
     /// Answers the call. To keep the order, callers leave it after this, once the request has taken effect.

@@ -87,8 +87,27 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         func updatePriority() -> Bool { priority.store(tally.most ?? CallPriority.background) }
     }
 
-    private struct State: Sendable {
+    /// Keeps the value of finished work findable as long as it lives.
+    package final class Hold: Sendable {
+        fileprivate let value: Value
+        private let forget: @Sendable (ObjectIdentifier) -> Void
+
+        fileprivate init(_ value: Value, forget: @escaping @Sendable (ObjectIdentifier) -> Void) {
+            (self.value, self.forget) = (value, forget)
+        }
+
+        deinit { forget(ObjectIdentifier(self)) }
+    }
+
+    private struct WeakHold {
+        let id: ObjectIdentifier
+        weak var hold: Hold?
+    }
+
+    private struct State {
         var running: [Name: SharedWork] = [:]
+        /// The values of finished work that somebody still uses.
+        var held: [Name: WeakHold] = [:]
         var lastNumber: UInt64 = 0
         var merged = 0
     }
@@ -100,6 +119,41 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
     /// How many callers joined work that was under way.
     package var mergedCount: Int { state.withLock { $0.merged } }
+
+    /// How many pieces of work run whose key is wanted.
+    package func runningCount(where isWanted: (Key) -> Bool) -> Int {
+        state.withLock { $0.running.keys.count { isWanted($0.value) } }
+    }
+
+    // MARK: Values that are held
+
+    /// How many values are held.
+    package var heldCount: Int { state.withLock { $0.held.count } }
+
+    /// The value of finished work that somebody still uses.
+    package func held(_ key: Key) -> Value? {
+        // Not let go of under the lock, for it may be the last reference.
+        let hold = state.withLock { $0.held[Name(key)]?.hold }
+        return hold?.value
+    }
+
+    /// Makes the value of finished work findable as long as the result lives. A value that was found so is not held longer
+    /// than the one who finished the work holds it; it would never be made anew.
+    package func hold(_ value: Value, for key: Key) -> Hold {
+        let name = Name(key)
+        let hold = Hold(value) { [weak self] in self?.forget(name, $0) }
+        // The one before is let go of outside of the lock.
+        state.withLock { $0.held[name] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
+        return hold
+    }
+
+    private func forget(_ name: Name, _ id: ObjectIdentifier) {
+        state.withLock { state in
+            if state.held[name]?.id == id { state.held[name] = nil }
+        }
+    }
+
+    // MARK: Waiting
 
     /// How many callers wait for `key`.
     package func waiterCount(for key: Key) -> Int { state.withLock { $0.running[Name(key)]?.waiters.count ?? 0 } }
@@ -158,6 +212,17 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return Place(ticket: ticket, leader: join(ticket, waiter, report, work))
     }
 
+    /// Begins work that nobody waits for, unless work for `key` is under way. It has the lowest priority.
+    ///
+    /// - Parameter end: Called with the result, once and from any thread.
+    package func startAlone(
+        _ key: Key, work: @escaping Work, end: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let ticket = Ticket(name: Name(key), id: nextNumber())
+        let waiter = Waiter(resume: end, priority: CallPriority(CallPriority.background), lingers: true)
+        _ = join(ticket, waiter, nil, isAlone: true, work)
+    }
+
     /// Has another hear of progress in a caller's stead; it hears at once how far the work is.
     package func hear(_ ticket: Ticket, _ report: @escaping Report) {
         let progress = state.withLock { state in
@@ -178,12 +243,15 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     // MARK: Coming and going
 
     /// - Returns: What was asked for by the one who had begun the work.
-    private func join(_ ticket: Ticket, _ waiter: Waiter, _ report: Report?, _ work: @escaping Work) -> Key? {
+    private func join(
+        _ ticket: Ticket, _ waiter: Waiter, _ report: Report?, isAlone: Bool = false, _ work: @escaping Work
+    ) -> Key? {
         let (key, id) = (ticket.name, ticket.id)
         var waiter = waiter
         waiter.token = waiter.priority.observe { [weak self] in self?.updateWeight(ticket) }
         let (shared, leader, progress) = state.withLock { [waiter] state -> (SharedWork?, Key?, DownloadProgress?) in
             if let index = state.running.index(forKey: key) {
+                if isAlone { return (nil, nil, nil) }
                 state.running.values[index].add(waiter, as: id)
                 state.merged += 1
                 let progress = report.flatMap { state.running.values[index].progress.add($0, as: id) }

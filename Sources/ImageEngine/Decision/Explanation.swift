@@ -149,7 +149,7 @@ extension ImageManager {
         var told = Explanation(resource, path: cache.disk.path(for: key))
         told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
         if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
-        var loading = options.loadingOriginal(of: resource)
+        var loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: originals(for: cache, options), loading)
         original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)

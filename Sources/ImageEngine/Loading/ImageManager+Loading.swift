@@ -1,40 +1,126 @@
+internal import ImageRecipes
 internal import Platform
 
 /// Images that are loaded, and what stands in for those that could not be.
 extension ImageManager {
-    /// Tries the sources in order, each as often as the options say.
+    /// Loads an image from its sources, each as often as the options say, and counts the answer.
+    ///
+    /// - Parameter end: Receives the result once, from any thread.
+    /// - Returns: What stops the load.
+    func load(_ load: ImageLoad, end: @escaping ImageTask.End) -> Stop {
+        let (request, options, now) = (load.request, load.request.options, configuration.clock.monotonic())
+        let counted: ImageTask.End = { [self] result in
+            switch result {
+            case .success(let image): count(image.cacheType)
+            case .failure(let error): if error is ImageError { count(.none) }
+            }
+            end(result)
+        }
+        let url = request.resource.url
+        guard options.mayTakeSeveralAttempts else {
+            return loadOnce(url, load, request.caller, started: now, load.outgoing, end: counted)
+        }
+        // Before each further attempt, the delegate is asked again.
+        let first = Once(load.outgoing)
+        let attempts = SourceAttempts<ImageResult>(
+            [url] + options.network.alternativeSources, options.network, clock: configuration.clock.monotonic,
+            hasNetwork: configuration.hasNetwork
+        ) { [self] source, meter, end in
+            loadOnce(
+                source, load, meter.counting(request.caller), started: now,
+                ExactText(source) == ExactText(url) ? first.take() : nil, end: end)
+        }
+        attempts.start(deadline: Deadline(request, at: now).failure(url, at: now), end: counted)
+        return { attempts.stop() }
+    }
+
+    /// Loads an image from one of its sources.
     ///
     /// - Parameters:
-    ///   - storedCandidate: What is stored already; the first source is asked if it has changed.
-    ///   - outgoing: The first request to the first source, if its delegate has been asked about it already.
-    ///   - failed: The first attempt at the first source, if it has been made already.
-    func load(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, _ storedCandidate: StoredCandidate? = nil, outgoing: OutgoingRequest? = nil,
-        after failed: FailedAttempt? = nil
-    ) async throws -> ImageResult {
-        let now = configuration.clock.monotonic()
-        let started = failed?.started ?? now
-        // Of each further attempt the delegate is asked anew.
-        let first = Once(outgoing.flatMap { options.asksToModify && !$0.options.asksToModify ? $0 : nil })
-        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? started)
-        return try await deadline.hold(resource.url, now: now) { [self] in
-            let urls = [resource.url] + options.network.alternativeSources
-            return try await loadAny(of: urls, options, after: failed?.attempt) { [self] url, meter in
-                let storedCandidate =
-                    ExactText(url) == ExactText(resource.url) ? storedCandidate : storedCandidate?.unasked
-                let options = options.scoped(from: resource.url, to: url)
-                do {
-                    return try await load(
-                        try source(of: url), resource, in: cache, options, needs, started: started,
-                        meter.counting(caller), storedCandidate,
-                        outgoing: ExactText(url) == ExactText(resource.url) ? first.take() : nil)
-                } catch let error as ImageError {
-                    noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
-                    throw error
+    ///   - started: The time of the first attempt.
+    ///   - outgoing: The request as its delegate wants it, when that has been asked.
+    private func loadOnce(
+        _ url: String, _ load: ImageLoad, _ caller: ImageCaller, started: Int, _ outgoing: OutgoingRequest?,
+        end: @escaping ImageTask.End
+    ) -> Stop {
+        let request = load.request
+        let isFirst = ExactText(url) == ExactText(request.resource.url)
+        let options = isFirst ? request.options : request.options.scoped(from: request.resource.url, to: url)
+        let ended: ImageTask.End = { [self] result in
+            guard case .failure(let error as ImageError) = result else { return end(result) }
+            noteFailure(error, of: url, key: request.resource.cacheKey, in: request.cache, options)
+            end(.failure(error.first))
+        }
+        @Sendable func fetch(_ outgoing: OutgoingRequest) throws -> Stop {
+            let candidate = isFirst ? load.storedCandidate : load.storedCandidate?.unasked
+            let plan = try FetchPlan(
+                request.resource, in: request.cache, outgoing, needs: request.needs, storedCandidate: candidate,
+                started: started)
+            try admit(plan.request, plan.key, in: plan.cache, outgoing.options)
+            return join(plan, caller, lingers: options.caller.onLastCancel == .finish, end: ended)
+        }
+        do {
+            switch try source(of: url) {
+            case .network(let asked):
+                if isOffline(options) { throw ImageError.offline(key: request.resource.cacheKey) }
+                if let outgoing, !outgoing.options.asksToModify { return try fetch(outgoing) }
+                if !options.asksToModify { return try fetch(OutgoingRequest(url: asked, options: options)) }
+                let promise = Promise(ended)
+                let task = Task { [self] in
+                    do { promise.onCancel(try fetch(try await modified(asked, options))) } catch {
+                        promise.end(.failure(error))
+                    }
+                }
+                promise.onCancel { task.cancel() }
+                return { promise.cancel() }
+            case .data(let bytes):
+                guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(url, options) }
+                return goOn(ended) { [self] in
+                    try await storeLoaded(
+                        PendingStore(
+                            content: .bytes(bytes), key: request.key, cache: request.cache,
+                            source: request.resource.url, origin: ImageOrigin(), options: options,
+                            needs: request.needs))
+                }
+            case .file(let path):
+                return goOn(ended) { [self] in
+                    try await pool.run { [clock = configuration.clock] in
+                        try LocalFile(path: path, options: options).image(
+                            request.key, in: request.cache, needs: request.needs, now: clock.wall())
+                    }
                 }
             }
+        } catch {
+            ended(.failure(error))
+            return {}
         }
+    }
+
+    /// Joins the job that fetches an image, or starts it.
+    private func join(
+        _ plan: FetchPlan, _ caller: ImageCaller, lingers: Bool, end: @escaping ImageTask.End
+    ) -> Stop {
+        let place = jobs.join(plan.jobKey, priority: caller.priority, lingers: lingers, report: caller.report) {
+            [self] effort, promise in
+            FetchJob(plan, self, effort, promise).start()
+        } resume: {
+            end($0.flatMap(\.image))
+        }
+        caller.joined()
+        return { [jobs] in jobs.leave(place.ticket) }
+    }
+
+    /// Ends with what `work` brings in a task.
+    func goOn<Value: Sendable>(
+        _ end: @escaping @Sendable (Result<Value, any Error>) -> Void,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) -> Stop {
+        let task = Task {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            end(result)
+        }
+        return { task.cancel() }
     }
 
     /// Remembers a failure, unless it is tried again soon: it is not settled yet then.
@@ -43,43 +129,6 @@ extension ImageManager {
     ) {
         if options.network.retry.maxRetries > 0, error.first.isRetryable { return }
         remember(error.first, url, key: key, in: cache, options)
-    }
-
-    @inline(never)
-    private func load(
-        _ source: ImageSource, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, started: Int, _ caller: ImageCaller, _ storedCandidate: StoredCandidate?,
-        outgoing: OutgoingRequest?
-    ) async throws -> ImageResult {
-        let key = CacheKey(resource.cacheKey)
-        switch source {
-        case .network(let asked):
-            if isOffline(options) { throw ImageError.offline(key: key.key) }
-            let outgoing = if let outgoing { outgoing } else { try await modified(asked, options) }
-            let options = outgoing.options
-            let request = try DownloadRequest(
-                url: outgoing.url, options: options.network, validators: storedCandidate?.validators)
-            try admit(request, key, in: cache, options)
-            let plan = FetchPlan(
-                resource: resource, key: key, cache: cache, request: request, outgoing: outgoing, needs: needs,
-                storedCandidate: storedCandidate, started: started)
-            return try await loads.value(
-                for: plan.jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
-                report: caller.report, joined: { _ in caller.joined() }
-            ) { [self] effort, promise in
-                begin(plan, effort, promise)
-            }
-        case .data(let bytes):
-            guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(resource.url, options) }
-            return try await storeLoaded(
-                PendingStore(
-                    content: .bytes(bytes), key: key, cache: cache, source: resource.url, origin: ImageOrigin(),
-                    options: options, needs: needs))
-        case .file(let path):
-            return try await pool.run { [clock = configuration.clock] in
-                try LocalFile(path: path, options: options).image(key, in: cache, needs: needs, now: clock.wall())
-            }
-        }
     }
 
     /// Where a URL leads, if that scheme may be loaded from (D-13).
@@ -100,31 +149,43 @@ extension ImageManager {
     /// The image that stands in for one that could not be had.
     ///
     /// - Throws: The original error if the stand-in cannot be had either.
-    @inline(never)
     func placeholder(
-        _ standIn: String, for resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, _ caller: ImageCaller, after error: ImageError
+        _ standIn: String, for request: ImageRequest, after error: ImageError
     ) async throws -> ImageResult {
         let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
         let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
-        var options = options.scoped(from: resource.url, to: url)
-        options.network.onFailureImage = nil
-        options.lookup.onlyFromCache = false
-        options.network.alternativeSources = []
-        options.lookup.integrity = nil
-        options.network.dataModifier = nil
-        (options.network.request.method, options.network.request.body) = (.get, nil)
-        // What was asked of answers was asked of the image's.
-        options.network.request.headers = options.network.request.headers.filter {
-            $0.key.lowercased() != "cache-control"
+        var options = request.options.scoped(from: request.resource.url, to: url)
+        options.change { options in
+            options.network.onFailureImage = nil
+            options.network.alternativeSources = []
+            options.network.dataModifier = nil
+            (options.network.request.method, options.network.request.body) = (.get, nil)
+            // What was asked of answers was asked of the image's.
+            options.network.request.headers = options.network.request.headers.filter {
+                $0.key.lowercased() != "cache-control"
+            }
+            options.lookup.onlyFromCache = false
+            options.lookup.integrity = nil
+            options.processing.recipe = ImageRecipe()
         }
-        options.processing.recipe = ImageRecipe()
         do {
-            var result = try await image(cache.resource(url), in: cache, options: options, needs: needs, caller: caller)
+            var result = try await image(
+                ImageRequest(
+                    request.cache.resource(url), in: request.cache, options: options, needs: request.needs,
+                    caller: request.caller))
             result.isPlaceholder = true
             return result
         } catch is ImageError {
             throw error
         }
+    }
+}
+
+extension ImageOptions {
+    /// `true` when one failed attempt may not be the end, or a deadline may be.
+    fileprivate var mayTakeSeveralAttempts: Bool {
+        let fields = box.fields
+        return fields.network.retry.maxRetries > 0 || fields.network.waitForConnectivity != nil
+            || !fields.network.alternativeSources.isEmpty || fields.caller.deadline != nil
     }
 }

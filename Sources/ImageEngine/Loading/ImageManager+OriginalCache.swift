@@ -2,10 +2,8 @@ extension ImageManager {
     /// The image from the cache that ``ImageOptions/originalCache`` names, stored in `cache` without any download.
     ///
     /// - Returns: nil if there is no such cache, or it does not have the image after all: then it is loaded.
-    @inline(never)
-    func originalImage(
-        _ resource: Resource, for cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
-    ) async throws -> ImageResult? {
+    func originalImage(_ request: ImageRequest) async throws -> ImageResult? {
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
         guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
             let original = self.cache(name)
         else { return nil }
@@ -34,7 +32,7 @@ extension ImageManager {
         let store = PendingStore(
             content: content, key: key, cache: cache, source: resource.url,
             origin: record.origin,
-            options: keeping, needs: needs)
+            options: keeping, needs: request.needs)
         do {
             let kept = try await storeLoaded(store)
             var result = ImageResult(

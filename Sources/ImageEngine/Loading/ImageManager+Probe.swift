@@ -28,22 +28,27 @@ extension ImageManager {
         let key = CacheKey(resource.cacheKey)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
         let now = configuration.clock.monotonic()
-        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
-        return try await deadline.hold(resource.url, now: now) { [self] in
-            if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
-                return known
-            }
-            let urls = [resource.url] + options.network.alternativeSources
-            return try await loadAny(of: urls, options) { [self] url, meter in
-                let options = options.scoped(from: resource.url, to: url)
+        if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+            return known
+        }
+        let url = resource.url
+        let attempts = SourceAttempts<Probed>(
+            [url] + options.network.alternativeSources, options.network, clock: configuration.clock.monotonic,
+            hasNetwork: configuration.hasNetwork
+        ) { [self] source, meter, end in
+            let options = options.scoped(from: url, to: source)
+            return goOn(end) { [self] in
                 do {
-                    return try await probe(try source(of: url), url, key, in: cache, options, meter.counting(caller))
+                    return try await probe(
+                        try self.source(of: source), source, key, in: cache, options, meter.counting(caller))
                 } catch let error as ImageError {
-                    noteFailure(error, of: url, key: resource.cacheKey, in: cache, options)
+                    noteFailure(error, of: source, key: resource.cacheKey, in: cache, options)
                     throw error
                 }
             }
         }
+        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
+        return try await attempts.value(deadline: deadline.failure(url, at: now))
     }
 
     private func probe(

@@ -7,7 +7,7 @@ extension ImageManager {
         /// What makes the request conditional; nil when the image is loaded whatever its server says.
         var validators: Validators?
         /// Set when it is not the image itself, but something that was made of it.
-        var variant: VariantJobKey?
+        var variant: JobKey.Variant?
 
         /// The same for another source, to which the validators say nothing.
         var unasked: StoredCandidate { StoredCandidate(hit: hit, validators: nil) }
@@ -78,118 +78,6 @@ extension ImageManager {
 
     // MARK: Before anything is loaded
 
-    /// The image itself, whether or not it can be decoded: from the cache as the ``CacheDecision`` says, else loaded.
-    ///
-    /// - Parameters:
-    ///   - options: Are completed, and have no recipe.
-    ///   - isMissing: `true` when the cache has just told that it does not have the image.
-    @inline(never)
-    func anyImage(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller,
-        isMissing: Bool = false
-    ) async throws -> ImageResult {
-        let policy = policy(resource, options)
-        var outgoing = OutgoingRequest(url: resource.url, options: options)
-        // What has been stored here since is in memory.
-        let isMissing = isMissing && !policy.usesExpired && cache.memory.peek(CacheKey(resource.cacheKey)) == nil
-        var found = isMissing ? nil : try await stored(resource, in: cache, policy, outgoing)
-        var decision = policy.decision(for: found?.entry)
-        if let known = found, options.asksToModify, !policy.isForced, !decision.isFreshAnswer,
-            known.entry.isForeign || !policy.isOffline && !policy.onlyFromCache
-        {
-            // It is decided by what will be sent: the delegate may make an image of others this caller's.
-            outgoing = try await modified(resource.url, options)
-            let entry = entry(
-                of: known.candidate, as: outgoing, in: cache, policy, isIntegral: known.entry.isIntegral)
-            found = StoredImage(candidate: known.candidate, entry: entry)
-            decision = policy.decision(for: entry)
-        }
-        var storedCandidate: StoredCandidate?
-        if let found {
-            let scope = scope(of: outgoing.url, outgoing.options)
-            let hit = found.candidate.hit
-            switch decision.action {
-            case .answer(let isStale):
-                count(hit.cacheType)
-                return try await answer(found.candidate, isStale: isStale, in: cache, options, needs)
-            case .answerAndRefresh:
-                count(hit.cacheType)
-                refresh(
-                    resource, StoredCandidate(hit: hit, validators: found.candidate.validators(for: scope)), cache,
-                    outgoing)
-                return try await answer(found.candidate, isStale: true, in: cache, options, needs)
-            case .revalidate:
-                storedCandidate = StoredCandidate(hit: hit, validators: found.candidate.validators(for: scope))
-            case .load, .fail: storedCandidate = policy.usesExpired ? StoredCandidate(hit: hit) : nil
-            }
-        }
-        if policy.mayCopyFromOtherCache(decision),
-            let original = try await originalImage(resource, for: cache, options, needs)
-        {
-            count(original.cacheType)
-            return original
-        }
-        try Task.checkCancellation()
-        if decision.action == .fail { throw ImageError.notCached(key: resource.cacheKey) }
-        do {
-            let result = try await load(
-                resource, in: cache, options, needs, caller, storedCandidate, outgoing: outgoing)
-            count(result.cacheType)
-            return result
-        } catch let error as ImageError {
-            count(.none)
-            guard let found, policy.mayStandIn(found.entry, after: error) else { throw error }
-            return try await answer(found.candidate, isStale: true, in: cache, options, needs)
-        }
-    }
-
-    /// What a cache has for a request, and how the request stands to it.
-    private struct StoredImage: Sendable {
-        let candidate: ImageCache.Candidate
-        let entry: RetrievalPolicy.Entry
-    }
-
-    /// What a cache has for a request; `nil` when it has nothing that could matter.
-    private func stored(
-        _ resource: Resource, in cache: ImageCache, _ policy: RetrievalPolicy, _ request: OutgoingRequest
-    ) async throws -> StoredImage? {
-        let (key, options) = (CacheKey(resource.cacheKey), request.options)
-        if !policy.usesExpired {
-            if policy.isForced { return nil }
-            // Most of what comes here is to be loaded, and that can be told at once.
-            if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
-        }
-        return try await pool.runIfWanted { [self] () throws -> StoredImage? in
-            guard
-                var found = try cache.candidate(
-                    for: key, options: options.storage, evenExpired: policy.usesExpired)
-            else { return nil }
-            var entry = entry(of: found, as: request, in: cache, policy)
-            if policy.usesExpired, !policy.decision(for: entry).isFreshAnswer {
-                // Another process may have heard of its server.
-                found = ImageCache.Candidate(
-                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
-                entry = self.entry(of: found, as: request, in: cache, policy, isIntegral: entry.isIntegral)
-            }
-            return StoredImage(candidate: found, entry: entry)
-        }
-    }
-
-    /// The answer with what was found, also if its time is over.
-    func answer(
-        _ found: ImageCache.Candidate, isStale: Bool, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
-    ) async throws -> ImageResult {
-        try await pool.run { [self] in
-            var result = try answer(found.hit, in: cache, options)
-            result.isStale = isStale
-            // In memory it would look like one whose time is not over.
-            if found.expiredFor != nil, needs.contains(.bytes) {
-                result.bytes = try cache.disk.data(of: found.hit.record)
-            }
-            return result
-        }
-    }
-
     /// `true` when an image that another download has stored is the one that this request would bring.
     ///
     /// - Parameter mayWait: `true` when the file of the image may be read to calculate its digest.
@@ -256,48 +144,37 @@ extension ImageManager {
 
     // MARK: After an answer
 
-    /// The stored image, if its server has just said that it has not changed.
+    /// What a server has answered, and to whom.
+    func arrival(of download: Download, _ plan: FetchPlan) -> Arrival {
+        let options = plan.outgoing.options
+        noteLogin(of: download, for: plan.request, options)
+        return Arrival(
+            download: download, request: plan.request, resource: plan.resource,
+            scope: scope(of: plan.request.url, options, login: download.login), cache: plan.cache,
+            options: plan.storing, needs: plan.needs)
+    }
+
+    /// The stored image, which its server has just confirmed. Waits for the disk.
     ///
-    /// - Returns: nil if the answer is an image, or what it speaks of is not there any more.
-    func revive(_ storedCandidate: StoredCandidate?, _ arrival: Arrival) async throws -> ImageResult? {
-        guard arrival.download.response.isConfirmation, let storedCandidate else { return nil }
-        let cache = arrival.cache
+    /// - Returns: `nil` when the confirmed image is not there any more.
+    func revive(_ storedCandidate: StoredCandidate?, _ arrival: Arrival) throws -> ImageResult? {
+        guard let storedCandidate else { return nil }
+        let (old, cache) = (storedCandidate.hit.record, arrival.cache)
         let options = storedCandidate.variant?.options ?? arrival.options
-        return try await pool.run { [self] in
-            let old = storedCandidate.hit.record
-            guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),
-                let hit = try cache.revive(storedCandidate.hit, origin, options: options.storage)
-            else { return nil }
-            var result = try answer(hit, in: cache, options)
-            result.isRevalidated = true
-            return result
-        }
+        guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),
+            let hit = try cache.revive(storedCandidate.hit, origin, options: options.storage)
+        else { return nil }
+        var result = try answer(hit, in: cache, options)
+        result.isRevalidated = true
+        return result
     }
 
-    /// The answer with an image: when the server only said that nothing has changed, it is asked once more, without
-    /// conditions.
-    func wholeArrival(
-        _ arrival: Arrival, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?
-    ) async throws -> Arrival {
-        guard arrival.download.response.isConfirmation else { return arrival }
-        var arrival = arrival
-        arrival.download = try await downloader.download(
-            arrival.request.unconditional, priority: priority, report: report)
-        arrival.scope.login = arrival.download.login ?? arrival.scope.login
-        return arrival
-    }
-
-    /// Forgets what is kept of URLs when their server has done something else there than to give it (RFC 9111, 4.4), if the
-    /// request goes by HTTP.
+    /// Forgets what is kept of URLs at which a request that is no GET has changed something (RFC 9111, 4.4), if the request
+    /// goes by HTTP. Waits for the disk.
     ///
-    /// - Parameter keepsOwn: Whether what is kept under the request's own key is left for what has come to replace it.
-    func forgetChanged(_ urls: [String], by plan: FetchPlan, keepsOwn: Bool) async throws {
-        if urls.isEmpty { return }
-        try await pool.run { [self] in try forget(urls, changedBy: plan, keepsOwn: keepsOwn) }
-    }
-
-    /// The same on a thread that may wait.
+    /// - Parameter keepsOwn: `true` when the entry under the request's own key is left for the answer that replaces it.
     func forget(_ urls: [String], changedBy plan: FetchPlan, keepsOwn: Bool) throws {
+        if urls.isEmpty { return }
         guard plan.outgoing.options.lookup.revalidate == .http else { return }
         let keys = Set(urls.map { CacheKey(plan.cache.resource($0).cacheKey) })
         for key in keys where !keepsOwn || key != plan.key { _ = try plan.cache.remove(key, allVariants: true) }

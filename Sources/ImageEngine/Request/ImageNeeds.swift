@@ -10,4 +10,6 @@ public struct ImageNeeds: OptionSet, Hashable, Sendable {
     public static let file = ImageNeeds(rawValue: 1)
     /// The bytes; even where the disk cannot be written, as long as the image can be had.
     public static let bytes = ImageNeeds(rawValue: 2)
+    /// A file of raw pixels instead of an image; see ``PixelFile``.
+    public static let pixels = ImageNeeds(rawValue: 4)
 }

@@ -20,8 +20,10 @@ public struct ImageResult: Sendable {
     var content: DiskStorage.Content?
     /// What memory holds of the image, so that a purge does not take it while the answer is on its way.
     var entry: ImageCache.MemoryEntry?
+    /// Raw pixels, when they were asked for; the other members are those of the original, or of what was worked on.
+    public internal(set) var pixels: PixelFile?
     /// What lets others find it that no cache keeps.
-    var hold: HeldOriginals.Hold?
+    var hold: Coalescer<JobKey, JobValue>.Hold?
 
     /// The result as `store` answers it: from where the image is now.
     var stored: ImageResult {

@@ -1,35 +1,43 @@
 /// Images that have been loaded and are stored.
 extension ImageManager {
     /// Validates what was loaded and stores it, so that the answer may go out.
-    ///
-    /// - Parameter claim: Ends when the image is stored.
-    func storeLoaded(_ store: PendingStore, _ claim: DownloadClaim? = nil) async throws -> ImageResult {
-        if store.isToBeForgotten {
-            if store.options.lookup.verifyDecode == true { _ = try await verified(store) }
-            return try await pool.run { try store.forgetting() }
+    func storeLoaded(_ store: PendingStore) async throws -> ImageResult {
+        let verified = store.options.lookup.verifyDecode == true ? try await verified(store) : store
+        return try await withCheckedThrowingContinuation { continuation in
+            pool.submit { [self] in
+                storeVerified(verified, holding: nil) { continuation.resume(with: $0) }
+            }
         }
-        var store = store.options.lookup.verifyDecode == true ? try await verified(store) : store
-        store.allowsOversize = store.needs.contains(.file)
-        return try await storeLoaded(asked: store, claim)
     }
 
-    private func storeLoaded(asked store: PendingStore, _ claim: DownloadClaim?) async throws -> ImageResult {
-        if !store.options.storage.waitForCache, !store.needs.contains(.file) {
-            // Nobody waits for the file: the answer goes out first.
-            let result = try await pool.run { try store.withoutFile() }
-            unawaited.begin()
-            pool.submit { [unawaited] in
-                store.run { _ in
-                    withExtendedLifetime(claim) {}
-                    unawaited.end()
+    /// Stores what was loaded, and decoded if the options want that. Waits for the disk, but not for the index.
+    ///
+    /// - Parameters:
+    ///   - owner: Lives until the image is stored.
+    ///   - then: Receives the answer once, on this thread or on another one; it must not wait, for other stores do.
+    func storeVerified(
+        _ store: PendingStore, holding owner: (any AnyObject & Sendable)?,
+        then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
+    ) {
+        do throws(ImageError) {
+            if store.isToBeForgotten { return then(.success(try store.forgetting())) }
+            var store = store
+            store.allowsOversize = store.needs.contains(.file)
+            if !store.options.storage.waitForCache, !store.needs.contains(.file) {
+                // Nobody waits for the file: the answer goes out first.
+                let result = try store.withoutFile()
+                unawaited.begin()
+                pool.submit { [unawaited, store] in
+                    store.run { _ in
+                        withExtendedLifetime(owner) {}
+                        unawaited.end()
+                    }
                 }
+                return then(.success(result))
             }
-            return result
-        }
-        return try await withCheckedThrowingContinuation { continuation in
-            pool.submit {
-                Self.storeLoaded(store) { continuation.resume(with: $0) }
-            }
+            Self.storeLoaded(store) { then($0.mapError { $0 }) }
+        } catch {
+            then(.failure(error))
         }
     }
 

@@ -1,60 +1,53 @@
+internal import ImageRecipes
 internal import Platform
 
 /// What was made of originals that are not kept themselves, as far as their servers may have to be asked.
 extension ImageManager {
-    /// What was made before, checked with the server of its original: it knows what that said of the original, and by what
-    /// to ask for it.
+    /// Answers with what was made before, or checks it with the server of its original: the entry knows what that said of
+    /// the original, and by what to ask for it.
     ///
-    /// - Returns: nil if the original is at hand, or if what was made is not there or cannot be asked about: then the
-    ///   original is loaded.
-    func checkedVariant(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
-    ) async throws -> ImageResult? {
+    /// - Returns: `nil` when the original is at hand, or when what was made is not there or cannot be asked about: then it is
+    ///   made of the original.
+    func checkedVariantStep(_ request: ImageRequest) async throws -> RequestStep? {
+        let (cache, options, key) = (request.cache, request.options, request.madeKey)
         guard !options.lookup.forceRefresh, mayBeChecked(with: options, in: cache) else { return nil }
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
         var looking = options
         looking.lookup.verifyDecode = nil
-        guard let found = try await variantWithoutOriginal(resource, key, in: cache, looking) else { return nil }
-        let policy = policy(resource, options)
-        let outgoing = OutgoingRequest(url: resource.url, options: options)
-        let entry = entry(of: found, as: outgoing, in: cache, policy)
+        guard let found = try await variantWithoutOriginal(request.resource, key, in: cache, looking) else {
+            return nil
+        }
+        let (policy, asking) = (policy(request.resource, options), request.with(looking))
+        let entry = entry(of: found, as: request.outgoing, in: cache, policy)
         switch policy.decision(for: entry).action {
         case .answer(let isStale):
             count(found.hit.cacheType)
-            return try await answer(found, isStale: isStale, in: cache, looking, needs)
-        // There is nothing that could be loaded anew behind the answer.
+            return .answer(try await answer(found, isStale: isStale, asking))
+        // There is nothing that could be loaded again in the background.
         case .answerAndRefresh, .revalidate: break
         case .load, .fail: return nil
         }
-        guard let validators = found.validators(for: scope(of: outgoing.url, options)),
+        guard let validators = found.validators(for: scope(of: request.resource.url, options)),
             let mark = VariantSource.mark(of: found.hit.record)
         else { return nil }
-        let jobKey = VariantJobKey(
-            cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: needs)
-        let loading = options.loadingOriginal(of: resource)
-        let result: ImageResult
-        do {
-            result = try await load(
-                resource, in: cache, loading, loading.needsOfOriginal, caller,
-                StoredCandidate(hit: found.hit, validators: validators, variant: jobKey))
-            count(result.cacheType)
-        } catch let error as ImageError {
-            count(.none)
-            guard policy.mayStandIn(entry, after: error) else { throw error }
-            return try await answer(found, isStale: true, in: cache, looking, needs)
-        }
-        guard result.record.key != key else {
-            return needs.contains(.bytes) ? try await loadingBytes(of: result, in: cache, options: looking) : result
-        }
-        // It has become another one.
-        let original = try await pool.run { [self] in try self.original(result, in: cache, loading, mark: nil) }
-        if options.processing.recipe.isNothing(for: result.record.header) {
-            return try await untouched(result, in: cache, options, needs)
-        }
-        do {
-            return try await variant(of: original, resource, in: cache, options, needs, caller)
-        } catch ImageError.storageFailed where result.isGone {
-            return nil
+        let jobKey = JobKey.Variant(
+            cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: request.needs)
+        let loading = request.loadingOriginal(in: cache)
+        let candidate = StoredCandidate(hit: found.hit, validators: validators, variant: jobKey)
+        return .loadThen(ImageLoad(request: loading, storedCandidate: candidate)) { [self] result in
+            switch result {
+            case .success(let loaded) where loaded.record.key == key:
+                return .answer(
+                    request.needs.contains(.bytes)
+                        ? try await loadingBytes(of: loaded, in: cache, options: asking.options) : loaded)
+            // The original has become another one.
+            case .success(let loaded):
+                return try await stepWithOriginal(loaded, by: loading, request) { [self] in
+                    try await variant(of: $0, request)
+                }
+            case .failure(let error as ImageError) where policy.mayStandIn(entry, after: error):
+                return .answer(try await answer(found, isStale: true, asking))
+            case .failure(let error): throw error
+            }
         }
     }
 
@@ -94,10 +87,9 @@ extension ImageOptions {
         return keeping
     }
 
-    /// How the original is loaded of what is to be made.
-    func loadingOriginal(of resource: Resource) -> ImageOptions {
+    /// The options with which the original of what is to be made is loaded.
+    func loadingOriginal(isLocal: Bool) -> ImageOptions {
         var loading = self
-        let isLocal = !resource.isOnNetwork
         loading.change { loading in
             loading.processing.recipe = ImageRecipe()
             loading.network.onFailureImage = nil
@@ -108,16 +100,26 @@ extension ImageOptions {
                 loading.storage.cacheMemoryOnly = true
                 loading.storage.keepsInMemory = false
             }
-            // What lies here is read here, whatever the cache has under its name (E2-69).
+            // A local source is read again, whatever the cache has under its name.
             if isLocal { loading.lookup.forceRefresh = true }
         }
         return loading
     }
 
     /// What is needed of an original that is loaded with these options: its file, or its bytes where there may be none.
-    var needsOfOriginal: ImageNeeds {
+    fileprivate var needsOfOriginal: ImageNeeds {
         if self.storage.cacheMemoryOnly { return .bytes }
         // Its server may forbid to keep it.
         return self.lookup.revalidate == .http ? [.file, .bytes] : .file
+    }
+}
+
+extension ImageRequest {
+    /// The request for the original of what is to be made.
+    ///
+    /// - Parameter home: The cache that keeps the originals.
+    func loadingOriginal(in home: ImageCache) -> ImageRequest {
+        let loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
+        return ImageRequest(resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
     }
 }

@@ -8,30 +8,26 @@ extension ImageManager {
     /// of its original are its own. What is to be checked with its server, or against digests, is made of the original.
     ///
     /// - Returns: nil if the original is at hand, or there is no such beginning.
-    func intermediate(
-        insteadOf resource: Resource, in cache: ImageCache, _ options: ImageOptions, forPixels: Bool = false
-    ) async throws -> Original? {
+    func intermediate(insteadOf request: ImageRequest) async throws -> Original? {
+        let (resource, options) = (request.resource, request.options)
         guard resource.isOnNetwork, options.lookup.integrity == nil, !options.lookup.forceRefresh else { return nil }
         // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
         if options.processing.recipe.hasNoStep { return nil }
-        let home = originals(for: cache, options)
-        guard try home.cacheType(for: CacheKey(resource.cacheKey), burst: 0, mayWait: false) == CacheType.none else {
+        let home = originals(for: request.cache, options)
+        guard try home.cacheType(for: request.key, burst: 0, mayWait: false) == CacheType.none else {
             return nil
         }
-        return try await intermediate(of: resource, in: cache, options, forPixels) { [self] record in
+        return try await intermediate(of: request) { [self] record in
             !record.isPersonal || !options.asksToModify && mayAnswer(record, to: resource.url, options)
         }
     }
 
     /// A beginning of the chain of the options that is less work than the original: made of its very bytes, and of fewer
     /// pixels.
-    func intermediate(
-        of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        forPixels: Bool = false
-    ) async throws -> Original? {
+    func intermediate(of original: Original, _ request: ImageRequest) async throws -> Original? {
         let header = original.result.record.header
-        guard original.rest == nil, !options.lookup.forceRefresh, header.format != .svg else { return nil }
-        let found = try await intermediate(of: resource, in: cache, options, forPixels) { record in
+        guard original.rest == nil, !request.options.lookup.forceRefresh, header.format != .svg else { return nil }
+        let found = try await intermediate(of: request) { record in
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }
         guard var base = found else { return nil }
@@ -42,10 +38,10 @@ extension ImageManager {
 
     /// The longest beginning that a cache has and that may be used.
     private func intermediate(
-        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ forPixels: Bool,
-        _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
+        of request: ImageRequest, _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
     ) async throws -> Original? {
-        let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: forPixels)
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
+        let prefixes = ChainPrefix.all(of: options.processing.recipe, forPixels: request.needs.contains(.pixels))
         if prefixes.isEmpty { return nil }
         var looking = options.keepingOnlyCacheOptions
         looking.lookup.integrity = nil

@@ -45,45 +45,41 @@ extension ImageManager {
         options.lookup.originalCache.flatMap { self.cache($0) } ?? cache
     }
 
-    /// The original: from the cache, else from its source, whence it is cached if the options want that.
-    @inline(never)
-    func original(
-        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
-    ) async throws -> Original {
-        let home = originals(for: cache, options)
-        let loading = options.loadingOriginal(of: resource)
-        let result = try await image(
-            resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
-        return try await pool.run { [self, loading] in
-            try original(result, in: home, loading, mark: sourceMark(resource))
+    /// Does work on the original, from the cache or from its source.
+    ///
+    /// - Parameter isSecondTry: `true` when an original has gone already: this one is loaded so that nobody else can take it
+    ///   away.
+    func stepWithOriginal(
+        _ request: ImageRequest, isSecondTry: Bool = false,
+        _ work: @escaping @Sendable (Original) async throws -> ImageResult
+    ) async throws -> RequestStep {
+        let home = originals(for: request.cache, request.options)
+        let isOwn = isSecondTry && !request.options.staysInCache && !isOffline(request.options)
+        let loading = (isOwn ? request.with(request.options.keepingNoOriginal) : request).loadingOriginal(in: home)
+        return try await firstStep(loading).then { [self] loaded in
+            try await stepWithOriginal(loaded, by: loading, request, isSecondTry: isSecondTry, work)
         }
     }
 
-    /// Does work on the original; if that goes while it is on its way to the worker, once more, on one that nobody else can
-    /// take away (E2-65).
-    ///
-    /// - Parameter isSecondTry: Whether one has gone already.
-    @inline(never)
-    func withOriginal<Value: Sendable>(
-        of resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller,
-        isSecondTry: Bool = false, _ work: (Original) async throws -> Value
-    ) async throws -> Value {
-        if !isSecondTry {
-            let original = try await original(of: resource, in: cache, options, caller)
-            try Task.checkCancellation()
-            do { return try await work(original) } catch ImageError.storageFailed where original.result.isGone {}
+    /// Does work on an original that was loaded. If its file goes on the way to the worker, the original is loaded once more.
+    func stepWithOriginal(
+        _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
+        _ work: @escaping @Sendable (Original) async throws -> ImageResult
+    ) async throws -> RequestStep {
+        let original = try await pool.run { [self] in
+            try self.original(loaded, in: loading.cache, loading.options, mark: sourceMark(request.resource))
         }
-        let mayLoad = !options.staysInCache && !isOffline(options)
-        let own = try await original(of: resource, in: cache, mayLoad ? options.keepingNoOriginal : options, caller)
         try Task.checkCancellation()
-        return try await work(own)
+        do {
+            return .answer(try await work(original))
+        } catch ImageError.storageFailed where loaded.isGone && !isSecondTry {
+            return try await stepWithOriginal(request, isSecondTry: true, work)
+        }
     }
 
     /// The original as the answer, when nothing is to be done to it: kept as an image that is asked for as it is.
-    func untouched(
-        _ loaded: ImageResult, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
-    ) async throws -> ImageResult {
-        let record = loaded.record
+    func untouched(_ loaded: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
+        let (record, cache, options) = (loaded.record, request.cache, request.options)
         guard record.path == nil, loaded.cacheType == .none || !options.storage.cacheMemoryOnly else { return loaded }
         if let known = loaded.entry?.record, known.path != nil {
             var found = loaded
@@ -96,7 +92,7 @@ extension ImageManager {
         let kept = try await storeLoaded(
             PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
-                options: keeping, needs: needs))
+                options: keeping, needs: request.needs))
         var result = ImageResult(
             record: kept.record, cache: cache.name, cacheType: loaded.cacheType, bytes: kept.bytes)
         (result.content, result.entry, result.admission) = (kept.content, kept.entry, kept.admission)

@@ -22,56 +22,56 @@ public struct PixelFile: Sendable {
 }
 
 extension ImageManager {
-    /// The pixels that the recipe of the options makes of a resource. They are not cached; the original is, as the options
-    /// say.
-    ///
-    /// Like images, they are made of what the cache has of the beginning of the chain, or of all of it, where that spares
-    /// loading or decoding the original.
+    /// The pixels that the recipe of the options makes of a resource; see ``pixelsStep(_:)``.
     ///
     /// - Returns: The original, or what was worked on because the original was not at hand; and the pixels.
     public func pixels(
         of resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
     ) async throws -> (original: ImageResult, pixels: PixelFile) {
-        let options = completed(options, for: cache)
-        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
-        // What may have to be checked with its server is checked by its original.
-        let isChecked = (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork
-        if !isChecked, let base = try await intermediate(insteadOf: resource, in: cache, options, forPixels: true),
-            let made = try await pixels(of: base, resource, options, caller)
+        let made = try await image(
+            ImageRequest(resource, in: cache, options: options, needs: .pixels, caller: caller))
+        guard let pixels = made.pixels else { throw UnexpectedJobValue() }
+        return (made, pixels)
+    }
+
+    /// Answers with the pixels that the recipe of the options makes. They are not cached; the original is, as the options
+    /// say.
+    ///
+    /// Like images, they are made of what the cache has of the beginning of the chain, or of all of it, where that spares
+    /// loading or decoding the original.
+    func pixelsStep(_ request: ImageRequest) async throws -> RequestStep {
+        // What may have to be revalidated is revalidated by its original.
+        if !request.mayRevalidate, let base = try await intermediate(insteadOf: request),
+            let made = try await pixels(insteadOf: base, request)
         {
             count(base.result.cacheType)
-            return (base.result, made)
+            return .answer(base.result.with(made))
         }
-        return try await withOriginal(of: resource, in: cache, options, caller) { original in
-            if let base = try await intermediate(of: original, resource, in: cache, options, forPixels: true),
-                let made = try await pixels(of: base, resource, options, caller)
+        return try await stepWithOriginal(request) { [self] original in
+            if let base = try await intermediate(of: original, request),
+                let made = try await pixels(insteadOf: base, request)
             {
-                return (original.result, made)
+                return original.result.with(made)
             }
-            return (original.result, try await rawPixels(of: original, resource, options, caller))
+            return original.result.with(try await rawPixels(of: original, request))
         }
     }
 
-    /// The pixels of what stands in for the original; nil where it is of no use after all.
-    private func pixels(
-        of base: Original, _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
-    ) async throws -> PixelFile? {
+    /// The pixels of what stands in for the original; `nil` where it is of no use after all.
+    private func pixels(insteadOf base: Original, _ request: ImageRequest) async throws -> PixelFile? {
         do {
-            return try await rawPixels(of: base, resource, options, caller)
+            return try await rawPixels(of: base, request)
         } catch let error as ImageError where base.isToBlame(for: error) {
             return nil
         }
     }
 
-    private func rawPixels(
-        of original: Original, _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
-    ) async throws -> PixelFile {
-        let jobKey = RenderJobKey(
+    private func rawPixels(of original: Original, _ request: ImageRequest) async throws -> PixelFile {
+        let options = request.options
+        let key = JobKey.Render(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits, isRaw: true)
-        let file = try await renders.value(for: jobKey, priority: caller.priority) { [self] _ in
-            try await render(original, jobKey, resource.url)
-        }
+        let file = try await render(original, key, request.resource.url, priority: request.caller.priority)
         let lease = options.storage.lease ?? ImageCache.lease
         Task {
             try? await Task.sleep(for: .seconds(lease))
@@ -81,5 +81,14 @@ extension ImageManager {
         return PixelFile(
             path: file.path, width: image.width, height: image.height, frameCount: image.frameCount,
             stride: image.stride, byteCount: image.byteCount, delays: image.delays, loopCount: image.loopCount)
+    }
+}
+
+extension ImageResult {
+    /// The result with pixels.
+    fileprivate func with(_ pixels: PixelFile) -> ImageResult {
+        var result = self
+        result.pixels = pixels
+        return result
     }
 }

@@ -7,24 +7,6 @@ internal import Platform
 /// What is made has an entry of its own. It is looked for there first; else the original is taken from the cache, or
 /// loaded once, and the work is done once however many wait for it.
 extension ImageManager {
-    /// What makes two callers want the same work.
-    struct VariantJobKey: Hashable, Sendable {
-        let cache: String
-        let key: CacheKey
-        let mark: String
-        let options: ImageOptions
-        let needs: ImageNeeds
-    }
-
-    /// What decides which bytes the worker makes.
-    struct RenderJobKey: Hashable, Sendable {
-        let mark: String
-        let recipe: ImageRecipe
-        let limits: RenderLimits
-        /// Whether it makes pixels, and no image.
-        var isRaw = false
-    }
-
     // MARK: Looking
 
     /// Whether an image that was made may be answered on the spot, as far as is known without waiting.
@@ -52,11 +34,8 @@ extension ImageManager {
     /// The image that was made before.
     ///
     /// - Parameter original: What it is to have been made from, when that is known; whoever has it may have this too.
-    @inline(never)
-    private func made(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, from original: Original? = nil
-    ) async throws -> ImageResult? {
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
+    private func made(_ request: ImageRequest, from original: Original? = nil) async throws -> ImageResult? {
+        let (key, cache, options) = (request.madeKey, request.cache, request.options)
         if options.lookup.forceRefresh { return nil }
         if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
         var looking = options
@@ -68,7 +47,7 @@ extension ImageManager {
             }
             if let original {
                 if VariantSource.mark(of: hit.record) != original.mark { return nil }
-            } else if try !isUsable(hit.record, of: resource, in: cache, options) {
+            } else if try !isUsable(hit.record, of: request.resource, in: cache, options) {
                 return nil
             }
             count(hit.cacheType)
@@ -97,64 +76,35 @@ extension ImageManager {
 
     // MARK: Making
 
-    /// The image that the recipe of the options makes of an original that has just been loaded into `home`.
-    func variant(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, of loaded: ImageResult, from home: ImageCache
-    ) async throws -> ImageResult {
-        if options.processing.recipe.isNothing(for: loaded.record.header) {
-            return try await untouched(loaded, in: cache, options, needs)
-        }
-        let original = try await pool.run { [self] in try self.original(loaded, in: home, options, mark: nil) }
-        do {
-            return try await variant(of: original, resource, in: cache, options, needs, caller)
-        } catch ImageError.storageFailed where loaded.isGone {
-            return try await variant(resource, in: cache, options, needs, caller, isSecondTry: true)
-        }
-    }
-
-    /// The image that the recipe of the options makes of a resource.
-    ///
-    /// - Parameter isSecondTry: Whether an original has gone on its way to the worker.
-    @inline(never)
-    func variant(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds,
-        _ caller: ImageCaller, isSecondTry: Bool = false
-    ) async throws -> ImageResult {
-        // What may have to be checked with its server is checked by its original.
-        let isChecked = (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork
-        if isChecked {
-            if let found = try await checkedVariant(resource, in: cache, options, needs, caller) { return found }
+    /// Answers with the image that the recipe of the options makes of a resource.
+    func variantStep(_ request: ImageRequest) async throws -> RequestStep {
+        // What may have to be revalidated is revalidated by its original.
+        if request.mayRevalidate {
+            if let step = try await checkedVariantStep(request) { return step }
         } else {
-            if let found = try await made(resource, in: cache, options) { return found }
-            if let base = try await intermediate(insteadOf: resource, in: cache, options) {
+            if let found = try await made(request) { return .answer(found) }
+            if let base = try await intermediate(insteadOf: request) {
                 do {
-                    let result = try await variant(of: base, resource, in: cache, options, needs, caller)
+                    let result = try await variant(of: base, request)
                     count(base.result.cacheType)
-                    return result
+                    return .answer(result)
                 } catch let error as ImageError where base.isToBlame(for: error) {
                     // The original is loaded.
                 }
             }
         }
-        return try await withOriginal(of: resource, in: cache, options, caller, isSecondTry: isSecondTry) { original in
-            if options.processing.recipe.isNothing(for: original.result.record.header) {
-                return try await untouched(original.result, in: cache, options, needs)
-            }
-            return try await variant(of: original, resource, in: cache, options, needs, caller)
-        }
+        return try await stepWithOriginal(request) { [self] in try await variant(of: $0, request) }
     }
 
-    /// What the recipe of the options makes of that very original.
-    @inline(never)
-    func variant(
-        of original: Original, _ resource: Resource, in cache: ImageCache, _ options: ImageOptions,
-        _ needs: ImageNeeds, _ caller: ImageCaller
-    ) async throws -> ImageResult {
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
+    /// The image that the recipe of the options makes of that very original.
+    func variant(of original: Original, _ request: ImageRequest) async throws -> ImageResult {
+        let (options, needs) = (request.options, request.needs)
+        if original.rest == nil, options.processing.recipe.isNothing(for: original.result.record.header) {
+            return try await untouched(original.result, request)
+        }
         var keeping = options.keepingForVariants
         let record = original.result.entry?.record ?? original.result.record
-        if original.result.isStale, let end = record.expiryTime, end <= cache.disk.clock.now {
+        if original.result.isStale, let end = record.expiryTime, end <= request.cache.disk.clock.now {
             // What stands in for an image does not live on as what is made of that.
             keeping.storage.diskCacheExpiration = .expired
             // In memory alone it has to be somewhere.
@@ -162,33 +112,40 @@ extension ImageManager {
                 keeping.storage.memoryCacheExpiration = .expired
             }
         }
-        let jobKey = VariantJobKey(cache: cache.name, key: key, mark: original.mark, options: keeping, needs: needs)
-        var result = try await variants.value(
-            for: jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
-            joined: { _ in caller.joined() }
+        let key = JobKey.Variant(
+            cache: request.cache.name, key: request.madeKey, mark: original.mark, options: keeping, needs: needs)
+        var result = try await jobs.value(
+            for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
+            joined: { _ in request.caller.joined() }
         ) { [self] effort in
-            // Somebody else may have made it since it was looked for.
-            if let found = try await made(resource, in: cache, options, from: original) { return found }
-            if let base = try await intermediate(of: original, resource, in: cache, options) {
-                do {
-                    return try await storeLoaded(
-                        try await rendered(
-                            base, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority)
-                    )
-                } catch let error as ImageError where base.isToBlame(for: error) {
-                    // There is the original.
-                }
-            }
-            return try await storeLoaded(
-                try await rendered(
-                    original, key, resource.url, in: cache, jobKey.options, needs: needs, priority: effort.priority))
-        }
+            .image(try await makeVariant(of: original, request, key, priority: effort.priority))
+        }.image.get()
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
-            result = try await loadingBytes(of: result, in: cache, options: jobKey.options)
+            result = try await loadingBytes(of: result, in: request.cache, options: keeping)
         }
         // What the original is to this request; of that, neither the cache nor the others who wait have anything.
         (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
         return result
+    }
+
+    /// The work of the job that makes a variant: looks for it once more, makes it, and stores it.
+    private func makeVariant(
+        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority
+    ) async throws -> ImageResult {
+        // Another job may have made it since it was looked for.
+        if let found = try await made(request, from: original) { return found }
+        func make(_ base: Original) async throws -> ImageResult {
+            try await storeLoaded(
+                try await rendered(
+                    base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
+                    priority: priority))
+        }
+        if let base = try await intermediate(of: original, request) {
+            do { return try await make(base) } catch let error as ImageError where base.isToBlame(for: error) {
+                // There is the original.
+            }
+        }
+        return try await make(original)
     }
 
     /// Has the worker make the image, and says how it is to be stored.
@@ -196,12 +153,10 @@ extension ImageManager {
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
     ) async throws -> PendingStore {
-        let jobKey = RenderJobKey(
+        let work = JobKey.Render(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
             limits: options.processing.limits)
-        let file = try await renders.value(for: jobKey, priority: priority) { [self] _ in
-            try await render(original, jobKey, source)
-        }
+        let file = try await render(original, work, source, priority: priority)
         return try await pool.run {
             var keeping = options
             keeping.processing.recipe = ImageRecipe()
@@ -213,17 +168,25 @@ extension ImageManager {
         }
     }
 
-    /// Has the worker make the image: a file that goes with the last who holds it.
-    func render(_ original: Original, _ jobKey: RenderJobKey, _ source: String) async throws -> RenderedFile {
+    /// The file that the worker makes, once for all who want the same; it goes with the last who holds it.
+    func render(
+        _ original: Original, _ key: JobKey.Render, _ source: String, priority: CallPriority
+    ) async throws -> RenderedFile {
+        try await jobs.value(for: .render(key), priority: priority) { [self] _ in
+            .rendered(try await render(original, key, source))
+        }.file()
+    }
+
+    private func render(_ original: Original, _ key: JobKey.Render, _ source: String) async throws -> RenderedFile {
         let header = original.result.record.header
-        try jobKey.limits.check(header, source: source)
+        try key.limits.check(header, source: source)
         let file = ScratchFile(try await pool.run { [spool] in try Self.partialPath(in: spool) })
-        var output = jobKey.recipe.output(of: header, to: file.path)
-        if jobKey.isRaw { output.rule = .pixels }
+        var output = key.recipe.output(of: header, to: file.path)
+        if key.isRaw { output.rule = .pixels }
         let request = RenderRequest(
             source: original.path, format: header.format.rawValue,
             originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
-            limits: jobKey.limits)
+            limits: key.limits)
         let reply: RenderReply
         do {
             reply = try await codec.render(request, cost: Self.cost(of: header))
@@ -232,7 +195,7 @@ extension ImageManager {
         }
         switch reply.outcomes.first {
         case .finished(let image):
-            guard (image.format == "rgba") == jobKey.isRaw else {
+            guard (image.format == "rgba") == key.isRaw else {
                 throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
             }
             return RenderedFile(file, image)

@@ -7,46 +7,25 @@ internal import Platform
 /// decoded once: one that is sound is answered from then on, and one that is damaged is no hit for those who want it decoded,
 /// and still one for the others.
 extension ImageManager {
-    /// What makes two callers want the same picture decoded.
-    struct VerificationJobKey: Hashable, Sendable {
-        let mark: String
-        let format: ImageFormat
-        let limits: RenderLimits
-    }
-
-    /// What the worker said of a picture.
-    struct Verification: Sendable {
-        /// Why it cannot be decoded; nil when it can.
-        let failure: RenderFailure?
-    }
-
-    /// The image, all of which has been decoded: what the cache has is decoded now, unless it has been before.
-    ///
-    /// What turns out to be damaged is loaded anew, once.
-    @inline(never)
-    func verifiedImage(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds, _ caller: ImageCaller
-    ) async throws -> ImageResult {
-        for isLastTry in [false, true] {
-            let result = try await anyImage(resource, in: cache, options, needs, caller)
-            if result.record.decodeVerdict == .sound { return result }
+    /// Answers with the image once all of it has been decoded: what the cache has is decoded now, unless it has been before.
+    /// An image that turns out to be damaged is loaded again, once.
+    func verifiedStep(_ request: ImageRequest, isLastTry: Bool = false) async throws -> RequestStep {
+        try await imageStep(request).then { [self] result in
+            if result.record.decodeVerdict == .sound { return .answer(result) }
             do {
-                return try await verified(result, in: cache, options, resource.url, caller.priority)
+                return .answer(try await verified(result, request))
             } catch ImageError.badData where !isLastTry && result.cacheType != .none {
                 // It is known for what it is now, and no hit any more.
-                continue
             } catch ImageError.storageFailed where !isLastTry && !result.record.isIntact(burst: 0) {
                 // It went while it was on its way to the worker.
-                continue
             }
+            return try await verifiedStep(request, isLastTry: true)
         }
-        throw CancellationError()
     }
 
     /// The result, once its image has been decoded; what came of that is kept with the entry.
-    private func verified(
-        _ result: ImageResult, in cache: ImageCache, _ options: ImageOptions, _ source: String, _ priority: CallPriority
-    ) async throws -> ImageResult {
+    private func verified(_ result: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
+        let (cache, options, source) = (request.cache, request.options, request.resource.url)
         let isLocal = result.record.isLocalFile
         let original = try await pool.run { [self] in
             try self.original(
@@ -54,7 +33,8 @@ extension ImageManager {
                 mark: isLocal ? result.record.path.flatMap { VariantSource.mark(file: $0) } : nil)
         }
         let failure = try await failure(
-            of: original.path, original.scratch, result.record.header, mark: original.mark, options, source, priority)
+            of: original.path, original.scratch, result.record.header, mark: original.mark, options, source,
+            request.caller.priority)
         // A file of the user's may change at any time.
         if !isLocal, failure == nil || failure?.kind == .badData {
             let verdict = failure == nil ? DecodeVerdict.sound : .damaged
@@ -109,19 +89,19 @@ extension ImageManager {
         _ source: String, _ priority: CallPriority
     ) async throws -> RenderFailure? {
         try options.processing.limits.check(header, source: source)
-        let jobKey = VerificationJobKey(mark: mark, format: header.format, limits: options.processing.limits)
+        let key = JobKey.Verification(mark: mark, format: header.format, limits: options.processing.limits)
         do {
-            return try await verifications.value(for: jobKey, priority: priority) { [codec] _ in
+            return try await jobs.value(for: .verification(key), priority: priority) { [codec] _ in
                 defer { withExtendedLifetime(scratch) {} }
                 let request = RenderRequest(
-                    source: path, format: jobKey.format.rawValue,
-                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: jobKey.limits)
+                    source: path, format: key.format.rawValue,
+                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: key.limits)
                 switch try await codec.render(request, cost: Self.cost(of: header)).outcomes.first {
-                case .finished: return Verification(failure: nil)
-                case .failed(let failure): return Verification(failure: failure)
+                case .finished: return .verified(nil)
+                case .failed(let failure): return .verified(failure)
                 case nil: throw CodecFailure.garbled(reason: "no outcome")
                 }
-            }.failure
+            }.failure()
         } catch let failure as CodecFailure {
             throw failure.verificationError(source)
         }

@@ -91,11 +91,22 @@ struct Deferred<Value: WireResult>: Sendable {
     var priority: CallPriority?
     /// Called on the reading thread when the request may not run yet.
     var wait: @Sendable () -> Void = {}
-    /// Starts the work without a task when the request may run, and calls `end` once, from any thread. Returns `false`
-    /// if the work needs a task; nothing has been done then.
-    var begin: (@Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Bool)?
-    /// Computes the result when the request may run.
-    let work: @Sendable (Call) async throws -> Value
+    /// Starts the work when the request may run; it calls `end` once, from any thread.
+    let work: @Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
+}
+
+extension Deferred {
+    /// Work that runs in a task, which is cancelled with the request.
+    static func task(_ work: @escaping @Sendable (Call) async throws -> Value) -> Deferred {
+        Deferred { call, end in
+            let task = Task {
+                let result: Result<Value, any Error>
+                do { result = .success(try await work(call)) } catch { result = .failure(error) }
+                end(result)
+            }
+            call.onCancel { task.cancel() }
+        }
+    }
 }
 
 /// The context of a request for its handler.

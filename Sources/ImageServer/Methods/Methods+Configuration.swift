@@ -57,7 +57,7 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
             nil
         } later: { _ in
-            Deferred { _ in
+            .task { _ in
                 try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
             }
         }

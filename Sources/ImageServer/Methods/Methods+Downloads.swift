@@ -36,10 +36,10 @@ extension Method {
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
             do {
+                let caller = ImageCaller(
+                    priority: entry.priority, report: report, joined: { entry.stopPrevious() })
                 var image = try await server.manager.image(
-                    resource, in: cache, options: options, needs: .bytes,
-                    caller: ImageCaller(
-                        priority: entry.priority, report: report, joined: { entry.stopPrevious() }))
+                    ImageRequest(resource, in: cache, options: options, needs: .bytes, caller: caller))
                 let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked(
                     instead: "retrieve it, and ask for its path", source: url.text)
                 guard form == .data else { return DownloadReply(reply: reply) }

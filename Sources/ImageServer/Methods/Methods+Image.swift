@@ -51,20 +51,8 @@ extension Method {
         return .ordered(access) {
             nil
         } later: { _ in
-            Deferred(
-                begin: { _, end in
-                    guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else { return false }
-                    manager.store(
-                        given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
-                        metadata: metadata?.text
-                    ) { result in
-                        end(
-                            result.map { StoreReply(reply: ImageReply(image: $0, form: .path)) }
-                                .mapError { $0.rpcError(key: key.text) })
-                    }
-                    return true
-                },
-                work: { _ in
+            guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else {
+                return .task { _ in
                     do {
                         let image = try await manager.storeVariant(
                             of: given, for: key.text, in: cache, options: options, overwrites: overwrites,
@@ -73,7 +61,18 @@ extension Method {
                     } catch let error as ImageError {
                         throw error.rpcError(key: key.text)
                     }
-                })
+                }
+            }
+            return Deferred { _, end in
+                manager.store(
+                    given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
+                    metadata: metadata?.text
+                ) { result in
+                    end(
+                        result.map { StoreReply(reply: ImageReply(image: $0, form: .path)) }
+                            .mapError { $0.rpcError(key: key.text) })
+                }
+            }
         }
     }
 

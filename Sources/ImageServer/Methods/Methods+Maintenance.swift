@@ -54,7 +54,7 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
         } later: { [query] _ in
-            Deferred { _ in
+            .task { _ in
                 try await manager.surveying {
                     let page = try cache.list(query)
                     return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
@@ -91,7 +91,7 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
         } later: { _ in
-            Deferred { call in
+            .task { call in
                 try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
             }
         }
@@ -109,7 +109,7 @@ extension Method {
         return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
             nil
         } later: { _ in
-            Deferred { call in
+            .task { call in
                 let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
                 reporter?.begin(title: "verify", message: cache.name)
                 return try await manager.surveying {

@@ -7,8 +7,6 @@ internal import Platform
 struct ImageReply: WireObject {
     let image: ImageResult
     let form: ResultForm
-    /// The raw pixels, if requested.
-    var pixels: PixelFile?
     /// `true` when the placeholder is requested.
     var showsPreview = false
 
@@ -122,7 +120,7 @@ struct ImageReply: WireObject {
             "A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.",
             pixelSchema, isOptional: true, isVolatile: true
         ) {
-            guard let pixels = $0.pixels else { return }
+            guard let pixels = $0.image.pixels else { return }
             $1.key("pixels")
             $1.object { writer in
                 writer.field("path", pixels.path)
@@ -171,7 +169,7 @@ struct ImageReply: WireObject {
 
     /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
-        form != .dataUrl && pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
+        form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
             && !image.isRevalidated
             && (image.admission == nil || image.admission == .kept)
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Caching
@@ -20,18 +21,33 @@ import Testing
         #expect(Deadline(seconds: 1e300, arrived: 0).rest(at: 0) == 86_400_000_000_000)
     }
 
-    @Test func workThatIsLateIsCancelledAndItsErrorIsTheDeadline() async throws {
+    /// Attempts at one source whose single attempt ends as `attempt` says.
+    private func attempts(_ attempt: @escaping @Sendable (SourceAttempts<Int>.End) -> Void) -> SourceAttempts<Int> {
+        SourceAttempts(["u"], NetworkOptions(), clock: { 0 }, hasNetwork: { true }) { _, _, end in
+            attempt(end)
+            return {}
+        }
+    }
+
+    @Test func workThatIsLateIsStoppedAndItsErrorIsTheDeadline() async throws {
+        let stopped = Gate()
+        let late = SourceAttempts<Int>(["u"], NetworkOptions(), clock: { 0 }, hasNetwork: { true }) { _, _, _ in
+            { stopped.open() }
+        }
         let deadline = Deadline(seconds: 0.001, arrived: 0)
         await #expect(throws: ImageError.timedOut(url: "u", option: "deadline", seconds: 0.001)) {
-            try await deadline.hold("u", now: 0) { try await Task.sleep(for: .seconds(3600)) }
+            try await late.value(deadline: deadline.failure("u", at: 0))
         }
+        await stopped.wait()
     }
 
     @Test func workThatEndsInTimeHasItsOwnResult() async throws {
         let deadline = Deadline(seconds: 3600, arrived: 0)
-        #expect(try await deadline.hold("u", now: 0) { 5 } == 5)
+        let five = attempts { $0(.success(5)) }
+        #expect(try await five.value(deadline: deadline.failure("u", at: 0)) == 5)
+        let failing = attempts { $0(.failure(ImageError.notCached(key: "k"))) }
         await #expect(throws: ImageError.notCached(key: "k")) {
-            try await deadline.hold("u", now: 0) { throw ImageError.notCached(key: "k") }
+            try await failing.value(deadline: deadline.failure("u", at: 0))
         }
     }
 }

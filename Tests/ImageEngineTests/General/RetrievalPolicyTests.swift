@@ -37,7 +37,8 @@ import Testing
         defer { server.stop() }
         let url = server.url("/a")
         let options = ImageOptions { $0.storage.waitForCache = false }
-        let image = try await engine.manager.image(Resource(url: url), in: engine.cache, options: options, needs: [])
+        let image = try await engine.manager.image(
+            ImageRequest(Resource(url: url), in: engine.cache, options: options, needs: []))
         #expect(image.record.path == nil && image.record.header.width == 7)
         try await eventually("the file behind the answer") { [engine] in engine.blobs.count == 1 }
         #expect(try await engine.image(url).record.path != nil, "a result that has a path waits")

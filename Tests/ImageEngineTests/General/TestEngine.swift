@@ -39,45 +39,24 @@ final class TestEngine: Sendable {
         self.cache = cache
     }
 
-    /// The image at a URL, asked for as the server does: without a task as long as that goes.
-    ///
-    /// - Parameter isDirect: Whether it may be.
+    /// The image at a URL, asked for as the server does: looked for at once, and otherwise retrieved.
     func image(
         _ url: String, key: String? = nil, bytes: Bool = false, priority: CallPriority? = nil,
-        isDirect: Bool = true, _ change: (inout ImageOptions) -> Void = { _ in },
-        report: (@Sendable (DownloadProgress) -> Void)? = nil
+        _ change: (inout ImageOptions) -> Void = { _ in }, report: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResult {
         let options = ImageOptions(change)
         let resource = Resource(url: url, cacheKey: key)
         let caller = ImageCaller(priority: priority ?? CallPriority(options.caller.downloadPriority), report: report)
-        if isDirect, !bytes, options.caller.deadline == nil, let result = try await begun(resource, options, caller) {
-            return try result.get()
-        }
-        let result = try await manager.image(
-            resource, in: cache, options: options, needs: bytes ? .bytes : .file, caller: caller)
-        return bytes ? try await manager.loadingBytes(of: result, in: cache, options: options) : result
-    }
-
-    /// What came of an image that could be loaded without a task; nil if it could not.
-    private func begun(
-        _ resource: Resource, _ options: ImageOptions, _ caller: ImageCaller
-    ) async throws -> Result<ImageResult, any Error>? {
-        let glance = try manager.glance(at: resource, in: cache, options: options, needsBytes: false, burst: 0)
-        if case .found(let image) = glance, !options.processing.wantsPreview { return .success(image) }
         var isMissing = false
-        if case .missing = glance { isMissing = true }
-        let stop = Promise<Void> { _ in }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let begun = manager.begin(
-                    resource, in: cache, options: options, needs: .file, caller: caller, isMissing: isMissing
-                ) { continuation.resume(returning: $0) }
-                guard let begun else { return continuation.resume(returning: nil) }
-                stop.onCancel(begun)
-            }
-        } onCancel: {
-            stop.cancel()
+        if !bytes {
+            let glance = try manager.glance(at: resource, in: cache, options: options, needsBytes: false, burst: 0)
+            if case .found(let image) = glance, !options.processing.wantsPreview { return image }
+            if case .missing = glance { isMissing = true }
         }
+        let request = ImageRequest(
+            resource, in: cache, options: options, needs: bytes ? .bytes : .file, caller: caller)
+        let result = try await manager.image(request, isMissing: isMissing)
+        return bytes ? try await manager.loadingBytes(of: result, in: cache, options: options) : result
     }
 
     /// The error that loading a URL ends in; nil if it does not.

@@ -156,7 +156,7 @@ import Testing
         var looking = bob
         looking.lookup.originalCache = "default"
         let image = try await engine.manager.image(
-            Resource(url: url), in: thumbs, options: looking, needs: .file)
+            ImageRequest(Resource(url: url), in: thumbs, options: looking, needs: .file))
         #expect(image.record.header.width == 3)
         let prefetcher = ImagePrefetcher([url], manager: engine.manager, cache: engine.cache, options: bob)
         #expect(try await prefetcher.run().completed == [url])

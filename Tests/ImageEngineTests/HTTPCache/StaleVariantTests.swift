@@ -48,7 +48,7 @@ import Testing
                 #expect(old.isStale && !old.isRevalidated, "\(radius)")
             }
         }
-        try await eventually("the end of the refreshes") { [engine] in engine.manager.refreshes.runningCount == 0 }
+        try await eventually("the end of the refreshes") { [engine] in engine.manager.refreshCount == 0 }
         web.set { $0.failure = nil }
         let confirmed = try await made(.always, blur(1))
         #expect(confirmed.isRevalidated && !confirmed.isStale)

@@ -81,7 +81,7 @@ import Testing
         gate.open()
         _ = try await start(byAnother ? other : one, server).value
         let result = try await one.manager.image(
-            resource, in: one.cache, options: ImageOptions(), needs: .file, isMissing: true)
+            ImageRequest(resource, in: one.cache, options: ImageOptions(), needs: .file), isMissing: true)
         #expect(result.cacheType == (byAnother ? .disk : .memory))
         #expect(server.requests.count == 1)
         #expect(one.manager.statistics.downloads == (byAnother ? 0 : 1))

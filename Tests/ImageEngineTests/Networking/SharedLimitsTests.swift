@@ -304,11 +304,11 @@ import Testing
         let request = try DownloadRequest(url: "http://h/a", options: NetworkOptions())
         let (first, other) = (TransferWaiter(request), TransferWaiter(request))
         first.lead()
-        #expect(throws: ImageManager.Interruption.isBusy) {
-            try first.settle(.failure(ImageManager.Interruption.isBusy))
+        #expect(throws: FetchJob.Interruption.isBusy) {
+            try first.settle(.failure(FetchJob.Interruption.isBusy))
         }
         #expect(throws: ImageDownloader.EndedForAnother.self) {
-            try other.settle(.failure(ImageManager.Interruption.isBusy))
+            try other.settle(.failure(FetchJob.Interruption.isBusy))
         }
         #expect(throws: CancellationError.self) { try other.settle(.failure(CancellationError())) }
         #expect(throws: ImageError.notModified(url: "u")) {

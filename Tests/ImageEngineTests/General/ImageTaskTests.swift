@@ -11,8 +11,8 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// A request that waits for its download holds no task; whatever comes of it is as if it had one.
-@Suite struct DirectTests {
+/// Requests from their start to their end: attempts, cancelling, and what is looked for.
+@Suite struct ImageTaskTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)
 
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// D-25.
-    @Test(arguments: [false, true]) func everyAttemptIsListedWithItsTimeAndBytes(isDirect: Bool) async throws {
+    @Test func everyAttemptIsListedWithItsTimeAndBytes() async throws {
         let clock = engine.clock
         let server = try server { count in
             clock.advance(seconds: Double(count))
@@ -37,7 +37,7 @@ import Testing
         }
         defer { server.stop() }
         do {
-            _ = try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(2) }
+            _ = try await engine.image(server.url("/a")) { $0 = Self.retrying(2) }
             Issue.record("it came")
         } catch ImageError.afterAttempts(let attempts) {
             #expect(attempts.map(\.url) == Array(repeating: server.url("/a"), count: 3))
@@ -47,20 +47,20 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    @Test(arguments: [false, true]) func oneOfTheFurtherAttemptsBringsTheImage(isDirect: Bool) async throws {
+    @Test func oneOfTheFurtherAttemptsBringsTheImage() async throws {
         let server = try server { [picture] in $0 < 3 ? .reply(503, [:], []) : .reply(200, [:], picture) }
         defer { server.stop() }
-        let image = try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(5) }
+        let image = try await engine.image(server.url("/a")) { $0 = Self.retrying(5) }
         #expect(image.record.header.width == 7 && image.cacheType == .none && server.requests.count == 3)
         #expect(engine.manager.statistics.misses == 1, "however many attempts it takes")
     }
 
     /// E2-12.
-    @Test(arguments: [false, true]) func whoLeavesBetweenTwoAttemptsIsToldAtOnce(isDirect: Bool) async throws {
+    @Test func whoLeavesBetweenTwoAttemptsIsToldAtOnce() async throws {
         let server = try server { _ in .reply(503, [:], []) }
         defer { server.stop() }
         let task = Task { [engine] in
-            try await engine.image(server.url("/a"), isDirect: isDirect) { $0 = Self.retrying(1, seconds: 3600) }
+            try await engine.image(server.url("/a")) { $0 = Self.retrying(1, seconds: 3600) }
         }
         try await eventually { [engine] in engine.manager.statistics.failedDownloads == 1 }
         task.cancel()
@@ -68,12 +68,12 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [false, true]) func failureThatIsNotTriedAgainIsRemembered(isDirect: Bool) async throws {
+    @Test func failureThatIsNotTriedAgainIsRemembered() async throws {
         let server = try server { _ in .reply(404, [:], []) }
         defer { server.stop() }
         for isRemembered in [false, true] {
             do {
-                _ = try await engine.image(server.url("/a"), isDirect: isDirect) {
+                _ = try await engine.image(server.url("/a")) {
                     $0 = Self.retrying(3)
                     $0.lookup.negativeCache = 60
                 }
@@ -87,16 +87,16 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test(arguments: [false, true]) func refreshLoadsWhatIsInMemoryOnceMore(isDirect: Bool) async throws {
+    @Test func refreshLoadsWhatIsInMemoryOnceMore() async throws {
         let server = try server { .reply(200, [:], hollowPNG(width: $0)) }
         defer { server.stop() }
         #expect(try await engine.image(server.url("/a")).record.header.width == 1)
-        let again = try await engine.image(server.url("/a"), isDirect: isDirect) { $0.lookup.forceRefresh = true }
+        let again = try await engine.image(server.url("/a")) { $0.lookup.forceRefresh = true }
         #expect(again.record.header.width == 2 && again.cacheType == .none)
     }
 
     /// E2-4: nothing is looked for twice, and who leaves while the original comes leaves no download behind.
-    @Test func originalOfWhatIsMadeIsLoadedWithoutATaskToo() async throws {
+    @Test func originalOfWhatIsMadeIsLoadedOnceAndLeftWithTheLastCaller() async throws {
         let gate = Gate()
         defer { gate.open() }
         let server = try LocalServer { _ in Script.empty.waiting(for: gate) }
@@ -119,12 +119,12 @@ import Testing
     }
 
     /// C-10: texts that look alike are other texts, and what one has said is nobody else's.
-    @Test(arguments: [false, true]) func whatOneHasSaidIsNotSentForAnother(isDirect: Bool) async throws {
+    @Test func whatOneHasSaidIsNotSentForAnother() async throws {
         let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }
         let (one, other) = ("caf\u{E9}", "cafe\u{301}")
         for (path, text) in [("/1", one), ("/2", other), ("/3", one)] {
-            _ = try await engine.image(server.url(path), isDirect: isDirect) {
+            _ = try await engine.image(server.url(path)) {
                 $0.network.request.headers = ["X-Name": text]
                 $0.network.request.authorization = .bearer(text)
                 $0.network.retry = RetryStrategy(maxRetries: 1, interval: .seconds(0))
@@ -136,51 +136,30 @@ import Testing
         #expect(authorization == [one, other, one].map { Array("Bearer \($0)".utf8) })
     }
 
-    /// Whether a request is begun without a task; what is begun is broken off.
-    private func isBegun(_ url: String, isMissing: Bool = true, _ change: (inout ImageOptions) -> Void) -> Bool {
-        let stop = engine.manager.begin(
-            Resource(url: url, cacheKey: nil), in: engine.cache, options: ImageOptions(change), needs: .file,
-            caller: ImageCaller(priority: CallPriority(0.5)), isMissing: isMissing
-        ) { _ in }
-        stop?()
-        return stop != nil
+    @Test func imageThatWasStoredSinceItWasFoundMissingIsAnsweredFromTheCache() async throws {
+        let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
+        defer { server.stop() }
+        _ = try await engine.image(server.url("/a"))
+        let request = ImageRequest(
+            Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions(), needs: .file)
+        #expect(try await engine.manager.image(request, isMissing: true).cacheType == .memory)
+        #expect(server.requests.count == 1)
     }
 
-    @Test func whatMayHaveToBeLookedForOrAskedIsNotBegun() async throws {
-        let gate = Gate()
-        defer { gate.open() }
-        let server = try LocalServer { [picture] request in
-            request.path == "/there" ? .reply(200, [:], picture) : Script.empty.waiting(for: gate)
-        }
+    @Test func requestThatIsCancelledBeforeItStartsEndsAtOnce() async throws {
+        let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }
-        let url = server.url("/a")
-        let blur = try Blur(radius: 1)
-        for change: (inout ImageOptions) -> Void in [
-            { _ in }, { $0 = Self.retrying(1) }, { $0.network.waitForConnectivity = 1 },
-            { $0.lookup.forceRefresh = true },
-            { $0.network.limits.timeout = 1 }, { $0.processing.recipe.processors = [.blur(blur)] },
-            {
-                $0 = Self.retrying(1)
-                $0.processing.recipe.processors = [.blur(blur)]
-            },
-        ] { #expect(isBegun(url, change)) }
-        for change: (inout ImageOptions) -> Void in [
-            { $0.lookup.onlyFromCache = true }, { $0.lookup.offline = true }, { $0.network.alternativeSources = [url] },
-            { $0.lookup.revalidate = .always }, { $0.lookup.staleIfError = 5 }, { $0.lookup.verifyDecode = true },
-            { $0.network.onFailureImage = "/a.png" }, { $0.lookup.originalCache = "other" },
-            { $0.processing.wantsPreview = true },
-            {
-                $0.network.onFailureImage = "/a.png"
-                $0.processing.recipe.processors = [.blur(blur)]
-            },
-            {
-                $0.caller.deadline = 5
-                $0.processing.recipe.processors = [.blur(blur)]
-            },
-        ] { #expect(!isBegun(url, change)) }
-        #expect(!isBegun(url, isMissing: false) { _ in })
-        #expect(!isBegun("file:///a.png") { $0.processing.recipe.processors = [.blur(blur)] })
-        _ = try await engine.image(server.url("/there"))
-        #expect(!isBegun(server.url("/there")) { _ in }, "it has been stored meanwhile")
+        let request = ImageRequest(
+            Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions(), needs: .file)
+        let (task, gate) = (ImageTask(request, engine.manager), Gate())
+        task.cancel()
+        let result = Mutex<Result<ImageResult, any Error>?>(nil)
+        task.start(isMissing: true) { end in
+            result.withLock { $0 = end }
+            gate.open()
+        }
+        await gate.wait()
+        #expect(throws: CancellationError.self) { try result.withLock { $0 }?.get() }
+        #expect(server.requests.isEmpty)
     }
 }

@@ -1,0 +1,240 @@
+internal import Platform
+
+/// The job that fetches an image from the network and stores it, for all requests that want the same.
+///
+/// It waits for its slot, claims the download among the processes, downloads, and hands the answer to the pool, where it is
+/// confirmed or stored. Each part runs where the one before it ended; a task is used only to wait for other processes and
+/// to have the image decoded.
+final class FetchJob: Sendable {
+    /// The reason why a download that had its slot was not started.
+    enum Interruption: Error {
+        /// Another process downloads the image, or this one is about to store it.
+        case isBusy
+        /// Somebody else has brought the image.
+        case isStored
+    }
+
+    typealias Effort = Coalescer<JobKey, JobValue>.Effort
+
+    private let plan: FetchPlan
+    private let manager: ImageManager
+    private let effort: Effort
+    private let promise: Promise<JobValue>
+    private let claim: DownloadClaim
+
+    init(_ plan: FetchPlan, _ manager: ImageManager, _ effort: Effort, _ promise: Promise<JobValue>) {
+        (self.plan, self.manager, self.effort, self.promise) = (plan, manager, effort, promise)
+        claim = DownloadClaim(plan)
+    }
+
+    /// Starts the job, which ends with its promise.
+    func start() {
+        if plan.isHeldWhileUsed, let held = manager.jobs.held(plan.jobKey) {
+            return manager.pool.submit { [self] in promise.end(.success(held)) }
+        }
+        download()
+    }
+
+    // MARK: Downloading
+
+    private func download() {
+        fetch(plan.request, hooks: hooks) { [self] result in
+            switch result {
+            case .success(let download):
+                claim.noteBody()
+                let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
+                manager.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil) { [self] in accept(download) }
+            // Nobody waits any more, and thousands may have left at once.
+            case .failure(let error) where promise.isCancelled: fail(error)
+            // Not on the thread that tells: a request that waits may begin anew at once.
+            case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
+            case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
+            case .failure(let error): run { throw error }
+            }
+        }
+    }
+
+    /// Downloads what `request` asks for; once more within the limits of this request when a shared download failed only by
+    /// the limits of another one.
+    private func fetch(
+        _ request: DownloadRequest, hooks: ImageDownloader.DownloadHooks, isStrict: Bool = false,
+        then: @escaping @Sendable (Result<Download, any Error>) -> Void
+    ) {
+        let ticket = manager.downloader.begin(
+            request, isStrict: isStrict, priority: effort.priority, report: effort.report, hooks: hooks
+        ) { [self] result in
+            guard case .failure(is ImageDownloader.EndedForAnother) = result else { return then(result) }
+            run { [self] in fetch(request, hooks: hooks, isStrict: true, then: then) }
+        }
+        promise.onCancel { [downloader = manager.downloader] in downloader.leave(ticket) }
+    }
+
+    /// What the one who starts the download does for it.
+    private var hooks: ImageDownloader.DownloadHooks {
+        ImageDownloader.DownloadHooks(
+            atOnce: { [self] in claimAtOnce() }, later: { [self] in try await claimDownload() },
+            note: { [self] _ in claim.noteProgress(at: manager.configuration.clock.monotonic()) },
+            arrived: { [self] in claim.noteBody() },
+            changed: { [self] in noteChange(at: $0, isAnswer: $1) })
+    }
+
+    // MARK: Claiming
+
+    /// Claims the download with the slot in hand, if that takes no waiting.
+    ///
+    /// - Returns: `false` when somebody else brings the image, or may do so; ``claimDownload()`` tells.
+    private func claimAtOnce() -> Bool {
+        guard claim.lockAtOnce() else { return false }
+        do {
+            guard let hit = try imageOfOthers(mayWait: false) else { return true }
+            claim.hit = hit
+        } catch { /* The same error ends claimDownload(). */  }
+        return false
+    }
+
+    /// Claims the download with the slot in hand, and looks into the cache once more: another job may have stored the image
+    /// since it was looked for.
+    ///
+    /// - Throws: ``Interruption``.
+    private func claimDownload() async throws {
+        if claim.hit == nil {
+            if !claim.lockAtOnce(), try await manager.pool.run({ [claim] in claim.lockOrHolder() }) != nil {
+                throw Interruption.isBusy
+            }
+            guard let hit = try await imageOfOthers() else { return }
+            claim.hit = hit
+        }
+        throw Interruption.isStored
+    }
+
+    /// Waits without a slot until nobody else downloads the image, or the one who does makes no progress.
+    private func waitForOthers() async throws {
+        manager.waitingClaims.add(1, ordering: .relaxed)
+        defer { manager.waitingClaims.subtract(1, ordering: .relaxed) }
+        var pause: Duration?
+        repeat {
+            if let pause { try await Task.sleep(for: pause) }
+            let holder = try await manager.pool.run { [claim] in claim.holder() }
+            pause = claim.pause(
+                for: holder, at: manager.configuration.clock.monotonic(),
+                waiters: manager.waitingClaims.load(ordering: .relaxed))
+        } while pause != nil
+        // An image that is there now needs no slot.
+        claim.hit = try await imageOfOthers()
+        answerOrDownload()
+    }
+
+    private func answerOrDownload() {
+        guard let hit = claim.hit else { return download() }
+        end(manager.result(hit, in: plan.cache, plan.outgoing.options))
+    }
+
+    /// The image, when somebody else has stored it since the cache was last looked at.
+    private func imageOfOthers() async throws -> ImageCache.Hit? {
+        guard claim.hasWaited else { return try imageOfOthers(mayWait: false) }
+        guard let hit = try await manager.pool.run({ [self] in try imageOfOthers(mayWait: true) }) else { return nil }
+        if claim.hasWaitedForOtherProcess { manager.sharedDownloads.add(1, ordering: .relaxed) }
+        return hit
+    }
+
+    private func imageOfOthers(mayWait: Bool) throws -> ImageCache.Hit? {
+        let (cache, options) = (plan.cache, plan.outgoing.options)
+        guard !options.lookup.forceRefresh else { return nil }
+        if !mayWait, cache.isStillMissing(plan.key) { return nil }
+        var found = try cache.hit(for: plan.key, options: options.storage, burst: 0, mayWait: mayWait)
+        // Another process may have heard of its server since it was looked for.
+        if mayWait || plan.storedCandidate != nil, let hit = found {
+            found = try cache.renewed(hit, options: options.storage)
+        }
+        guard let hit = found, hit.record.path != nil || options.storage.cacheMemoryOnly,
+            manager.satisfies(
+                hit, in: cache, plan.resource, plan.outgoing, plan.storedCandidate, mayWait: mayWait)
+        else { return nil }
+        return hit
+    }
+
+    // MARK: Storing, on a thread of the pool
+
+    /// Answers with the stored image when its server has confirmed it, and stores what came otherwise.
+    private func accept(_ download: Download) {
+        if promise.isCancelled { return fail(CancellationError()) }
+        do {
+            let arrival = manager.arrival(of: download, plan)
+            guard arrival.download.response.isConfirmation else { return try store(arrival) }
+            if let revived = try manager.revive(plan.storedCandidate, arrival) { return end(revived) }
+            // What was confirmed is not there any more: it is downloaded without conditions.
+            fetch(plan.request.unconditional, hooks: ImageDownloader.DownloadHooks()) { [self] result in
+                manager.pool.submit { [self] in
+                    do {
+                        var whole = arrival
+                        whole.download = try result.get()
+                        whole.scope.login = whole.download.login ?? whole.scope.login
+                        try store(whole)
+                    } catch { fail(error) }
+                }
+            }
+        } catch { fail(error) }
+    }
+
+    private func store(_ arrival: ImageManager.Arrival) throws {
+        var arrival = arrival
+        if let modifier = plan.request.dataModifier {
+            arrival.download.body = try modifier.modified(
+                arrival.download.body, of: plan.request.url, in: manager.downloader.transport.spool)
+        }
+        // One who shares a download has not sent it.
+        let own = plan.request.method == .get ? [] : [plan.request.url]
+        try manager.forget(claim.changedURLs + own, changedBy: plan, keepsOwn: true)
+        if plan.isRefresh, let old = plan.storedCandidate, !plan.cache.holds(old.hit) {
+            return fail(CancellationError())
+        }
+        let store = manager.store(arrival)
+        guard store.options.lookup.verifyDecode == true else { return keep(store) }
+        run { [self] in
+            let verified = try await manager.verified(store)
+            manager.pool.submit { [self] in keep(verified) }
+        }
+    }
+
+    private func keep(_ store: PendingStore) {
+        manager.storeVerified(store, holding: self) { [self] result in
+            switch result {
+            case .success(let image): end(image)
+            case .failure(let error): fail(error)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private func end(_ image: ImageResult) {
+        promise.end(.success(.image(plan.isHeldWhileUsed ? manager.holding(image, for: plan.jobKey) : image)))
+    }
+
+    private func fail(_ error: any Error) {
+        let changed = claim.takeChangedURLs()
+        if changed.isEmpty { return promise.end(.failure(error)) }
+        manager.pool.submit { [self] in
+            // What has come does not replace what is there.
+            try? manager.forget(changed, changedBy: plan, keepsOwn: false)
+            promise.end(.failure(error))
+        }
+    }
+
+    /// Notes a URL at which something was changed; forgets what is kept of it when the job is over.
+    private func noteChange(at url: String, isAnswer: Bool) {
+        if claim.noteChange(at: url) { return }
+        manager.unawaited.begin()
+        manager.pool.submit { [self] in
+            // Others may wait for the answer, which replaces it.
+            try? manager.forget([url], changedBy: plan, keepsOwn: isAnswer)
+            manager.unawaited.end()
+        }
+    }
+
+    /// Goes on in a task, which is cancelled with the job; an error ends the job.
+    private func run(_ work: @escaping @Sendable () async throws -> Void) {
+        let task = Task { do { try await work() } catch { fail(error) } }
+        promise.onCancel { task.cancel() }
+    }
+}
