@@ -1,21 +1,21 @@
 internal import Platform
 
-/// The header fields that go with a request whose own options do not name them, as far as an answer may be chosen by them
-/// (RFC 9111, 4.1): a plain value.
+/// The header fields that the engine adds to a request whose options do not name them. Only those by which a server may
+/// select an answer (RFC 9111, 4.1).
 package struct AddedFields: Sendable, Equatable {
-    /// By their names in small letters.
+    /// Values by lower-case names.
     private var fields: [String: String]
 
-    /// The fields of every request.
+    /// Creates the fields that every request carries.
     package init(accept: String, userAgent: String) { fields = ["accept": accept, "user-agent": userAgent] }
 
-    /// The fields with others that replace those of the same name.
+    /// Returns the fields with others that replace those of the same name.
     package func replacing(with headers: [String: String]) -> AddedFields {
         var added = self
         for (name, value) in headers { added.fields[name.asciiLowercased] = value }
         return added
     }
 
-    /// The value of a field; nil if it is not added.
+    /// The value of a field. `nil`: it is not added.
     package subscript(name: String) -> String? { fields[name] }
 }

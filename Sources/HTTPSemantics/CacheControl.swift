@@ -1,45 +1,46 @@
 internal import Platform
 
-/// The directives of a `Cache-Control` field, of an answer or of a request, that concern a private cache (RFC 9111, 5.2;
-/// RFC 5861; RFC 8246).
+/// The directives of a `Cache-Control` field, of a response or of a request, that concern a private cache (RFC 9111,
+/// 5.2; RFC 5861; RFC 8246).
 ///
-/// `s-maxage`, `proxy-revalidate`, `public` and `private` are for caches that many users share, and say nothing here.
+/// `s-maxage`, `proxy-revalidate`, `public` and `private` address shared caches and have no effect here.
 package struct CacheControl: Sendable, Equatable {
-    /// Seconds for which the answer is fresh; 0 for what is no number of seconds.
+    /// The freshness lifetime in seconds. 0 when the value is not a number.
     package var maxAge: Int?
-    /// It is not to be kept.
+    /// `true` when the response must not be stored.
     package var noStore = false
-    /// It is not to be used again unasked.
+    /// `true` when the response must be revalidated at every use.
     package var noCache = false
-    /// Once stale it is never to be used unasked.
+    /// `true` when the response must not be used without revalidation once it is stale.
     package var mustRevalidate = false
-    /// It does not change as long as it is fresh.
+    /// `true` when the response does not change while it is fresh.
     package var immutable = false
-    /// Seconds past freshness for which it may be used while it is asked for anew.
+    /// The number of seconds past freshness in which it may be used while it is refreshed in the background.
     package var staleWhileRevalidate = 0
-    /// Seconds past freshness for which it may be used when asking fails.
+    /// The number of seconds past freshness in which it may be used when revalidation fails.
     package var staleIfError = 0
 
-    /// Seconds for which a request wants the answer to be fresh yet (RFC 9111, 5.2.1.3).
+    /// The number of seconds for which a request wants the response to remain fresh (RFC 9111, 5.2.1.3).
     package var minFresh = 0
-    /// Seconds past freshness for which a request takes the answer unasked; any when it names none (RFC 9111, 5.2.1.2).
+    /// The number of seconds past freshness that a request accepts without revalidation; any number when it names none
+    /// (RFC 9111, 5.2.1.2).
     package var maxStale: Int?
-    /// A request is content with what is stored, or nothing (RFC 9111, 5.2.1.7).
+    /// `true` when a request accepts only a stored response (RFC 9111, 5.2.1.7).
     package var onlyIfCached = false
 
-    /// What a field says; of directives that contradict each other the stricter counts.
+    /// Parses a field. The stricter of contradictory directives counts.
     package init(_ text: String) {
         for directive in Self.directives(text) {
             switch directive.name {
             case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(directive.value) ?? 0)
             case "min-fresh": minFresh = max(minFresh, Self.seconds(directive.value) ?? HTTPFreshness.longest)
             case "max-stale":
-                // One that is no number allows nothing.
+                // A value that is not a number allows nothing.
                 let seconds = directive.value.map { Self.seconds($0) ?? 0 }
                 maxStale = min(maxStale ?? .max, seconds ?? HTTPFreshness.longest)
             case "only-if-cached": onlyIfCached = true
             case "no-store": noStore = true
-            // Naming single fields does not make the rest any fresher.
+            // A list of fields in `no-cache` does not make the rest of the response usable.
             case "no-cache": noCache = true
             case "must-revalidate": mustRevalidate = true
             case "immutable": immutable = true
@@ -50,8 +51,8 @@ package struct CacheControl: Sendable, Equatable {
         }
     }
 
-    /// What a request says with its header fields; nil if it says nothing. `Pragma` counts where there is no other word
-    /// (RFC 9111, 5.4).
+    /// Reads the directives of a request's header fields. `nil`: it has none. `Pragma` counts only without
+    /// `Cache-Control` (RFC 9111, 5.4).
     package init?(of headers: [String: String]) {
         func values(_ name: String) -> [String] { headers.filter { $0.key.lowercased() == name }.map(\.value) }
         let own = values("cache-control")
@@ -59,13 +60,13 @@ package struct CacheControl: Sendable, Equatable {
         self.init(own.isEmpty ? "no-cache" : own.joined(separator: ","))
     }
 
-    /// A span in seconds; nil for what is none. Clamped, so that it can be calculated with.
+    /// A number of seconds, clamped so that sums cannot overflow. `nil`: not a number.
     package static func seconds(_ text: String?) -> Int? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.utf8.count > 18 ? HTTPFreshness.longest : min(Int(text) ?? 0, HTTPFreshness.longest)
     }
 
-    /// Names in small letters, and values without their quotes. A comma within quotes separates nothing.
+    /// The lower-case names, and the values without quotes. A comma in quotes is no separator.
     private static func directives(_ text: String) -> [(name: String, value: String?)] {
         var found: [(name: String, value: String?)] = []
         var name = ""
@@ -99,7 +100,7 @@ package struct CacheControl: Sendable, Equatable {
             }
         }
         end()
-        // What follows a quote that is never closed is not known.
+        // The meaning of the text after an unclosed quote is unknown.
         return isQuoted ? found + [("no-cache", nil)] : found
     }
 

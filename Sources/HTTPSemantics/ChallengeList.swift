@@ -2,19 +2,19 @@ internal import Platform
 
 /// The challenges of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110, 11.6.1).
 package struct ChallengeList: Sendable, Equatable {
-    /// One way to log in.
+    /// One authentication scheme with its parameters.
     package struct Challenge: Sendable, Equatable {
-        /// In small letters.
+        /// The lower-case name of the scheme.
         package let scheme: String
-        /// What it says, by names in small letters; of several of one name the first.
+        /// The parameters by lower-case names. The first of several with the same name counts.
         package var parameters: [String: String] = [:]
-        /// What the credentials are for.
+        /// The realm of the credentials.
         package var realm: String? { parameters["realm"] }
     }
 
     package private(set) var challenges: [Challenge] = []
 
-    /// Reads a field; what it cannot read it leaves out.
+    /// Parses a field. Unreadable parts are left out.
     package init(_ text: String) {
         var rest = text[...]
         func skip(_ characters: String) { rest = rest.drop { characters.contains($0) } }
@@ -32,7 +32,7 @@ package struct ChallengeList: Sendable, Equatable {
                 skip("=")
                 skip(" \t")
                 let value = Self.value(&rest)
-                // `=` without a name or a challenge before it belongs to nobody.
+                // A parameter without a name, or before any challenge, is ignored.
                 guard !challenges.isEmpty else { continue }
                 challenges[challenges.count - 1].parameters.merge([name.lowercased(): value]) { first, _ in first }
             } else if !name.isEmpty {
@@ -57,7 +57,7 @@ package struct ChallengeList: Sendable, Equatable {
         return value
     }
 
-    /// The one to answer: the safest that we know, else the first.
+    /// The challenge to answer: that of the safest supported scheme, else the first.
     package var best: Challenge? {
         for scheme in ["digest", "basic", "bearer"] {
             if let found = challenges.first(where: { $0.scheme == scheme }) { return found }
@@ -65,9 +65,9 @@ package struct ChallengeList: Sendable, Equatable {
         return challenges.first
     }
 
-    /// Whether a scheme is offered.
+    /// `true` when a scheme is offered.
     package func offers(_ scheme: String) -> Bool { challenges.contains { $0.scheme == scheme } }
 
-    /// Whether a user and password will do, but not in the usual way.
+    /// `true` when a user and password suffice, but not with the basic scheme.
     package var wantsDigest: Bool { offers("digest") && !offers("basic") }
 }

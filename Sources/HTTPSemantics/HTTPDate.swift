@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Dates as HTTP writes them (RFC 9110, 5.6.7).
+/// Parsing of HTTP dates (RFC 9110, 5.6.7).
 package enum HTTPDate {
     /// The moments from 1970 to the end of the year 9999, in seconds since 1970.
     package static let years = 0...253_402_300_799
@@ -9,15 +9,15 @@ package enum HTTPDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// Seconds since 1970 of a date in any of the three forms; nil for anything else.
+    /// The seconds since 1970 of a date in any of the three forms. `nil`: anything else.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov 6 08:49:37 1994`.
     package static func seconds(_ text: String) -> Int? {
         guard text.utf8.count <= 64 else { return nil }
         if let seconds = preferred(text) { return seconds }
         var words = text.split { " ,-\t".contains($0) }.map { $0.lowercased() }[...]
         if ["gmt", "utc", "z"].contains(words.last ?? "") { words.removeLast() }
-        // The day of the week says nothing new.
+        // The day of the week is redundant.
         guard let first = words.popFirst(), first.allSatisfy(\.isLetter), words.count == 4 else { return nil }
         guard let clock = words.first(where: { $0.contains(":") }),
             let month = words.firstIndex(where: months.contains)
@@ -35,8 +35,8 @@ package enum HTTPDate {
         return ISO8601.seconds("\(padded(year, 4))-\(padded(monthNumber + 1, 2))-\(padded(day, 2))T\(time)Z")
     }
 
-    /// The same for a date that is written exactly as HTTP wants it; the day of the week is any, and the case of letters does
-    /// not matter. What is no such date counts as one that has passed (RFC 9111, 5.3).
+    /// The seconds since 1970 of a date in exactly one of the three forms. Any day of the week and any case of letters
+    /// is accepted. `nil`: not such a date, which means already expired (RFC 9111, 5.3).
     static func exactSeconds(_ text: String) -> Int? {
         if let seconds = preferred(text) { return seconds }
         let shape = text.lowercased().map { $0.isASCII && $0.isNumber ? "0" : String($0) }.joined()
@@ -57,8 +57,9 @@ package enum HTTPDate {
 
     private static let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-    /// The form that servers must write today, `Sun, 06 Nov 1994 08:49:37 GMT`, taken by its places: several dates come
-    /// with each image. Nil for anything that is not exactly that, in letters of any case; the day of the week says nothing new.
+    /// Parses the form that servers must send today, `Sun, 06 Nov 1994 08:49:37 GMT`, by fixed positions, because
+    /// several dates come with each image. `nil` for anything else. Any case of letters and any day of the week is
+    /// accepted.
     private static func preferred(_ text: String) -> Int? {
         var text = text
         return text.withUTF8(preferred)

@@ -1,39 +1,39 @@
 internal import Platform
 
-/// What is kept of an answer beside its body, so that any process can tell later how fresh it is, and for whom: a plain
-/// value with a compact text form.
+/// The stored facts about a response beside its body. Any process can derive its freshness and its permitted readers
+/// from them. Has a compact text form.
 package struct HTTPMetadata: Sendable, Equatable {
-    /// When it came, by the cache's time.
+    /// The time of arrival, on the cache's clock.
     package var receivedAt: Int
-    /// How old it was then, in seconds.
+    /// The age on arrival, in seconds.
     var initialAge: Int
-    /// When its server made it, in seconds since 1970.
+    /// The response's `Date`, in seconds since 1970.
     package var date: Int
     package var status = 200
     package var cacheControl: String?
     package var expires: String?
-    /// The names that `Vary` gives, in small letters and in order; `*` alone when no other request is alike.
+    /// The names in `Vary`, in lower case and sorted. `*` alone: no other request matches.
     var vary: [String] = []
-    /// Whether it came from another source than the one asked for first.
+    /// `true` when it came from an alternative source and not from the one requested first.
     package var isAlternative = false
-    /// What else limits its use.
+    /// The constraints of the redirects that led to it.
     package private(set) var route: RedirectConstraints?
-    /// Secret enough that equal credentials of two entries do not look alike.
+    /// The salt of the digests, so that equal credentials of two entries have different digests.
     private var salt = ""
-    /// The digest of what the request sent of the fields that ``vary`` names.
+    /// The digest of the request fields that ``vary`` names.
     private var variant: String?
     /// The digest of the request's credentials.
     private var credentials: String?
-    /// What was asked for, if it was no GET.
+    /// The method and the digest of the body of a request that is not a GET.
     private var demand: String?
 
-    /// What is kept of an answer.
+    /// Extracts the facts from a response.
     ///
     /// - Parameters:
-    ///   - fields: Its header fields, names in small letters.
-    ///   - moment: When it came, by the cache's time.
+    ///   - fields: Its header fields, with lower-case names.
+    ///   - moment: The time of arrival, on the cache's clock.
     ///   - wall: The same moment in seconds since 1970.
-    ///   - route: What else limits its use.
+    ///   - route: The constraints of the redirects that led to it.
     package init(
         _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
         delay: Int = 0, isAlternative: Bool = false, route: RedirectConstraints? = nil
@@ -51,8 +51,8 @@ package struct HTTPMetadata: Sendable, Equatable {
         seal(for: scope)
     }
 
-    /// The same entry after its server has said that it is still good: fields that came replace the old ones (RFC 9111,
-    /// 3.2 and 4.3.4).
+    /// Returns the entry after a successful revalidation: new header fields replace the old ones (RFC 9111, 3.2 and
+    /// 4.3.4).
     package func merging(
         _ fields: [String: String], to scope: HTTPScope, at moment: Int, wall: Int, delay: Int = 0,
         route: RedirectConstraints? = nil
@@ -70,35 +70,35 @@ package struct HTTPMetadata: Sendable, Equatable {
         return merged
     }
 
-    /// How fresh it is.
+    /// The freshness of the response.
     ///
-    /// - Parameter lastModified: The server's date of last change, which is kept elsewhere.
+    /// - Parameter lastModified: The response's `Last-Modified`, which is stored elsewhere.
     package func freshness(lastModified: String?) -> HTTPFreshness {
         HTTPFreshness(
             cacheControl: cacheControl, expires: expires, date: date, lastModified: lastModified, status: status,
             route: route?.control, initialAge: initialAge)
     }
 
-    /// How many seconds old it is at a moment of the cache's time.
+    /// The age in seconds at a moment on the cache's clock.
     package func age(at moment: Int) -> Int {
         HTTPFreshness.clamped(initialAge + HTTPFreshness.span(from: receivedAt, to: moment))
     }
 
-    /// Whether a request in `scope` may be given this answer: it has the same method, body and credentials, and is alike in
-    /// all that `Vary` names (C-10).
+    /// `true` when the response may answer a request in `scope`: method, body and credentials are the same, and so are
+    /// all fields that `Vary` names.
     package func suits(_ scope: HTTPScope) -> Bool {
         guard credentials == scope.credentials.map(digest), demand == scope.demand else { return false }
         let names = allVary
         return names.isEmpty || !names.contains("*") && variant == digest(scope.values(of: names))
     }
 
-    /// Whether a request in `scope` may be given this answer by its credentials alone: it was fetched with none, or with
-    /// the same.
+    /// `true` when the credentials of a request in `scope` permit it to use this response: it was fetched without any,
+    /// or with the same.
     package func belongs(to scope: HTTPScope) -> Bool {
         credentials == nil || credentials == scope.credentials.map(digest)
     }
 
-    /// Whether the text form of an answer says that it was fetched with credentials; found without reading all of it.
+    /// `true` when the text form says that the response was fetched with credentials. Does not parse the whole text.
     package static func isPersonal(_ text: String) -> Bool {
         var isStart = true
         for byte in text.utf8 {
@@ -108,7 +108,7 @@ package struct HTTPMetadata: Sendable, Equatable {
         return false
     }
 
-    /// The text form of an answer that was fetched with credentials which nobody has.
+    /// The text form of a response that was fetched with credentials that no request has.
     package static let nobodys = "r0\na0\nd0\ncno-cache\nu-"
 
     private mutating func seal(for scope: HTTPScope) {
@@ -120,7 +120,7 @@ package struct HTTPMetadata: Sendable, Equatable {
         variant = names.isEmpty || names.contains("*") ? nil : digest(scope.values(of: names))
     }
 
-    /// What the answer was chosen by, and those that led to it.
+    /// The names in `Vary` of the response and of the redirects that led to it.
     private var allVary: [String] {
         guard let route, !route.vary.isEmpty else { return vary }
         return route.vary.union(vary).sorted()
@@ -128,7 +128,7 @@ package struct HTTPMetadata: Sendable, Equatable {
 
     private func digest(_ text: String) -> String { String(Digest(of: salt + "\n" + text).hex.prefix(32)) }
 
-    /// A field as it can be kept: what no honest server would say is replaced.
+    /// The field in a form that can be stored. An implausible value is replaced by a strict one.
     private static func plain(_ text: String?, limit: Int, otherwise: String) -> String? {
         guard let text else { return nil }
         return text.utf8.count <= limit && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : otherwise
@@ -142,9 +142,9 @@ package struct HTTPMetadata: Sendable, Equatable {
     }
 }
 
-/// The text form: a line for each part, its letter and its value.
+/// The text form: one line for each part, its letter and its value.
 extension HTTPMetadata {
-    /// The text that the index keeps.
+    /// The text stored in the index.
     package var text: String {
         var lines = ["r\(receivedAt)", "a\(initialAge)", "d\(date)"]
         if status != 200 { lines.append("s\(status)") }
@@ -163,7 +163,7 @@ extension HTTPMetadata {
         return lines.joined(separator: "\n")
     }
 
-    /// Reads the text form; nil if it is none that a version of ours would write.
+    /// Reads the text form. `nil`: it is not one that this software writes.
     package init?(_ text: String) {
         var moment: Int?
         var initialAge: Int?

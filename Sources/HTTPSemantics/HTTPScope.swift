@@ -1,20 +1,21 @@
 internal import Platform
 
-/// What of a request decides which of a server's answers it may be given: credentials, and what `Vary` may name.
+/// The properties of a request that decide which stored response may answer it: credentials, method, body, and the
+/// header fields that `Vary` may name.
 package struct HTTPScope: Sendable, Equatable {
-    /// Header fields by their names in small letters.
+    /// Header fields by lower-case names.
     private var fields: [String: String] = [:]
-    /// Credentials that were given besides, to a challenge or from a netrc file; see ``Logins``.
+    /// Credentials from the answer to a challenge, from a redirect, a netrc file or a rule; see `Logins` of the engine.
     package var login: String?
-    /// What is asked for and with which body; nil for a GET.
+    /// The method and a digest of the body. `nil`: a GET.
     let demand: String?
-    /// What goes with the request when its options do not name it.
+    /// The fields that are sent when the request does not name them.
     private let added: AddedFields?
 
-    /// The scope of a request.
+    /// Creates the scope of a request.
     ///
     /// - Parameters:
-    ///   - credentials: The user and password in the URL; they count when the request has no credentials of its own.
+    ///   - credentials: The user and password of the URL, used when the request has no credentials of its own.
     ///   - login: Credentials that the configuration, a redirect or the answer to a challenge adds.
     ///   - added: The header fields that are sent when the request does not name them.
     package init(
@@ -32,7 +33,7 @@ package struct HTTPScope: Sendable, Equatable {
         }
     }
 
-    /// What names the user to the server; nil when nothing does.
+    /// The text that identifies the user to the server. `nil`: nothing does.
     package var credentials: String? {
         let usual = ["authorization", "cookie"]
         var parts = usual.map { fields[$0] ?? "" }
@@ -44,23 +45,23 @@ package struct HTTPScope: Sendable, Equatable {
             ? nil : parts.joined(separator: "\n")
     }
 
-    /// Whether a header field of that name, in small letters, is there to name a user.
+    /// `true` for a header field, by its lower-case name, that usually identifies a user.
     private static func isSecret(_ name: String) -> Bool {
         ["auth", "cookie", "token", "key", "secret", "session", "credential", "password"].contains { name.contains($0) }
     }
 
-    /// The values of the fields that `Vary` names, in its order.
+    /// The values of the header fields that `Vary` names, in the order of the names.
     package func values(of names: [String]) -> String {
         names.map { name in
             let sent = fields[name] ?? added?[name]
-            // One that is empty is another than none (RFC 9111, 4.1).
+            // An empty field differs from an absent one (RFC 9111, 4.1).
             if sent?.isEmpty == true { return "\(name) empty" }
             let value = sent ?? ""
             return "\(name) \(value.utf8.count) \(value)"
         }.joined(separator: "\n")
     }
 
-    /// Whether the client sends conditions of its own, which ours would contradict.
+    /// `true` when the request carries conditions of the client, which those of the cache would contradict.
     package var isConditional: Bool {
         ["if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range"].contains {
             fields[$0] != nil

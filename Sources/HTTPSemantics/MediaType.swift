@@ -1,10 +1,10 @@
 internal import Platform
 
-/// Media types as servers give them (RFC 9110, 8.3.1).
+/// Operations on media types as servers send them (RFC 9110, 8.3.1).
 package enum MediaType {
-    /// Type and subtype in small letters, without parameters.
+    /// The lower-case type and subtype without parameters.
     package static func essence(_ text: String) -> String {
-        // By bytes while it is ASCII, as nearly all are: this is looked at for each image that is stored.
+        // ASCII, the usual case, is processed bytewise, because this runs for each stored image.
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
             return String((text.split(separator: ";").first ?? "").filter { !$0.isWhitespace }).lowercased()
         }
@@ -13,7 +13,7 @@ package enum MediaType {
         return String(decoding: letters, as: UTF8.self).asciiLowercased
     }
 
-    /// Whether a type is one of those that patterns such as `image/*` name.
+    /// `true` when a media type matches one of the patterns, such as `image/*`.
     package static func matches(_ text: String, _ patterns: Set<String>) -> Bool {
         let type = essence(text)
         let group = type.split(separator: "/").first.map { $0 + "/*" } ?? ""

@@ -1,26 +1,26 @@
 internal import Platform
 
-/// What limits the use of an answer beside its own fields: the redirects that led to it, each of which is an answer with a
-/// time of its own (RFC 9111, 3 and 4), and a request that wants nothing kept (5.2.1.5). A plain value.
+/// The constraints on a response beside its own header fields: the redirects that led to it, each of which has a
+/// freshness of its own (RFC 9111, 3 and 4), and a request with `no-store` (5.2.1.5).
 package struct RedirectConstraints: Sendable, Equatable {
-    /// An answer that led elsewhere.
+    /// A redirect response.
     package struct Redirect: Sendable, Equatable {
         package let status: Int
-        /// The fields that say for how long and for whom, names in small letters.
+        /// The header fields that limit its reuse, by lower-case names.
         package let fields: [String: String]
 
-        /// An answer with such fields, of which only those are kept that count here.
+        /// Creates a redirect. Only the header fields that limit its reuse are stored.
         package init(status: Int, fields: [String: String]) {
             self.status = status
             self.fields = fields.filter { Self.names.contains($0.key) }
         }
 
-        /// A line for the status, and one for each field.
+        /// One line for the status, then one for each field.
         package var text: String {
             (["\(status)"] + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(separator: "\n")
         }
 
-        /// Reads a text; nil for what is none.
+        /// Reads the text form. `nil`: it is malformed.
         package init?(_ text: String) {
             let lines = text.split(separator: "\n")
             guard let status = lines.first.flatMap({ Int($0) }) else { return nil }
@@ -35,22 +35,22 @@ package struct RedirectConstraints: Sendable, Equatable {
         private static let names: Set = ["cache-control", "expires", "date", "age", "vary"]
     }
 
-    /// Whether a redirect led to the answer.
+    /// `true` when a redirect led to the response.
     package private(set) var isRedirected = false
-    /// What all of them allow: for `max-age` seconds from when the answer came they need not be asked again.
+    /// The directives of all redirects together. `max-age` counts from the arrival of the response.
     private(set) var control = CacheControl("")
-    /// What they were chosen by, in small letters.
+    /// The lower-case names in `Vary` of all redirects.
     private(set) var vary: Set<String> = []
 
-    /// Nothing but the answer.
+    /// Creates constraints that allow everything.
     private init() {
         control.staleWhileRevalidate = HTTPFreshness.longest
         control.staleIfError = HTTPFreshness.longest
     }
 
-    /// What limits an answer that came at `wall`, in seconds since 1970; nil if nothing does.
+    /// Computes the constraints of a response that arrived at `wall`, in seconds since 1970. `nil`: there are none.
     ///
-    /// - Parameter wanted: What the request said; nil if that does not count.
+    /// - Parameter wanted: The `Cache-Control` of the request. `nil`: it does not count.
     package init?(_ redirects: [Redirect], wanted: CacheControl?, at wall: Int) {
         guard !redirects.isEmpty || wanted?.noStore == true else { return nil }
         self.init()
@@ -73,7 +73,7 @@ package struct RedirectConstraints: Sendable, Equatable {
 
     // MARK: As text
 
-    /// One line that says all of it but ``vary``.
+    /// One line that holds everything except ``vary``.
     package var text: String {
         var words = isRedirected ? ["redirected"] : []
         if let seconds = control.maxAge { words.append("max-age=\(seconds)") }
@@ -85,7 +85,7 @@ package struct RedirectConstraints: Sendable, Equatable {
         return words.joined(separator: ", ")
     }
 
-    /// Reads a text.
+    /// Reads the text form.
     package init(_ text: String, vary: Set<String>) {
         isRedirected = text.hasPrefix("redirected")
         control = CacheControl(text)
@@ -94,9 +94,9 @@ package struct RedirectConstraints: Sendable, Equatable {
 }
 
 extension CacheControl {
-    /// Takes over what is stricter in another answer that is used together with this one, but for how long it is fresh.
+    /// Adopts the stricter directives of another response that is used together with this one, except its `max-age`.
     ///
-    /// - Parameter mayBeStale: Whether the other one never gets stale.
+    /// - Parameter mayBeStale: `true` when the other response never becomes stale.
     mutating func tighten(by other: CacheControl, mayBeStale: Bool = false) {
         noStore = noStore || other.noStore
         noCache = noCache || other.noCache

@@ -17,8 +17,8 @@ public struct RequestContent: Hashable, Sendable {
     /// A GET without header fields.
     public init() {}
 
-    /// The content for `url` instead of `original`: credentials stay with the origin that they were given for, method and body
-    /// with the URL.
+    /// The content for `url` instead of `original`: credentials are limited to the origin that they were given for,
+    /// method and body to the URL.
     package func scoped(from original: String, to url: String) -> RequestContent {
         if ExactText(original) == ExactText(url) { return self }
         var content = self
@@ -29,8 +29,8 @@ public struct RequestContent: Hashable, Sendable {
         return content
     }
 
-    /// `true` when a header field goes along to another origin: only fields that say nothing about the user. Any other field
-    /// may be a secret, whatever its name.
+    /// `true` when a header field may be sent to another origin: only fields that say nothing about the user. Any other
+    /// field may be a secret, whatever its name.
     package static func crossesOrigins(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix("accept")

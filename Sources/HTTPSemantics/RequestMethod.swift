@@ -1,4 +1,4 @@
-/// What a request asks a server to do (RFC 9110, 9.3).
+/// The HTTP method of a request (RFC 9110, 9.3).
 public enum RequestMethod: String, Sendable, Hashable, CaseIterable {
     case get = "GET"
     case post = "POST"

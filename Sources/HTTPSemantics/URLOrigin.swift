@@ -1,10 +1,10 @@
 internal import Platform
 
-/// Scheme, host and port of a URL: who gets to see credentials.
+/// Scheme, host and port of a URL: the scope of credentials.
 package struct URLOrigin: Hashable, Sendable {
     private let text: String
 
-    /// The origin of an http or https URL; nil for anything else.
+    /// The origin of an http or https URL. `nil`: another scheme.
     package init?(_ url: String) {
         guard let (scheme, authority) = Self.parts(of: url) else { return nil }
         var host = String(authority).quicklyLowercased
@@ -13,7 +13,7 @@ package struct URLOrigin: Hashable, Sendable {
         text = scheme + "://" + host
     }
 
-    /// The host that a URL names, in small letters and without its port; nil for anything else.
+    /// The host of an http or https URL, in lower case and without port. `nil`: another scheme, or no host.
     package static func host(of url: String) -> String? {
         guard let (_, whole) = parts(of: url) else { return nil }
         var authority = whole
@@ -25,8 +25,8 @@ package struct URLOrigin: Hashable, Sendable {
         return authority.isEmpty ? nil : String(authority).quicklyLowercased
     }
 
-    /// The scheme, in small letters, and what stands between `//` and the path without user and password; by bytes, for
-    /// characters take ten times as long to find, and this is asked several times for each image.
+    /// The lower-case scheme, and the text between `//` and the path without user and password. Compares bytes, because
+    /// characters cost ten times as much and this runs several times for each image.
     private static func parts(of url: String) -> (scheme: String, authority: Substring)? {
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = String(url[..<colon]).quicklyLowercased

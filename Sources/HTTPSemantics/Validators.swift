@@ -2,12 +2,12 @@
 package struct Validators: Hashable, Sendable {
     package let etag: String?
     package let lastModified: String?
-    /// The URL that they came from: to any other, to which a redirect may lead today, they say nothing.
+    /// The URL that sent them. They mean nothing to any other URL, such as another target of a redirect.
     package let url: String
-    /// Whether no redirect led there: then they say as much of any URL that the image is asked for by.
+    /// `true` when no redirect led to that URL. The validators are then valid for every URL that names the image.
     package let isDirect: Bool
 
-    /// The validators of an answer.
+    /// Creates the validators of a response.
     package init(etag: String?, lastModified: String?, url: String, isDirect: Bool) {
         self.etag = etag
         self.lastModified = lastModified

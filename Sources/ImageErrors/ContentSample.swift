@@ -1,10 +1,10 @@
-/// How bytes begin that were no usable image, so that whoever gets the error sees what came instead (A-034, D-25).
+/// The beginning of bytes that are not a usable image. It shows whoever receives the error what was delivered instead.
 public struct ContentSample: Sendable, Equatable {
     /// The media type by signature; nil when there are no bytes.
     public let type: String?
     /// The first bytes, at most 32.
     public let firstBytes: [UInt8]
-    /// What the server called them.
+    /// The media type that the server declared.
     public let contentType: String?
 
     /// A sample with the given parts.

@@ -1,11 +1,11 @@
 internal import Glibc
 package import Platform
 
-/// A failure of the disk tier that knows its own sentence.
+/// A failure of the disk tier that describes itself.
 package protocol StorageProblem: Error {
-    /// The sentence for users.
+    /// The sentence shown to users.
     var reason: String { get }
-    /// The `errno` that decides the hint; 0 for none.
+    /// The `errno` that selects the hint. 0: none.
     var systemCode: Int32 { get }
 }
 
@@ -15,7 +15,7 @@ extension SystemError: StorageProblem {
 }
 
 extension ImageError {
-    /// Any failure of the disk tier as an error for users, with a hint.
+    /// Turns any failure of the disk tier into an error for users, with a hint.
     package static func storage(_ error: any Error, folder: String) -> ImageError {
         switch error {
         case let error as ImageError: error

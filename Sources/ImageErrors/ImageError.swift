@@ -1,60 +1,62 @@
 internal import Platform
 
-/// Why an image could not be had.
+/// The reason why an image could not be delivered.
 ///
-/// Cancellation is no error of ours: it surfaces as `CancellationError`.
+/// Cancellation is not among them: it surfaces as `CancellationError`.
 public enum ImageError: Error, Equatable, Sendable {
-    /// The bytes are no image that we can read, or are cut off; `reason` is a sentence, and `sample` what came instead.
+    /// The bytes are not a readable image, or are truncated. `reason` is a sentence, `sample` the beginning of what was
+    /// delivered.
     case badData(reason: String, source: String, sample: ContentSample? = nil)
-    /// What was downloaded could not be turned into what `dataModifier` is to make of it; `reason` is a sentence.
+    /// `dataModifier` could not decode the downloaded body. `reason` is a sentence.
     case dataModifyingFailed(reason: String, source: String)
-    /// A 304 came to a request that carried no validator.
+    /// The server answered 304 to a request without validators.
     case notModified(url: String)
     /// The server answered with a status that is not accepted.
     ///
-    /// `retryAfter` is the number of seconds that it asked to be left alone, if it did.
+    /// `retryAfter` is the number of seconds to wait that the server asked for, if it did.
     case invalidStatusCode(Int, url: String, retryAfter: Double? = nil)
-    /// Only the cache was to be asked, and it has nothing.
+    /// The image is not in the cache, and the request allows only the cache.
     case notCached(key: String)
-    /// Nothing is to be loaded from the network, and the cache has nothing.
+    /// The image is not in the cache, and the network is switched off.
     case offline(key: String)
-    /// A failure of before, which is remembered.
+    /// A failure of an earlier load that is still remembered.
     indirect case remembered(ImageError)
-    /// A processor could not do its work; `reason` is a sentence.
+    /// A processor failed. `reason` is a sentence.
     case processingFailed(reason: String)
-    /// A limit was passed; `limit` is the option or flag that raises it, or the name of one that is fixed.
+    /// A limit was exceeded. `limit` is the option or flag that raises it, or the name of a fixed limit.
     case limitExceeded(limit: String, reason: String, source: String)
-    /// The text is no URL we may load; `reason` is a sentence.
+    /// The text is not a URL that can be loaded. `reason` is a sentence.
     case invalidURL(String, reason: String)
-    /// The server could not be reached, or left early; `reason` is a sentence.
+    /// The server could not be reached, or closed the connection early. `reason` is a sentence.
     case connectionFailed(url: String, reason: String)
-    /// Nothing came for `timeout` seconds, or too little in so many; or the whole took longer than `deadline` seconds.
+    /// The transfer was silent for `timeout` seconds, slower than `minBytesPerSecond`, or took longer than `deadline`
+    /// seconds altogether.
     case timedOut(url: String, option: String, seconds: Double)
-    /// The certificate or the handshake failed; `reason` is a sentence.
+    /// The certificate was rejected, or the TLS handshake failed. `reason` is a sentence.
     case tlsFailed(url: String, reason: String)
-    /// The configuration does not allow the host or network.
+    /// The configuration forbids the host or the network.
     case forbiddenAddress(url: String, reason: String)
-    /// A delegate, asked about the request or for credentials, called it off.
+    /// A delegate cancelled the download when it was asked about the request or for credentials.
     case downloadCancelledBeforeStarting(url: String)
-    /// Several attempts or sources failed; the first counts, and the others only stood by.
+    /// Several attempts or sources failed. The first error counts; the others only accompany it.
     case afterAttempts([Attempt])
-    /// The cache folder cannot be used; `hint` says what to do about it.
+    /// The cache folder cannot be used. `hint` says how to correct that.
     case storageFailed(reason: String, hint: String)
 }
 
 extension ImageError {
-    /// One of several attempts that failed.
+    /// One of several failed attempts.
     public struct Attempt: Sendable, Equatable {
-        /// The source.
+        /// The URL of the source.
         public let url: String
-        /// Why it failed.
+        /// The reason of the failure.
         public let error: ImageError
-        /// How long it took, waits for a turn included.
+        /// The duration in seconds, including the wait in the queue.
         public let seconds: Double
-        /// How many bytes of a body had come.
+        /// The number of bytes of the body that had been received.
         public let bytes: Int
 
-        /// A failed attempt.
+        /// Creates a failed attempt.
         public init(url: String, error: ImageError, seconds: Double = 0, bytes: Int = 0) {
             self.url = url
             self.error = error
@@ -62,31 +64,31 @@ extension ImageError {
             self.bytes = bytes
         }
 
-        /// The status that was not accepted, if that is why it failed.
+        /// The status that was not accepted, if that is the reason of the failure.
         public var status: Int? {
             if case .invalidStatusCode(let status, _, _) = error.first { status } else { nil }
         }
     }
 
-    /// The one error that counts: of several attempts, the first's.
+    /// The error that counts: that of the first attempt when there are several.
     public var first: ImageError {
         if case .afterAttempts(let attempts) = self { attempts.first?.error.first ?? self } else { self }
     }
 
-    /// What several failed attempts come to; a single one is its own error.
+    /// Joins failed attempts into one error. A single attempt yields its own error.
     package static func joined(_ attempts: [Attempt]) -> ImageError {
         guard let first = attempts.first else { return .invalidURL("", reason: "There is no source.") }
         return attempts.count == 1 ? first.error : .afterAttempts(attempts)
     }
 
-    /// The seconds that the server asked to be left alone, if it did.
+    /// The number of seconds to wait that the server asked for, if it did.
     public var retryAfter: Double? {
         if case .invalidStatusCode(_, _, let seconds) = self { seconds } else { nil }
     }
 }
 
 extension ImageError: CustomStringConvertible {
-    /// What happened, to which thing, and what to change. Shown to users as it is.
+    /// The sentence shown to users: what happened, to which image, and what to change.
     public var description: String {
         switch self {
         case .badData(let reason, let source, _): "\(source.excerpt) is no usable image: \(reason)"
@@ -152,10 +154,11 @@ extension ImageError: CustomStringConvertible {
         }
     }
 
-    /// How the reason begins when redirects lead back to an earlier URL: no limit helps, so none is named.
+    /// The beginning of the reason when redirects lead back to an earlier URL. No limit helps then, so the sentence
+    /// names none.
     package static let redirectsInCircle = "it redirects in a circle"
 
-    /// Whether the same request may succeed later without a change.
+    /// `true` when the same request may succeed later without a change.
     public var isRetryable: Bool {
         switch self {
         case .connectionFailed, .timedOut: true
