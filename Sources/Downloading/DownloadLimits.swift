@@ -1,10 +1,11 @@
 internal import HTTPSemantics
 package import ImageErrors
 
-/// The bounds within which one caller wants a download: a plain value.
+/// The limits within which one caller wants a download.
 ///
-/// A transfer keeps to those of the caller who began it. Whoever shares it is held to its own: no one waits longer, or gets
-/// more or else, than agreed to, and no one suffers from another's bounds.
+/// A transfer runs within the limits of the caller who started it. Every caller who shares it is held to its own
+/// limits: no one waits longer, or receives more or something else, than accepted, and no one suffers from another's
+/// limits.
 public struct DownloadLimits: Hashable, Sendable {
     /// The longest wait for the next bytes, in seconds. `nil`: as the downloader is configured.
     public var timeout: Double?
@@ -23,7 +24,7 @@ public struct DownloadLimits: Hashable, Sendable {
     /// The default limits.
     public init() {}
 
-    /// The same limits with a timeout, and with numbers that can be calculated with: not a number counts as 0.
+    /// The limits with a timeout and in computable ranges. NaN counts as 0.
     var bounded: DownloadLimits {
         func bounded(_ number: Double, most: Double) -> Double { number > 0 ? min(number, most) : 0 }
         var limits = self
@@ -39,16 +40,16 @@ public struct DownloadLimits: Hashable, Sendable {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
     }
 
-    /// Whether a transfer within other bounds would be given up later than one within these.
+    /// `true` when a transfer within these limits may be given up later than one within `other`.
     func isMorePatient(than other: DownloadLimits) -> Bool {
         timeoutSeconds > other.timeoutSeconds || minBytesPerSecond < other.minBytesPerSecond
     }
 
-    /// Whether a transfer within `other` bounds may have failed with `error` only because of them, or failed otherwise
-    /// within these: what comes of a head is judged by its status first.
+    /// `true` when a transfer within `other` limits may have failed with `error` only because of them, or would have
+    /// failed differently within these. The status of a response is checked first.
     func mayAvoid(_ error: ImageError, of other: DownloadLimits) -> Bool {
         switch error {
-        // Whoever shared it has not waited as long as it did.
+        // A caller who joined later has not waited as long as the transfer did.
         case .timedOut: return true
         case .limitExceeded(_, _, let source):
             let isRedirect = error == other.tooManyRedirects(source) && maxRedirects > other.maxRedirects
@@ -65,16 +66,17 @@ public struct DownloadLimits: Hashable, Sendable {
         }
     }
 
-    /// Whether an answer that wants credentials is taken for the answer: then what is sent depends on it.
+    /// `true` when a response that demands credentials is accepted as the answer. The request then is not repeated with
+    /// credentials, so what is sent depends on it.
     var takesChallenges: Bool { validStatusCodes.map { $0.contains(401) || $0.contains(407) } ?? false }
 
-    /// The error that a body is larger than wanted.
+    /// The error that a body is larger than accepted.
     package func tooLarge(_ url: String) -> ImageError {
         .limitExceeded(
             limit: "maxBytes", reason: "the body is over the limit of \(maxBytes) bytes", source: url)
     }
 
-    /// The error that there are more redirects than wanted.
+    /// The error that there are more redirects than accepted.
     func tooManyRedirects(_ url: String) -> ImageError {
         .tooManyRedirects(maxRedirects, source: url)
     }

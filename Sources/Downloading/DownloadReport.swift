@@ -1,49 +1,49 @@
 public import ImageErrors
 
-/// What became of one transfer, and how long its parts took: what `download/didFinish` tells.
+/// The result and timing of one transfer, as `download/didFinish` reports it.
 ///
-/// Made for every transfer that ended, well or not, once each: callers that shared one share its report.
+/// Made once for every ended transfer, successful or not. Callers that share a transfer share its report.
 public struct DownloadReport: Sendable, Equatable {
-    /// The URL as it was asked for.
+    /// The URL as it was requested.
     public var url: String
-    /// The URL that answered, after all redirects.
+    /// The URL of the last response, after all redirects.
     public var finalURL: String
-    /// The status of the last answer; nil when there was none.
+    /// The status of the last response. `nil`: there was none.
     public var status: Int?
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     public var bytes = 0
-    /// Bytes of the body that were kept from an earlier transfer, and not fetched again.
+    /// The number of bytes of the body that came from an earlier transfer.
     public var resumedBytes = 0
-    /// Seconds from the start to the end.
+    /// The duration in seconds.
     public var seconds = 0.0
-    /// Seconds for finding addresses, over all redirects.
+    /// The seconds spent on name resolution, over all redirects.
     public var dns = 0.0
-    /// Seconds for connecting, over all redirects.
+    /// The seconds spent on connecting, over all redirects.
     public var connect = 0.0
-    /// Seconds for TLS handshakes, over all redirects.
+    /// The seconds spent on TLS handshakes, over all redirects.
     public var tls = 0.0
-    /// Seconds from the start to the first byte of the last answer; nil when there was none.
+    /// The seconds from the start to the first byte of the last response. `nil`: there was none.
     public var firstByte: Double?
-    /// Whether the last request went over a connection that was open already.
+    /// `true` when the last request used an existing connection.
     public var isReused = false
-    /// How many redirects were followed.
+    /// The number of followed redirects.
     public var redirects = 0
-    /// The version of HTTP that answered last: `1.0`, `1.1`, `2` or `3`; nil when there was no answer.
+    /// The HTTP version of the last response: `1.0`, `1.1`, `2` or `3`. `nil`: there was none.
     public var httpVersion: String?
-    /// Why it failed; nil when it did not, or was cancelled.
+    /// The error of a failed transfer. `nil`: it succeeded or was cancelled.
     public var error: ImageError?
-    /// Whether it was cancelled, by the last caller who waited for it.
+    /// `true` when its last caller cancelled it.
     public var isCancelled = false
 
-    /// A report about `url`, to be filled in.
+    /// Creates an empty report about `url`.
     public init(url: String) {
         self.url = url
         finalURL = url
     }
 
-    /// Whether the server confirmed what was had already, and sent no body.
+    /// `true` when the server confirmed the stored body and sent none.
     public var fromRevalidation: Bool { status == 304 && error == nil && !isCancelled }
 
-    /// The stable name of what went wrong, as on the wire; nil when nothing did.
+    /// The stable name of the error, as on the wire. `nil`: there was none.
     public var errorName: String? { isCancelled ? "requestCancelled" : error?.name }
 }

@@ -2,8 +2,8 @@ internal import HTTPSemantics
 package import Platform
 
 extension DownloadRequest {
-    /// Whether the rest of a body may be asked for: not when the caller or the cache asks for something particular, nor
-    /// when a delegate may have a say in what is sent, for then we do not know with which credentials it was fetched.
+    /// `true` when a partial body of this request may be resumed. Not when the request has conditions or a range, nor
+    /// when a delegate may change what is sent, because the credentials of the partial body are unknown then.
     var canResume: Bool {
         validators == nil && method == .get
             && delegates?.questions.isDisjoint(with: [.modifyRequest, .redirect, .challenge]) ?? true
@@ -14,15 +14,15 @@ extension DownloadRequest {
             }
     }
 
-    /// What two requests have in common that have the same body: everything that is sent.
+    /// A digest of everything that is sent: equal for requests with the same body.
     var resumeIdentity: Digest { identity() }
 
-    /// A digest that is equal for two requests, of any process, that would bring the same to the same place. It is made of
-    /// everything that is sent, so that nobody waits for what is fetched with other credentials.
+    /// A digest that is equal for two requests, of any process, that fetch the same body for the same destination. It
+    /// covers everything that is sent, so that nobody waits for a body fetched with other credentials.
     ///
     /// - Parameters:
-    ///   - place: What names the place that it is brought to.
-    ///   - marks: What else tells it from others.
+    ///   - place: The name of the destination.
+    ///   - marks: Further properties that distinguish the request.
     package func identity(at place: [String] = ["", ""], marks: [String] = []) -> Digest {
         var fields = place + [webURL.text] + marks
         switch authorization ?? webURL.credentials {
@@ -31,7 +31,7 @@ extension DownloadRequest {
         case nil: fields += ["none"]
         }
         for (name, value) in headers { fields += [name.asciiLowercased, value] }
-        // No header's name has a capital here.
+        // No header's name has upper-case letters here, so these words cannot collide with one.
         if method != .get {
             fields += ["METHOD", method.rawValue, (body ?? []).withUnsafeBytes { Digest(of: $0) }.hex]
         }

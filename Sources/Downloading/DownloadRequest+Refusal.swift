@@ -3,9 +3,9 @@ internal import ImageErrors
 internal import Platform
 
 extension DownloadRequest {
-    /// What is wrong with an answer, as far as its head tells; nil if nothing is.
+    /// The error of a response, by its status and headers. `nil`: it is accepted.
     ///
-    /// - Parameter accepted: What a delegate said of it, if it said anything.
+    /// - Parameter accepted: The decision of a delegate, if it made one.
     func refusal(of response: DownloadResponse, accepted: Bool?) -> ImageError? {
         let status = response.status
         if response.isConfirmation { return nil }

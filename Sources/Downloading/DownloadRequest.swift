@@ -3,14 +3,14 @@ package import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// One request as one caller wants it: what is sent, and the bounds within which the answer is wanted.
+/// One request of one caller: what is sent, and the limits of the answer.
 ///
-/// Callers share a download if what is sent is equal (``Sent``), each within bounds of its own. A body fetched with one
-/// caller's credentials can therefore never reach another. How a caller writes what is sent does not matter: neither a
-/// fragment of the URL nor the case of a header's name is (C-10). A caller's deadline ends its own wait, and is none of
-/// the bounds.
+/// Callers share a download if what is sent is equal (``Sent``), each within its own limits. A body fetched with one
+/// caller's credentials can therefore never reach another caller. Neither the fragment of the URL nor the case of
+/// header names matters, because neither changes what is sent. A caller's deadline ends only its own wait and is not
+/// among the limits.
 package struct DownloadRequest: Hashable, Sendable {
-    /// What is sent, and who has a say in it: the identity under which downloads are merged.
+    /// What is sent, and the delegates that may change it: the identity under which downloads are merged.
     struct Sent: Hashable, Sendable {
         fileprivate struct Fields: Hashable {
             let givenURL: Uncompared<String>
@@ -21,9 +21,10 @@ package struct DownloadRequest: Hashable, Sendable {
             let delegates: DownloadDelegates?
             let method: RequestMethod
             let body: [UInt8]?
-            /// Whether an answer that wants credentials is taken for the answer, and not asked again with them.
+            /// `true` when a response that demands credentials is accepted as the answer and the request is not
+            /// repeated with credentials.
             let takesChallenges: Bool
-            /// Something of its own for a request that is not to be merged with any other (E2-10).
+            /// A unique number for a request that must not be merged with any other.
             var own: UInt64?
             var validators: Validators?
         }
@@ -36,7 +37,7 @@ package struct DownloadRequest: Hashable, Sendable {
     }
 
     fileprivate struct Header: Hashable {
-        /// The name in small letters.
+        /// The lower-case name.
         let folded: ExactText
         let value: ExactText
         let name: Uncompared<String>
@@ -44,10 +45,10 @@ package struct DownloadRequest: Hashable, Sendable {
 
     private(set) var sent: Sent
     package let limits: DownloadLimits
-    /// What is done to the body before anything looks at it.
+    /// The decoding of the body that happens before anything inspects it.
     package let dataModifier: DataModifier?
 
-    /// A request for `url`, which is parsed by libcurl, the library that will follow it.
+    /// Creates a request for `url`. libcurl, which performs the request, also parses it.
     ///
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
@@ -77,13 +78,13 @@ package struct DownloadRequest: Hashable, Sendable {
         }
     }
 
-    /// The same request without conditions.
+    /// The request without conditions.
     package var unconditional: DownloadRequest {
         guard validators != nil else { return self }
         return changing { $0.validators = nil }
     }
 
-    /// The same request without conditions, as any other caller may have sent it.
+    /// The request without conditions, as any other caller may have sent it.
     package var common: DownloadRequest {
         guard validators != nil || sent.fields.own != nil else { return self }
         return changing { ($0.validators, $0.own) = (nil, nil) }
@@ -99,36 +100,36 @@ package struct DownloadRequest: Hashable, Sendable {
 
     private static let lastOwn = Atomic<UInt64>(0)
 
-    /// The URL as libcurl understands it.
+    /// The URL as libcurl parses it.
     package var webURL: WebURL { sent.fields.webURL }
-    /// Where it may be led.
+    /// The permitted redirects.
     package var redirect: RedirectMode { sent.fields.redirect }
-    /// Who is asked about it.
+    /// The delegates that are asked during the download.
     package var delegates: DownloadDelegates? { sent.fields.delegates }
-    /// What is asked for.
+    /// The HTTP method.
     package var method: RequestMethod { sent.fields.method }
-    /// What is sent with it.
+    /// The request's body.
     package var body: [UInt8]? { sent.fields.body }
-    /// What makes the request conditional: the server may answer 304 instead of a body it has sent before.
+    /// The validators that make the request conditional: the server may answer 304 instead of sending the body again.
     package var validators: Validators? { sent.fields.validators }
 
-    /// The validators that go to a URL, to which a redirect may have led.
+    /// The validators that may be sent to a URL, which may be the target of a redirect.
     package func validators(for url: String, isRedirected: Bool) -> Validators? {
         validators.flatMap { $0.isDirect && !isRedirected || ExactText($0.url) == ExactText(url) ? $0 : nil }
     }
 
-    /// Scheme, host and port: what connections are counted by.
+    /// Scheme, host and port: connections are counted by it.
     package var host: String { webURL.origin }
 
-    /// The URL as given, by the first of those who share the download.
+    /// The URL as given by the first of the callers that share the download.
     package var url: String { sent.fields.givenURL.value }
 
-    /// Header fields, sorted by name.
+    /// The header fields, sorted by name.
     package var headers: [(name: String, value: String)] {
         sent.fields.exactHeaders.map { ($0.name.value, $0.value.text) }
     }
 
-    /// What it asks of caches; nil if it says nothing.
+    /// The directives of the request's `Cache-Control`. `nil`: it has none.
     package var cacheControl: CacheControl? {
         let fields = sent.fields.exactHeaders
         if fields.isEmpty { return nil }
@@ -136,7 +137,7 @@ package struct DownloadRequest: Hashable, Sendable {
             of: Dictionary(fields.map { ($0.folded.text, $0.value.text) }, uniquingKeysWith: { "\($0),\($1)" }))
     }
 
-    /// Credentials.
+    /// The credentials.
     package var authorization: Authorization? {
         let texts = sent.fields.exactAuthorization
         return switch texts.count {
@@ -147,22 +148,22 @@ package struct DownloadRequest: Hashable, Sendable {
     }
 }
 
-/// What a server answered, without the body.
+/// A response without its body.
 package struct DownloadResponse: Sendable {
     package var status = 0
     package var url = ""
     package var contentType: String?
     package var etag: String?
     package var lastModified: String?
-    /// Whether it says that what we have is still right.
+    /// `true` when it confirms the stored body.
     package var isConfirmation = false
-    /// Every header field of the final answer, names in small letters, repeated ones joined by commas.
+    /// The header fields of the final response: lower-case names, repeated fields joined by commas.
     package var fields: [String: String] = [:]
 
-    /// How the body is compressed, as its server says; nil when it is not.
+    /// The compression of the body that the server declares. `nil`: none.
     ///
-    /// Only what is registered, or in use, as a compression counts (RFC 9110, 8.4.1): some servers say "none" or "utf-8"
-    /// there, or what an upload was wrapped in, and send the bytes as they are.
+    /// Only registered or usual compressions count (RFC 9110, 8.4.1): some servers send "none" or "utf-8" there, or the
+    /// coding of an upload, and deliver the bytes unchanged.
     var compression: String? {
         for name in ["content-encoding", "transfer-encoding"] {
             guard let coding = fields[name] else { continue }
@@ -181,28 +182,28 @@ package struct DownloadResponse: Sendable {
 
 /// A finished download.
 package struct Download: Sendable {
-    /// How many whole seconds it took from when its last request was sent.
+    /// The whole seconds between the last request and its response.
     package var delay = 0
     package let response: DownloadResponse
     package var body: DownloadedBody
-    /// How many redirects led to it.
+    /// The number of redirects.
     package var redirects = 0
-    /// Who redirected, in order.
+    /// The redirects in order.
     package var route: [RedirectConstraints.Redirect] = []
-    /// The bounds of the transfer that brought it.
+    /// The limits of the transfer.
     package var limits: DownloadLimits?
-    /// Credentials that were given besides those of the request; see ``Logins``.
+    /// Credentials from other sources than the request; see `Logins` of the engine.
     package var login: String?
 }
 
-/// How far a download has come.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Equatable {
-    /// Bytes of the body so far.
+    /// The number of received bytes of the body.
     public let received: Int
-    /// Bytes of the whole body; nil when the server does not say.
+    /// The size of the whole body in bytes. `nil`: the server does not declare it.
     public let total: Int?
 
-    /// So many bytes of so many.
+    /// Creates a progress value.
     public init(received: Int, total: Int?) {
         self.received = received
         self.total = total

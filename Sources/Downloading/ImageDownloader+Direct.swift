@@ -1,26 +1,26 @@
 internal import Platform
 
-/// Downloads without a task, as long as nothing out of the ordinary happens: what is done between two waits is done where
-/// the first of them ends. Whatever else comes of one goes on in a task.
+/// Downloads without a task in the usual case: the work between two waits happens on the thread where the first wait
+/// ends. Every other case continues in a task.
 extension ImageDownloader {
-    /// What the one who begins a download does for it with the slot in hand, before anything is sent and meanwhile; also
-    /// when it has left and others still wait. It is held until the download has ended.
+    /// The actions of the caller that starts a download, around the transfer. They also run when that caller has left
+    /// and others still wait. The value lives until the download has ended.
     package struct DownloadHooks: Sendable {
-        /// Does what comes before, if that takes no waiting.
+        /// Prepares the download, if that takes no waiting.
         ///
-        /// - Returns: Whether the download may begin; ``later`` tells why not.
+        /// - Returns: `true` when the download may start; otherwise ``later`` prepares it.
         package var atOnce: @Sendable () -> Bool = { true }
-        /// Does it whatever it takes; what it throws ends the download before it began.
+        /// Prepares the download, waiting if necessary. An error ends the download before it started.
         package var later: @Sendable () async throws -> Void = {}
-        /// Hears how far the download is.
+        /// Receives the progress of the download.
         package var note: @Sendable (DownloadProgress) -> Void = { _ in }
-        /// Hears that the body has come, before anybody could begin to download it again.
+        /// Called when the body is complete, before another caller could start the same download.
         package var arrived: @Sendable () -> Void = {}
 
-        /// Hears of each URL where something has been changed by a request that is no GET.
+        /// Receives each URL whose content a request that is not a GET has changed.
         package var changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
 
-        /// What is done for a download; nothing by default.
+        /// Creates hooks that do nothing unless given.
         package init(
             atOnce: @escaping @Sendable () -> Bool = { true }, later: @escaping @Sendable () async throws -> Void = {},
             note: @escaping @Sendable (DownloadProgress) -> Void = { _ in },
@@ -34,7 +34,7 @@ extension ImageDownloader {
             self.changed = changed
         }
 
-        /// A report that this hears too.
+        /// Returns a progress receiver that also calls ``note``.
         package func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void)
             -> @Sendable (DownloadProgress) -> Void
         {
@@ -45,10 +45,11 @@ extension ImageDownloader {
         }
     }
 
-    /// Begins the download of a body, or joins one under way.
+    /// Starts the download of a body, or joins a running one.
     ///
-    /// - Parameter then: Hears of the end, once and from any thread; ``EndedForAnother`` has the caller begin anew.
-    /// - Returns: What ``leave(_:)`` needs.
+    /// - Parameter then: Receives the result, once, from any thread. After ``EndedForAnother`` the caller has to start
+    ///   again.
+    /// - Returns: The argument of ``leave(_:)``.
     package func begin(
         _ request: DownloadRequest, isStrict: Bool = false, priority: CallPriority,
         report: (@Sendable (DownloadProgress) -> Void)?, hooks: DownloadHooks,
@@ -63,7 +64,8 @@ extension ImageDownloader {
             } _: { [self] turn in
                 switch turn {
                 case .success:
-                    // In the order in which they were let in, and never within what let them in.
+                    // On the transport's thread: in the order of their turns, and never within the call that gave the
+                    // turn.
                     transport.run { self.depart(sharing, slot, effort.report, hooks, promise) }
                 case .failure(let error):
                     slot.priority.forget(slot.token)
@@ -78,10 +80,10 @@ extension ImageDownloader {
         return place.ticket
     }
 
-    /// Wants a download no more.
+    /// Ends a caller's wait for a download.
     package func leave(_ ticket: Coalescer<Sharing, Download>.Ticket) { coalescer.leave(ticket) }
 
-    /// Sends the first request, on the transport's thread.
+    /// Sends the first request. Runs on the transport's thread.
     private func depart(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ hooks: DownloadHooks, _ promise: Promise<Download>
@@ -96,13 +98,13 @@ extension ImageDownloader {
         }
         let id = transport.begin(exchange, prepared) { [self, exchange] outcome in
             arrive(exchange, prepared, outcome, slot, hooks, promise)
-            // What it holds is not given back before that, whoever has left meanwhile.
+            // Keeps the hooks alive until here, even when all callers have left.
             withExtendedLifetime(hooks) {}
         }
         promise.onCancel { [transport] in transport.cancel(id) }
     }
 
-    /// Ends the download with what came of its first request, if that was the body.
+    /// Ends the download with the outcome of its first request if that is the body. Continues in a task otherwise.
     private func arrive(
         _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome, _ slot: Slot,
         _ hooks: DownloadHooks,

@@ -2,18 +2,18 @@ internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// Transfers that several callers share, each within bounds of its own.
+/// Transfers shared by several callers, each with its own limits.
 extension ImageDownloader {
-    /// What makes callers share a transfer.
+    /// The key by which callers share a transfer.
     package struct Sharing: Hashable, Sendable {
         let request: DownloadRequest
-        /// Whether only those join who have the same bounds: what another one's have ended is begun anew.
+        /// `true` when only callers with equal limits join, because a transfer within other limits has ended too early.
         let isStrict: Bool
         let transferActivity = TransferActivity()
 
         init(_ request: DownloadRequest, isStrict: Bool = false) {
             self.request = request
-            // A delegate decides with the bounds at hand, and for all alike.
+            // A delegate decides with the limits at hand, and for all callers alike.
             self.isStrict = isStrict || request.delegates != nil
         }
 
@@ -25,16 +25,16 @@ extension ImageDownloader {
         package func hash(into hasher: inout Hasher) { hasher.combine(request.sent) }
     }
 
-    /// Why a transfer failed, and within which bounds.
+    /// The error of a transfer, and the limits that it ran within.
     struct BoundedFailure: Error {
         let error: ImageError
         let limits: DownloadLimits
     }
 
-    /// A transfer has ended as the bounds of another caller wanted: it is to be begun anew.
+    /// The error that a transfer ended because of another caller's limits: the caller has to start again.
     package struct EndedForAnother: Error {}
 
-    /// Sees to the bounds of one who shares a transfer that another began within others.
+    /// Monitors the limits of a caller that shares a transfer which another caller started.
     func watch(
         _ place: Coalescer<Sharing, Download>.Place, from seat: TransferWaiter,
         _ report: (@Sendable (DownloadProgress) -> Void)?
@@ -51,7 +51,7 @@ extension ImageDownloader {
     }
 }
 
-/// The place of one who waits for a transfer that others may share.
+/// One caller that waits for a transfer, which it may share with others.
 final class TransferWaiter: Sendable {
     private struct State {
         var watch: LimitMonitor?
@@ -62,13 +62,13 @@ final class TransferWaiter: Sendable {
     let request: DownloadRequest
     private let state = Mutex(State())
 
-    /// The place of the one who has sent `request`.
+    /// Creates a waiter for the result of `request`.
     init(_ request: DownloadRequest) { self.request = request }
 
-    /// Notes that the transfer was begun for this one.
+    /// Records that this caller started the transfer.
     func lead() { state.withLock { $0.leads = true } }
 
-    /// Has somebody watch over the transfer until it is over.
+    /// Attaches a monitor until the transfer is over.
     func put(_ watch: LimitMonitor) {
         let isOver = state.withLock { state in
             state.watch = watch
@@ -77,9 +77,9 @@ final class TransferWaiter: Sendable {
         if isOver { watch.end() }
     }
 
-    /// What has come of the transfer, for this one.
+    /// Returns the result of the transfer as this caller's limits allow it.
     ///
-    /// - Throws: ``ImageDownloader/EndedForAnother``, or why there is nothing for it.
+    /// - Throws: ``ImageDownloader/EndedForAnother``, or the error for this caller.
     func settle(_ result: Result<Download, any Error>) throws -> Download {
         let (watch, leads) = state.withLock { state in
             state.isOver = true
@@ -97,20 +97,20 @@ final class TransferWaiter: Sendable {
             throw limits.restated(failure.error, of: failure.limits)
         case .failure(is CancellationError): throw watch?.refusal ?? CancellationError()
         case .failure(let error as ImageError): throw error
-        // What kept another from beginning says nothing to this one.
+        // An error before another caller's start says nothing about this caller.
         case .failure(let error): throw leads ? error : ImageDownloader.EndedForAnother()
         }
     }
 }
 
 extension DownloadRequest {
-    /// Why a body that was fetched within other bounds is not wanted; nil if it is.
+    /// The error of a body that was fetched within other limits. `nil`: it is accepted.
     fileprivate func refusal(of download: Download) -> ImageError? {
         if let error = refusal(of: download.response, after: download.redirects) { return error }
         return download.body.count > limits.maxBytes ? limits.tooLarge(url) : nil
     }
 
-    /// Why an answer that was accepted within other bounds is not wanted, as far as its head tells; nil if it is.
+    /// The error of a response that other limits accepted, by its status and headers. `nil`: it is accepted.
     func refusal(of response: DownloadResponse, after redirects: Int) -> ImageError? {
         redirects > limits.maxRedirects
             ? limits.tooManyRedirects(url) : refusal(of: response, accepted: nil)
@@ -118,7 +118,7 @@ extension DownloadRequest {
 }
 
 extension DownloadLimits {
-    /// An error that would have come within these bounds too, in their terms.
+    /// Restates an error that these limits would have caused too, with their numbers.
     fileprivate func restated(_ error: ImageError, of other: DownloadLimits) -> ImageError {
         guard case .limitExceeded(_, _, let source) = error else { return error }
         return switch error {

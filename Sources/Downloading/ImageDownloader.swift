@@ -3,46 +3,47 @@ internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// Downloads bodies over HTTP: merged by request identity, started by priority within limits, cancelled with the last
-/// caller. It knows no cache.
+/// Downloads bodies over HTTP: requests with the same identity are merged, started by priority within limits, and
+/// cancelled with their last caller. Knows no cache.
 public final class ImageDownloader: Sendable {
     /// The settings of a downloader.
     public struct Configuration: Sendable {
-        /// Downloads at once from one host; 4 by default, as in AFNetworking.
+        /// The maximum number of concurrent downloads per host. Default: 4, as in AFNetworking.
         public var maxDownloadsPerHost = 4
-        /// Downloads at once in all; 64 by default. One whose server says nothing for a second does not count, up to
-        /// sixteen times as many.
+        /// The maximum number of concurrent downloads. Default: 64. Downloads whose server has been silent for a second
+        /// do not count, up to sixteen times that number.
         public var maxConcurrentDownloads = 64
-        /// Which of equal priority goes first.
+        /// The order of downloads with equal priority.
         public var order = DownloadOrder.fifo
-        /// Downloads started a second, after a first burst; 0 for no limit.
+        /// The maximum number of starts per second, after a first burst. 0: no limit.
         public var startsPerSecond = 0.0
-        /// Downloads started a second from one host, after a first burst; 0 for no limit.
+        /// The maximum number of starts per second and host, after a first burst. 0: no limit.
         public var startsPerSecondPerHost = 0.0
-        /// How many may start at once before ``startsPerSecond`` and ``startsPerSecondPerHost`` count.
+        /// The number of starts at once before ``startsPerSecond`` and ``startsPerSecondPerHost`` count.
         public var burst = 25
-        /// Seconds to wait for the next bytes of a download whose options do not say.
+        /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
         public var timeout = defaultTimeout
         /// The User-Agent header.
         public var userAgent = "halcyon"
-        /// Which hosts and networks may be loaded from.
+        /// The hosts and networks that may be loaded from.
         public var policy = NetworkPolicy()
-        /// Whom to trust over TLS, and as whom to show up.
+        /// The trusted authorities and the own certificate.
         public var tls = TLSSettings()
-        /// Where requests go through a proxy.
+        /// The proxies that requests go through.
         public var proxy = ProxyChoice.environment
-        /// What is added to requests for certain hosts, and where requests go instead.
+        /// The additions to requests for certain hosts, and the mirrors that requests are sent to.
         public var rules = RequestRules()
-        /// A file of cookies, in the format of Netscape, to send to the hosts they are for; none when nil.
+        /// The path of a cookie file in Netscape format. Its cookies are sent to their hosts. `nil`: none.
         public var cookieFile: String?
-        /// A netrc file to find credentials in; none when nil.
+        /// The path of a netrc file with credentials. `nil`: none.
         public var netrc: String?
-        /// What downloads are recorded on, or played from; neither when nil.
+        /// The tape that downloads are recorded on or played from. `nil`: neither.
         public var tape: Tape?
-        /// How addresses are judged, and which names have which: other ways in tests, which have no public address.
+        /// The transport's settings. Tests replace the classification of addresses and the resolution of names, because
+        /// they have no public address.
         var network = TransportSettings()
 
-        /// Seconds to wait for the next bytes when nobody says anything.
+        /// The default of the longest wait for the next bytes, in seconds.
         public static let defaultTimeout = 15.0
 
         /// The default settings.
@@ -64,21 +65,21 @@ public final class ImageDownloader: Sendable {
 
     private struct Scheduler {
         var queue: DownloadQueue
-        /// Whether somebody is left who can resume what is paused.
+        /// `true` while a client is left who can resume paused downloads.
         var mayPause = true
         var lastID: UInt64 = 0
-        /// What waits for its turn, and hears when that has come, or that it was given up.
+        /// The receivers of a waiting download's turn, or of its cancellation.
         var starters: [UInt64: Starter] = [:]
         var timeout = Configuration.defaultTimeout
-        /// What the bucket was made for.
+        /// The settings that the token bucket was made for.
         var rate = (0.0, 0)
-        /// Whether somebody looks again when the rate allows the next start.
+        /// `true` while a timer is set for the next start that the rate allows.
         var hasAlarm = false
     }
 
-    /// Which downloads are not started for now.
+    /// The downloads that are not started for now.
     public enum Pause: String, Sendable, Hashable, CaseIterable {
-        /// None: everything is started in its turn.
+        /// None: all are started in their turn.
         case none
         /// Those that nobody waits for.
         case prefetch
@@ -88,7 +89,7 @@ public final class ImageDownloader: Sendable {
 
     private struct Starter: Sendable { let start: @Sendable (Result<Void, any Error>) -> Void }
 
-    /// A place among the downloads that run.
+    /// A slot of a running download.
     struct Slot: Sendable {
         let id: UInt64
         let priority: CallPriority
@@ -107,14 +108,14 @@ public final class ImageDownloader: Sendable {
     private let activity: @Sendable (_ running: Int) -> Void
     private let hostRules: Mutex<RequestRules>
 
-    /// What the configuration says about hosts, now.
+    /// The current rules for hosts.
     package var rules: RequestRules { hostRules.withLock { $0 } }
 
     /// - Parameters:
-    ///   - accept: The `Accept` of requests that have none.
-    ///   - now: A clock in nanoseconds that never goes back.
-    ///   - activity: Hears how many downloads run, whenever that changes, in order.
-    ///   - spool: Where bodies too large for memory are gathered.
+    ///   - accept: The `Accept` field of requests that have none.
+    ///   - now: A monotonic clock in nanoseconds.
+    ///   - activity: Receives the number of running downloads after each change, in order.
+    ///   - spool: The place for bodies too large for memory.
     package init(
         _ configuration: Configuration, accept: String = TransportSettings.anyImage,
         now: @escaping @Sendable () -> Int = { EngineClock.system.monotonic() },
@@ -152,20 +153,21 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Seconds to wait for the next bytes of a download whose options do not say.
+    /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
     package var timeout: Double { scheduler.withLock { $0.timeout } }
 
-    /// Changes limits, order, rate, timeout and rules of hosts from now on; what runs goes on (E2-25). The rest of `configuration` does
-    /// not count.
+    /// Changes limits, order, rates, timeout and host rules from now on. Running downloads continue. The rest of
+    /// `configuration` is ignored.
     public func configure(_ configuration: Configuration) {
         scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
         hostRules.withLock { $0 = configuration.rules }
         startWaiting()
     }
 
-    /// Starts no downloads of a kind any more, or all again. What runs goes on; what waits keeps its place (B-010).
+    /// Pauses the start of some or all downloads, or resumes it. Running downloads continue, and waiting ones keep
+    /// their position.
     ///
-    /// - Returns: What is not started now: nothing after ``endPauses()``.
+    /// - Returns: The downloads that are paused now: none after ``endPauses()``.
     @discardableResult
     public func pause(_ pause: Pause) -> Pause {
         let pause = scheduler.withLock { scheduler in
@@ -182,13 +184,14 @@ public final class ImageDownloader: Sendable {
         return pause
     }
 
-    /// Starts all downloads again, for good: nobody is left who could resume them.
+    /// Resumes all downloads for good, because no client is left who could resume them.
     public func endPauses() {
         scheduler.withLock { $0.mayPause = false }
         pause(.none)
     }
 
-    /// Downloads so far: how many ended well, how many failed, callers that joined one under way, bytes received.
+    /// The numbers of successful downloads, failed downloads, callers that joined a running one, and received bytes so
+    /// far.
     public var counts: (finished: Int, failed: Int, merged: Int, bytes: Int) {
         (
             finished.load(ordering: .relaxed), failed.load(ordering: .relaxed), coalescer.mergedCount,
@@ -196,17 +199,17 @@ public final class ImageDownloader: Sendable {
         )
     }
 
-    /// Sets who hears, from any thread, of every transfer that has ended, well or not; nil for nobody.
+    /// Sets the receiver of a report about every ended transfer. It is called from any thread. `nil`: none.
     public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
 
-    /// Downloads under way, those of them whose servers say nothing, and downloads waiting for their turn.
+    /// The numbers of running downloads, of those among them whose servers are silent, and of waiting downloads.
     public var load: (running: Int, stalled: Int, waiting: Int) {
         scheduler.withLock { ($0.queue.runningCount, $0.queue.stalledCount, $0.queue.waitingCount) }
     }
 
-    /// The body of `request`, downloaded once however many callers overlap.
+    /// Downloads the body of `request`, once for all overlapping callers.
     ///
-    /// - Parameter hooks: Of the one who begins it.
+    /// - Parameter hooks: The actions around the transfer, used when this caller starts it.
     package func download(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         hooks: DownloadHooks = DownloadHooks()
@@ -216,7 +219,7 @@ public final class ImageDownloader: Sendable {
             do {
                 return try await join(Sharing(request, isStrict: isStrict), priority, report, hooks)
             } catch is EndedForAnother {
-                // Within the bounds of this caller, for this one and those like it.
+                // A transfer within the limits of this caller, shared with callers of equal limits.
                 isStrict = true
             }
         }
@@ -243,7 +246,7 @@ public final class ImageDownloader: Sendable {
         return try seat.settle(result)
     }
 
-    /// A download with its slot in hand, which is given back.
+    /// Downloads within a slot, which it releases at the end.
     func ride(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ hooks: DownloadHooks
@@ -298,7 +301,7 @@ public final class ImageDownloader: Sendable {
 
     // MARK: Slots
 
-    /// Waits for a turn.
+    /// Waits for a slot.
     private func takeSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
         let slot = makeSlot(priority)
         do {
@@ -324,12 +327,12 @@ public final class ImageDownloader: Sendable {
             slot.id, host: request.host, priority: slot.priority.value, arrival: slot.priority.arrival)
     }
 
-    /// Waits for a turn at the host that a running download was redirected to; its slot is free meanwhile.
+    /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
     private func move(_ slot: Slot, to host: String) async throws {
         try await wait(slot) { queue in queue.move(slot.id, to: host) }
     }
 
-    /// Waits until a download may start that `change` queues.
+    /// Waits until a download may start that `change` adds to the queue.
     private func wait(_ slot: Slot, _ change: @Sendable (inout DownloadQueue) -> Void) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -341,29 +344,29 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Has `start` called when the turn has come of a download that `change` queues.
+    /// Calls `start` when a download may start that `change` adds to the queue.
     func queue(
         _ slot: Slot, _ change: (inout DownloadQueue) -> Void,
         _ start: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        // Queued and startable in one step, or another thread could start what nobody waits for yet.
+        // Queued and startable in one step; otherwise another thread could start a download without a receiver.
         scheduler.withLock { scheduler in
             let running = scheduler.queue.runningCount
             scheduler.starters[slot.id] = Starter(start: start)
             change(&scheduler.queue)
             if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
         }
-        // It may have changed before there was anything to move.
+        // The priority may have changed before the download was queued.
         weigh(slot.id, slot.priority)
     }
 
-    /// Puts a download where its priority belongs now, and starts what may start.
+    /// Moves a download to the position of its current priority, and starts the downloads that may start.
     private func weigh(_ id: UInt64, _ priority: CallPriority) {
         scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
         startWaiting()
     }
 
-    /// Lets others run beside a download whose server says nothing, or counts it again.
+    /// Frees the slot of a download whose server is silent, or counts the download again.
     private func setStalled(_ slot: Slot, _ isStalled: Bool) {
         scheduler.withLock { $0.queue.setStalled(slot.id, isStalled) }
         if isStalled { startWaiting() }
@@ -411,7 +414,7 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Looks again when the rate allows the next start.
+    /// Starts downloads again when the rate allows the next start.
     private func wake(in nanoseconds: Int) {
         Task { [weak self] in
             try? await Task.sleep(for: .nanoseconds(nanoseconds))
@@ -421,7 +424,7 @@ public final class ImageDownloader: Sendable {
     }
 }
 
-/// Who hears of finished transfers.
+/// The receiver of reports about ended transfers.
 private final class FinishHook: Sendable {
     /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
     private struct Receiver: Sendable { let call: @Sendable (DownloadReport) -> Void }

@@ -2,9 +2,9 @@ internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// Holds a transfer that another caller began to the bounds of one who shares it.
+/// Enforces the limits of a caller that shares a transfer which another caller started.
 ///
-/// The one who shares it leaves when a bound of its own is passed, and the transfer goes on for the others.
+/// The caller leaves when the transfer exceeds one of its limits, and the transfer continues for the others.
 final class LimitMonitor: Sendable {
     private struct State {
         var leave: (@Sendable () -> Void)?
@@ -14,7 +14,7 @@ final class LimitMonitor: Sendable {
         var clock: Task<Void, Never>?
     }
 
-    /// How many looks at the time there are in one timeout.
+    /// The number of time checks per timeout.
     private static let looks = 8.0
 
     private let request: DownloadRequest
@@ -22,21 +22,21 @@ final class LimitMonitor: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - request: That of the one who shares the transfer.
-    ///   - transferActivity: Of the transfer.
-    ///   - leave: Ends its wait.
+    ///   - request: The request of the caller.
+    ///   - transferActivity: The activity of the transfer.
+    ///   - leave: Ends the caller's wait.
     init(_ request: DownloadRequest, _ transferActivity: TransferActivity, leave: @escaping @Sendable () -> Void) {
         self.request = request
         self.transferActivity = transferActivity
         state = Mutex(State(leave: leave))
     }
 
-    /// Why the wait was ended, if it was.
+    /// The error that ended the wait, if any.
     var refusal: (any Error)? { state.withLock { $0.refusal } }
 
-    /// Takes note of how far the transfer is.
+    /// Checks the response and the progress against the limits.
     func check(_ progress: DownloadProgress) {
-        // What is accepted comes before how much of it, and does not change.
+        // The response is checked once and before its size: it does not change.
         if progress.received > 0, !state.withLock({ $0.hasJudgedHead }), let head = transferActivity.head {
             state.withLock { $0.hasJudgedHead = true }
             if let error = request.refusal(of: head.response, after: head.redirects) { return refuse(error) }
@@ -46,8 +46,8 @@ final class LimitMonitor: Sendable {
         }
     }
 
-    /// Looks at the time until the end. A transfer that had been silent for too long when it was joined is left at once, to
-    /// be begun anew: it has another caller's patience.
+    /// Checks the time until the end. A transfer that was silent for longer than the timeout when the caller joined is
+    /// left at once, so that the caller starts its own: the other caller may be more patient.
     func follow(now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
         if Double(transferActivity.silence(at: now())) >= request.limits.timeoutSeconds * 1e9 {
             refuse(ImageDownloader.EndedForAnother())
@@ -75,7 +75,7 @@ final class LimitMonitor: Sendable {
         if isOver { clock.cancel() }
     }
 
-    /// The wait is over.
+    /// Ends the monitoring.
     func end() {
         let clock = state.withLock { state in
             (state.isOver, state.leave) = (true, nil)
@@ -94,25 +94,25 @@ final class LimitMonitor: Sendable {
     }
 }
 
-/// Whether a transfer comes along fast enough for one who only looks at it now and then: a plain value.
+/// The speed check of a caller who looks at a transfer only now and then.
 struct SharedPace: Sendable {
     private var pace: TransferPace
     private var state: TransferActivity.State
 
     /// - Parameters:
-    ///   - state: How it stood when it was joined.
-    ///   - now: When that was, in nanoseconds of a clock that never goes back.
+    ///   - state: The activity when the caller joined.
+    ///   - now: That moment, in nanoseconds of a monotonic clock.
     init(_ limits: DownloadLimits, _ state: TransferActivity.State, now: Int) {
         pace = TransferPace(timeout: limits.timeoutSeconds, minBytesPerSecond: limits.minBytesPerSecond, now: now)
         self.state = state
         if !state.isRunning { pace.hold() }
     }
 
-    /// Takes note of how far the transfer is.
+    /// Checks the speed since the last look.
     ///
-    /// - Returns: The option that ends the wait, and after how many seconds, if it is too slow.
+    /// - Returns: The option that ends the wait, and its number of seconds, if the transfer is too slow.
     mutating func look(_ new: TransferActivity.State, at now: Int) -> (option: String, seconds: Double)? {
-        // What it waited for between two looks was not its server.
+        // A wait between two requests is not the server's fault.
         if new.starts != state.starts { pace.release(at: now) }
         if state.isRunning, !new.isRunning { pace.hold() }
         if new.bytes != state.bytes { pace.received(new.bytes - state.bytes, at: now) }

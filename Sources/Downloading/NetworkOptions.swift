@@ -26,6 +26,6 @@ public struct NetworkOptions: Hashable, Sendable {
     /// The path or URL of an image that answers when all sources failed.
     public var onFailureImage: String?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }

@@ -1,34 +1,34 @@
 public import ImageErrors
 
-/// Whether and when a failed download is tried again: a plain value.
+/// The rule by which a failed download is retried.
 public struct RetryStrategy: Hashable, Sendable {
-    /// How the pause before a retry grows.
+    /// The growth of the pauses between retries.
     public enum Interval: Hashable, Sendable {
-        /// The same number of seconds each time.
+        /// A constant pause in seconds.
         case seconds(Double)
-        /// This many seconds before the first retry, doubled before each further one.
+        /// The pause in seconds before the first retry, doubled before each further one.
         case exponential(Double)
     }
 
-    /// How many times a failed download is tried again.
+    /// The maximum number of retries.
     public var maxRetries: Int
-    /// The pause before each.
+    /// The pause before each retry.
     public var interval: Interval
 
     /// The longest pause, in seconds.
     public static let longestDelay = 60.0
 
-    /// No retry, the default.
+    /// No retries. The default.
     public static let never = RetryStrategy(maxRetries: 0, interval: .seconds(1))
 
-    /// A strategy of up to `maxRetries` retries.
+    /// Creates a strategy of up to `maxRetries` retries.
     public init(maxRetries: Int, interval: Interval) {
         self.maxRetries = maxRetries
         self.interval = interval
     }
 
-    /// The pause before retry number `attempt` (1 is the first), in seconds; nil when it should not be tried again:
-    /// the retries are used up, or the error would come again.
+    /// The pause before retry number `attempt`, counted from 1, in seconds. `nil`: no retry, because the retries are
+    /// used up or the error would come again.
     public func delay(before attempt: Int, after error: ImageError) -> Double? {
         guard attempt <= maxRetries, error.isRetryable else { return nil }
         let seconds =
@@ -36,14 +36,14 @@ public struct RetryStrategy: Hashable, Sendable {
             case .seconds(let seconds): seconds
             case .exponential(let seconds): seconds * Double(UInt64(1) << UInt64(min(max(attempt - 1, 0), 30)))
             }
-        // Written so that NaN is no pause at all.
+        // The comparison makes NaN no pause.
         return seconds > 0 ? min(seconds, Self.longestDelay) : 0
     }
 
-    /// The same pause as it is kept: one that grows is shortened by up to half, by chance, so that those who failed
-    /// together do not come back together; and it is never shorter than the server asked for.
+    /// The pause with jitter: a growing pause is shortened at random by up to half, so that clients that failed
+    /// together do not return together. It is never shorter than the server asked for.
     ///
-    /// - Returns: nil also when the server asked for more than ``longestDelay``.
+    /// - Returns: `nil` also when the server asked for more than ``longestDelay``.
     package func delay(
         before attempt: Int, after error: ImageError, using generator: inout some RandomNumberGenerator
     ) -> Double? {

@@ -1,42 +1,42 @@
 internal import Platform
 
-/// Whether a sign of network activity is to be seen: AFNetworking's four states, as a plain value (A-280…A-286).
+/// The state machine of a network activity indicator, with AFNetworking's four states.
 ///
-/// Short work shows nothing, and short pauses between work do not make the sign flicker.
+/// Short activity does not show the indicator, and short pauses do not make it flicker.
 public struct ActivityIndicator: Sendable {
-    /// Where it stands.
+    /// The state of the indicator.
     public enum State: String, Sendable, CaseIterable {
         case notActive, delayingStart, active, delayingEnd
     }
 
-    /// What is to be done after a change.
+    /// An action that a change demands.
     public enum Effect: Sendable, Equatable {
-        /// Call ``timerFired(_:)`` with this number after so many seconds, unless another follows before.
+        /// Call ``timerFired(_:)`` with this number after that many seconds, unless another wait follows first.
         case wait(Double, UInt64)
-        /// The sign appears or goes.
+        /// Show or hide the indicator.
         case show(Bool)
     }
 
-    /// Seconds of activity before the sign is seen; 1.0 by default, 0 for none.
+    /// The seconds of activity before the indicator is shown. Default: 1.0. 0: none.
     public let activationDelay: Double
-    /// Seconds without activity before it goes; 0.17 by default, 0 for none.
+    /// The seconds without activity before the indicator is hidden. Default: 0.17. 0: none.
     public let completionDelay: Double
-    /// Where it stands.
+    /// The current state.
     public private(set) var state = State.notActive
-    /// How many transfers run.
+    /// The number of running transfers.
     public private(set) var count = 0
     private var timer: UInt64 = 0
 
-    /// Nothing is active.
+    /// Creates an inactive indicator.
     public init(activationDelay: Double = 1.0, completionDelay: Double = 0.17) {
         self.activationDelay = activationDelay
         self.completionDelay = completionDelay
     }
 
-    /// Whether the sign is to be seen.
+    /// `true` when the indicator is shown.
     public var isVisible: Bool { state == .active || state == .delayingEnd }
 
-    /// Takes note of how many transfers run; less than none count as none.
+    /// Sets the number of running transfers. Negative numbers count as 0.
     public mutating func change(to count: Int) -> [Effect] {
         self.count = max(count, 0)
         switch (state, self.count > 0) {
@@ -47,7 +47,7 @@ public struct ActivityIndicator: Sendable {
         }
     }
 
-    /// The time of a wait is over. One that another change has made pointless does nothing.
+    /// Handles the end of a wait. A wait that another change has superseded does nothing.
     public mutating func timerFired(_ number: UInt64) -> [Effect] {
         guard number == timer else { return [] }
         switch state {
@@ -66,7 +66,7 @@ public struct ActivityIndicator: Sendable {
     private mutating func enter(_ next: State) -> [Effect] {
         let wasVisible = isVisible
         state = next
-        // Whatever was waited for is over.
+        // Every pending wait is superseded.
         timer += 1
         return wasVisible == isVisible ? [] : [.show(isVisible)]
     }

@@ -1,23 +1,23 @@
 internal import Platform
 internal import Synchronization
 
-/// Shares one piece of work among all callers that want the same thing at the same time.
+/// Shares one piece of work among all callers that ask for the same at the same time.
 ///
-/// A cancelled caller leaves at once; the work is cancelled when the last caller leaves, unless that one wanted it
-/// finished. A call that comes after that starts afresh. The work is as urgent as the most urgent of those who wait.
+/// A cancelled caller leaves at once. The work is cancelled when the last caller leaves, unless that one asked for it
+/// to be finished. A later call starts new work. The work has the highest priority of its callers.
 package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (DownloadProgress) -> Void
-    /// Begins the work, which ends with its promise.
+    /// Starts the work, which ends with its promise.
     package typealias Work = @Sendable (Effort, Promise<Value>) -> Void
 
-    /// What the shared work is given.
+    /// The connections of the shared work to its callers.
     package struct Effort: Sendable {
-        /// Takes how far it is.
+        /// Receives the progress of the work.
         package let report: Report
-        /// The priority of the most urgent caller; follows as callers come, go and change.
+        /// The highest priority of the callers. Changes as callers join, leave and change theirs.
         package let priority: CallPriority
 
-        /// What the shared work is given.
+        /// Creates the connections of a piece of shared work.
         package init(report: @escaping Report, priority: CallPriority) {
             self.report = report
             self.priority = priority
@@ -29,21 +29,21 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         let priority: CallPriority
         let lingers: Bool
         var token: UInt64 = 0
-        /// How urgent it counts as.
+        /// The priority that the tally counts for this caller.
         var weight = 0.0
     }
 
-    /// One caller's place among those who wait for the same.
+    /// One caller's membership in shared work.
     package struct Ticket: Sendable {
         fileprivate let name: Name
         fileprivate let id: UInt64
     }
 
-    /// Where one caller stands.
+    /// The membership of a caller, and the key of the work that it joined.
     package struct Place: Sendable {
-        /// What ``Coalescer/leave(_:)`` needs.
+        /// The argument of ``Coalescer/leave(_:)``.
         package let ticket: Ticket
-        /// What the one asked for who began the work; nil for that one.
+        /// The key of the caller that started the work. `nil`: this caller started it.
         let leader: Key?
     }
 
@@ -76,14 +76,14 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
             return waiter
         }
 
-        /// Counts a waiter as urgent as it is now.
+        /// Updates the priority that the tally counts for a waiter.
         mutating func updateWeight(_ id: UInt64) {
             guard let waiter = waiters[id], waiter.weight != waiter.priority.value else { return }
             _ = remove(id)
             add(waiter, as: id)
         }
 
-        /// Makes the work as urgent as the most urgent of its callers; returns whether that changed it.
+        /// Updates the priority of the work from its callers. Returns `true` when it changed.
         func updatePriority() -> Bool { priority.store(tally.most ?? CallPriority.background) }
     }
 
@@ -114,10 +114,10 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
     private let state = Mutex(State())
 
-    /// No work goes on.
+    /// Creates a coalescer without work.
     package init() {}
 
-    /// How many callers joined work that was under way.
+    /// The number of callers that joined running work so far.
     package var mergedCount: Int { state.withLock { $0.merged } }
 
     /// How many pieces of work run whose key is wanted.
@@ -158,16 +158,16 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
     /// How many callers wait for `key`.
     package func waiterCount(for key: Key) -> Int { state.withLock { $0.running[Name(key)]?.waiters.count ?? 0 } }
 
-    /// The priority of the work for `key`; nil when there is none.
+    /// The priority of the work for `key`. `nil`: there is none.
     package func priority(of key: Key) -> Double? { state.withLock { $0.running[Name(key)]?.priority.value } }
 
-    /// The result of `work`, done once however many callers overlap.
+    /// Returns the result of `work`, which runs once for all overlapping callers.
     ///
     /// - Parameters:
-    ///   - priority: How urgent it is to this caller.
-    ///   - lingers: Whether the work goes on when this caller leaves as the last.
-    ///   - report: Hears of progress; a caller that joins late hears at once how far it is.
-    ///   - joined: Called once the caller counts as one who waits, with its place.
+    ///   - priority: The priority of this caller.
+    ///   - lingers: `true` when the work continues after this caller leaves as the last.
+    ///   - report: Receives progress. A caller that joins late receives the latest progress at once.
+    ///   - joined: Called with the caller's place as soon as the caller counts as waiting.
     package func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false, report: Report? = nil,
         joined: @escaping @Sendable (Place) -> Void = { _ in }, work: @escaping @Sendable (Effort) async throws -> Value
@@ -188,7 +188,7 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         let ticket = Ticket(name: Name(key), id: nextNumber())
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // It may have been cancelled before it got here; the handler has run already and found nothing.
+                // The caller may have been cancelled earlier; the handler has run and found nothing then.
                 if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
                 let waiter = Waiter(resume: { continuation.resume(with: $0) }, priority: priority, lingers: lingers)
                 let leader = join(ticket, waiter, report, work)
@@ -200,9 +200,8 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
-    /// The same without a task that waits: `resume` is called with the result, once and from any thread, perhaps before
-    /// this returns.
-    ///
+    /// Joins or starts work without a waiting task. `resume` receives the result, once, from any thread, perhaps before
+    /// this method returns.
     package func join(
         _ key: Key, priority: CallPriority, lingers: Bool = false, report: Report? = nil,
         work: @escaping Work, resume: @escaping @Sendable (Result<Value, any Error>) -> Void
@@ -274,21 +273,21 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return nil
     }
 
-    /// Gives the result to all who wait for a shared. Everyone may have left meanwhile, and a newer one have taken off.
+    /// Delivers the result to all waiters. All may have left meanwhile, and new work may run for the key.
     private func finish(_ key: Name, _ number: UInt64, _ result: Result<Value, any Error>) {
         let finished = state.withLock { state in
             state.running[key]?.number == number ? state.running.removeValue(forKey: key) : nil
         }
         guard let finished else { return }
         finished.progress.close()
-        // No key path here: in generic code it is looked up anew each time, which takes longer than the rest.
+        // No key path: generic code resolves it anew each time, which takes longer than the rest.
         finished.waiters.forEach { waiter in
             waiter.priority.forget(waiter.token)
             waiter.resume(result)
         }
     }
 
-    /// Makes the work as urgent as the most urgent of its callers, one of whom has come, gone or changed.
+    /// Updates the priority of the work after a caller has joined or changed its priority.
     private func updateWeight(_ ticket: Ticket) {
         let changed = state.withLock { state -> CallPriority? in
             state.running[ticket.name]?.updateWeight(ticket.id)
@@ -298,7 +297,7 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         changed?.notify()
     }
 
-    /// Lets a caller go, with a `CancellationError`; does nothing when it has its result.
+    /// Ends the wait of a caller with a `CancellationError`. Does nothing when the caller has its result.
     package func leave(_ ticket: Ticket) {
         let key = ticket.name
         let (waiter, promise, progress) = state.withLock { state -> (Waiter?, Promise<Value>?, ProgressBoard?) in
@@ -312,7 +311,8 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         guard let waiter else { return }
         progress?.remove(ticket.id)
         waiter.priority.forget(waiter.token)
-        // First: whoever waits for this one's turn to end may begin within what is told, and must not share what is broken off.
+        // Cancels first: whoever waits for the end of this caller may start work within `resume`, and must not share
+        // the cancelled work.
         if let promise { promise.cancel() } else { updateWeight(ticket) }
         waiter.resume(.failure(CancellationError()))
     }

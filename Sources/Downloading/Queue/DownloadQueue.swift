@@ -1,50 +1,49 @@
 internal import Platform
 
-/// Which waiting download may start: a plain value.
+/// The scheduling of downloads: decides which waiting download starts next.
 ///
-/// Per host and in all only so many run at once. Among those that may start the highest priority goes first, and
-/// within one priority the first or the last come. What nobody waits for (a priority below 0) takes at most half of the
-/// slots, and with what is less urgent than usual at most three quarters: the others are there for whoever comes (B-003,
-/// B-014, C-17).
+/// The number of running downloads is limited per host and in total. Of the downloads that may start, the one of the
+/// highest priority goes first; among equals the first or the last one that arrived. Downloads that nobody waits for (a
+/// priority below 0) take at most half of the slots, and together with those below the default priority at most three
+/// quarters, so that slots are free for new urgent ones.
 ///
-/// A download whose server says nothing gives the slot back that it had of all, though not that of its host: hosts that
-/// accept and are silent hold nobody up (C4). There may be sixteen times as many as run at once, those counted,
-/// if the process may have as many connections.
+/// A download whose server is silent gives back its slot of the total, but not that of its host, so that silent hosts
+/// hold up nobody. Including those, sixteen times as many downloads as the total may be open, if the process may have
+/// as many connections.
 ///
-/// Nothing is looked through: each change takes steps by the logarithm of what waits, ten thousand for one host or each for
-/// its own.
+/// Every change takes O(log n) for n waiting downloads, whether they are for one host or for as many hosts.
 struct DownloadQueue: Sendable {
     struct Limits: Sendable, Equatable {
         var perHost = 4
         var total = 64
-        /// How many connections the process can have.
+        /// The number of connections that the process may have.
         var connections = Int.max
 
-        /// How many may run at once in all, those apart that are stalled.
+        /// The number of downloads that may run at once in total, without stalled ones.
         var running: Int { min(total, connections) }
-        /// How many may be open at once in all, with those that are stalled.
+        /// The number of downloads that may be open at once in total, including stalled ones.
         var open: Int {
             let (product, overflows) = total.multipliedReportingOverflow(by: 16)
             return min(overflows ? .max : product, connections)
         }
     }
 
-    /// How urgent a download is, as far as slots are reserved.
+    /// The class of a priority for which slots are reserved.
     enum Urgency: Int, Sendable, CaseIterable {
-        /// Nobody waits for it.
+        /// A priority below 0: nobody waits for it.
         case background
-        /// Less than usual.
+        /// A priority below the default.
         case low
-        /// As usual, or more.
+        /// The default priority or a higher one.
         case usual
-        /// More than anything else: one more slot is kept for it (B-014).
+        /// The highest priority: one additional slot is reserved for it.
         case immediate
 
         init(_ priority: Double) {
             self = priority < 0 ? .background : priority < 0.5 ? .low : priority < 1 ? .usual : .immediate
         }
 
-        /// How many of `count` slots such downloads may take, with those that are less urgent.
+        /// The number of `count` slots that downloads of this class and lower ones may take.
         func share(of count: Int) -> Int {
             switch self {
             case .background: max(1, count - count / 2)
@@ -55,38 +54,38 @@ struct DownloadQueue: Sendable {
         }
     }
 
-    /// What comes of asking for the next download.
+    /// The answer to the question for the next download.
     enum Start: Sendable, Equatable {
-        /// This one starts.
+        /// This download starts.
         case download(UInt64)
-        /// One could, but for the rate; ask again in so many nanoseconds.
+        /// A download could start, but for the rate. Ask again after this number of nanoseconds.
         case wait(Int)
-        /// None can.
+        /// No download can start.
         case none
     }
 
-    /// A download that waits or runs.
+    /// A waiting or running download.
     private struct Entry {
         var host: String
         var priority: Double
-        /// Which place the one who waits has in the order in which they came.
+        /// The position of the caller in the order of arrival.
         let arrival: Int
-        /// The order in which they were put in the queue.
+        /// The position in the order of insertion.
         let number: Int
         var isRunning = false
-        /// Whether it runs, and its server says nothing.
+        /// `true` when it runs and its server is silent.
         var isStalled = false
-        /// Whether it ran before, at another host.
+        /// `true` when it ran before, at another host.
         var hasBegun = false
 
         var urgency: Urgency { Urgency(priority) }
     }
 
-    /// What makes one of two start first.
+    /// The order in which waiting downloads start.
     private struct Rank: Comparable {
         let priority: Double
         let isFresh: Bool
-        /// What decides among equals.
+        /// The order of arrival, which decides among equals.
         let place: (arrival: Int, number: Int)
 
         init(_ entry: Entry, _ order: DownloadOrder) {
@@ -111,13 +110,13 @@ struct DownloadQueue: Sendable {
         var running = Count()
     }
 
-    /// What starts nothing for now.
+    /// The downloads that must not start for now.
     enum Pause: String, Sendable, CaseIterable {
-        /// Everything may start.
+        /// None: all may start.
         case nothing
-        /// What nobody waits for may not.
+        /// Those that nobody waits for.
         case background
-        /// Nothing may.
+        /// All.
         case everything
     }
 
@@ -126,7 +125,7 @@ struct DownloadQueue: Sendable {
         private var low = 0
         private var background = 0
 
-        /// Whether one more has room. One that is less urgent has none where a more urgent one has none.
+        /// `true` when one more download fits. When a class has no room, lower classes have none either.
         func hasRoom(of limit: Int, for urgency: Urgency) -> Bool {
             all < max(urgency, .usual).share(of: limit) && (urgency > .low || low < Urgency.low.share(of: limit))
                 && (urgency > .background || background < Urgency.background.share(of: limit))
@@ -139,32 +138,32 @@ struct DownloadQueue: Sendable {
         }
     }
 
-    /// How many run at once; those that run go on when it is lowered.
+    /// The limits of running downloads. Lowering them does not stop any.
     var limits: Limits {
         didSet {
             guard limits.perHost != oldValue.perHost else { return }
             for host in Array(hosts.keys) { weigh(host) }
         }
     }
-    /// Which of equal priority goes first.
+    /// The order among equal priorities.
     private(set) var order: DownloadOrder
-    /// How many start in a time.
+    /// The limit of starts per time.
     var bucket: TokenBucket
-    /// How many start in a time from one host; how many hosts have begun lately goes by this too.
+    /// The limit of starts per time and host. Also holds the hosts that started something recently.
     var hostRate: HostRate
-    /// What starts nothing for now; what runs goes on (B-010).
+    /// The downloads that must not start for now. Running ones continue.
     var pause = Pause.nothing
     private var lastNumber = 0
     private var entries: [UInt64: Entry] = [:]
     private var hosts: [String: Host] = [:]
-    /// The hosts that have room for the first that waits for them, by the rank of that one. No other of theirs can be
-    /// before it: where the first has no room, none has.
+    /// The hosts that have room for their first waiting download, ordered by its rank. When the first has no room, no
+    /// other download of the host has.
     private var ready = RankedHeap<String, Rank>()
-    /// The hosts that would be ready but for their rate, by when they are.
+    /// The hosts that only wait for their rate limit, by the time when it allows the next start.
     private var throttled = RankedHeap<String, Int>()
-    /// Those that run and get on.
+    /// The running downloads without stalled ones.
     private var total = Count()
-    /// Those that run, stalled or not.
+    /// The running downloads including stalled ones.
     private var open = Count()
 
     init(
@@ -183,19 +182,19 @@ struct DownloadQueue: Sendable {
 
     // MARK: Waiting
 
-    /// Puts a download in its place in the queue.
+    /// Adds a waiting download.
     ///
-    /// - Parameter arrival: Its place in the order in which those came who wait. What they ask for is looked up by several
-    ///   threads at once, and gets here in any order.
+    /// - Parameter arrival: The position of the caller in the order of arrival. Several threads look callers up in the
+    ///   cache at once, so the calls of this method come in any order.
     mutating func enqueue(_ id: UInt64, host: String, priority: Double, arrival: Int = 0) {
         lastNumber += 1
         wait(id, Entry(host: host, priority: priority, arrival: arrival, number: lastNumber))
     }
 
-    /// Sends a running download back to wait for its turn at another host, to which it was redirected.
+    /// Makes a running download wait at another host, to which it was redirected.
     ///
-    /// It gives its slot up meanwhile, or two hosts that redirect to each other would wait for ever. Of its priority it is
-    /// among the first then, and the rate does not count it again.
+    /// It gives up its slot meanwhile, because two hosts that redirect to each other would wait forever. It goes first
+    /// among those of its priority, and the rate limits do not count it again.
     mutating func move(_ id: UInt64, to host: String) {
         guard var entry = entries[id], entry.isRunning, entry.host != host else { return }
         remove(id)
@@ -209,20 +208,20 @@ struct DownloadQueue: Sendable {
         weigh(entry.host)
     }
 
-    /// Sorts the waiting anew, for another order.
+    /// Reorders the waiting downloads.
     mutating func reorder(_ order: DownloadOrder) {
         guard order != self.order else { return }
         self.order = order
         for host in Array(hosts.keys) {
             hosts[host]?.waiting.rank { [entries] id in
-                // What waits has an entry.
+                // Every waiting download has an entry.
                 Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0, number: 0), order)
             }
             weigh(host)
         }
     }
 
-    /// Moves a download to where another priority puts it. One that runs goes on, and counts as what it is now.
+    /// Changes the priority of a download. A running one continues and is counted in its new class.
     mutating func setPriority(_ id: UInt64, to priority: Double) {
         guard var entry = entries[id], entry.priority != priority else { return }
         if entry.isRunning { count(entry, -1) }
@@ -237,9 +236,9 @@ struct DownloadQueue: Sendable {
         weigh(entry.host)
     }
 
-    /// Notes that the server of a running download says nothing, or speaks again.
+    /// Records that the server of a running download is silent, or sends again.
     ///
-    /// One that speaks again counts at once, also beyond the limit: none is broken off for another.
+    /// One that sends again counts at once, even beyond the limit: no other download is stopped for it.
     mutating func setStalled(_ id: UInt64, _ isStalled: Bool) {
         guard var entry = entries[id], entry.isRunning, entry.isStalled != isStalled else { return }
         entry.isStalled = isStalled
@@ -247,19 +246,19 @@ struct DownloadQueue: Sendable {
         total.add(isStalled ? -1 : 1, entry.urgency)
     }
 
-    /// Counts a download that runs as one more, or one less.
+    /// Counts a running download, or removes it from the counts.
     private mutating func count(_ entry: Entry, _ difference: Int) {
         if !entry.isStalled { total.add(difference, entry.urgency) }
         open.add(difference, entry.urgency)
         change(entry.host) { $0.running.add(difference, entry.urgency) }
     }
 
-    /// Changes what is known of a host in its place.
+    /// Changes the record of a host in place.
     private mutating func change(_ name: String, _ change: (inout Host) -> Void) {
         if let index = hosts.index(forKey: name) { change(&hosts.values[index]) }
     }
 
-    /// Notes whether and with what rank a host can start its next.
+    /// Recomputes whether a host can start its next download, and the rank of that download.
     private mutating func weigh(_ name: String) {
         guard let host = hosts[name] else { return }
         guard let first = host.waiting.first else {
@@ -275,7 +274,7 @@ struct DownloadQueue: Sendable {
         }
     }
 
-    /// Lets hosts start again whose rate allows it now.
+    /// Makes hosts ready again whose rate limit allows a start now.
     private mutating func release(at now: Int) {
         while let (name, time) = throttled.first, time <= now {
             throttled.remove(name)
@@ -285,16 +284,16 @@ struct DownloadQueue: Sendable {
 
     // MARK: Starting and ending
 
-    /// Takes the next download that may start, and counts it as running.
+    /// Selects the next download that may start, and counts it as running.
     ///
-    /// - Parameter now: In nanoseconds of a clock that never goes back.
+    /// - Parameter now: The time of a monotonic clock, in nanoseconds.
     mutating func start(at now: Int) -> Start {
         release(at: now)
         guard pause != .everything else { return .none }
         while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
             let delay = hostRate.delay(of: name, at: now)
             if delay == 0 { break }
-            // Others may start meanwhile.
+            // Other hosts may start downloads meanwhile.
             ready.remove(name)
             throttled.insert(name, now + delay)
         }
@@ -318,9 +317,9 @@ struct DownloadQueue: Sendable {
             && open.hasRoom(of: limits.open, for: rank.urgency) && open.all < limits.connections
     }
 
-    /// Forgets a download that has ended or was cancelled, waiting or running.
+    /// Removes a waiting or running download that has ended or was cancelled.
     ///
-    /// What it held is freed by what it is, never by a count: cancelling a queued download frees no slot.
+    /// Only a running one frees a slot: cancelling a waiting download frees none.
     mutating func remove(_ id: UInt64) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         if entry.isRunning {
@@ -336,10 +335,10 @@ extension DownloadQueue.Urgency: Comparable {
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// Which of two downloads of equal priority starts first.
+/// The order of downloads with equal priority.
 public enum DownloadOrder: String, Sendable, Hashable, CaseIterable {
-    /// The one that came first.
+    /// The first one that arrived goes first.
     case fifo
-    /// The one that came last.
+    /// The last one that arrived goes first.
     case lifo
 }

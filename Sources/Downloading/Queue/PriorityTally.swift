@@ -1,24 +1,24 @@
 internal import Platform
 
-/// How urgent those are who wait for the same: a plain value that knows the most urgent without asking each of them.
+/// The priorities of all requests that wait for the same result. Knows the highest without visiting each of them.
 ///
-/// Adding one, and taking one out that is not the last of the most urgent, costs the same however many there are; else
-/// it costs as much as there are different priorities.
+/// Adding one, or removing one that is not the last of the highest, takes O(1). Removing the last of the highest takes
+/// O(distinct priorities).
 public struct PriorityTally: Sendable {
     private var counts = OneOrMany<Double, Int>()
-    /// The highest of all; nil when nobody waits.
+    /// The highest priority. `nil`: nobody waits.
     public private(set) var most: Double?
 
-    /// Nobody waits.
+    /// Creates an empty tally.
     public init() {}
 
-    /// Adds one who waits.
+    /// Adds a priority.
     public mutating func add(_ value: Double) {
         counts[value] = (counts[value] ?? 0) + 1
         most = max(most ?? value, value)
     }
 
-    /// Takes one out that was added.
+    /// Removes a priority that was added.
     public mutating func remove(_ value: Double) {
         guard let count = counts[value] else { return }
         counts[value] = count > 1 ? count - 1 : nil

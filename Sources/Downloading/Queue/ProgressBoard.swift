@@ -1,7 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// How far a piece of shared work is, and who wants to hear of it.
+/// The latest progress of shared work, and the callers who want to hear of it.
 final class ProgressBoard: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
 
@@ -13,9 +13,9 @@ final class ProgressBoard: Sendable {
 
     private let state = Mutex(State())
 
-    /// Tells `report` from now on.
+    /// Adds a receiver of progress.
     ///
-    /// - Returns: How far the work is, if that is known.
+    /// - Returns: The latest progress, if any.
     func add(_ report: @escaping Report, as id: UInt64) -> DownloadProgress? {
         state.withLock { state in
             state.reports[id] = report
@@ -23,10 +23,10 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Tells a reporter nothing more.
+    /// Removes a receiver.
     func remove(_ id: UInt64) { state.withLock { $0.reports[id] = nil } }
 
-    /// Tells everybody how far the work is. Called for every piece that comes.
+    /// Reports progress to all receivers. Called for every received piece.
     func post(_ progress: DownloadProgress) {
         let reports = state.withLock { state in
             if state.isClosed { return OneOrMany<UInt64, Report>() }
@@ -36,7 +36,7 @@ final class ProgressBoard: Sendable {
         reports.forEach { $0(progress) }
     }
 
-    /// The work is over: nothing is told any more.
+    /// Ends the work: no receiver hears of further progress.
     func close() {
         state.withLock { state in
             state.isClosed = true

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The end of a piece of shared work, told once and from any thread; and the way to break the work off before.
+/// The result of shared work: delivered once, from any thread. Also carries the cancellation of the work.
 ///
-/// Work that only waits for other threads needs no task: it ends where its last part does. Whatever is out of the
-/// ordinary goes on in a task, with ``goOn(_:)``.
+/// Work that only waits for other threads needs no task: it ends on the thread where its last part ends. Unusual cases
+/// continue in a task, with ``continueInTask(_:)``.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var isCancelled = false
@@ -13,14 +13,14 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter end: Hears of the first result; nobody hears of another.
+    /// - Parameter end: Receives the first result. Further results are dropped.
     package init(_ end: @escaping @Sendable (Result<Value, any Error>) -> Void) { state = Mutex(State(end: end)) }
 
-    /// Whether the work is to be broken off.
+    /// `true` when the work is to be cancelled.
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Adds what breaks off a part of the work; done at once if that is wanted already. It is told also when its part is
-    /// over, and does nothing then.
+    /// Adds an action that cancels a part of the work. It runs at once when the work is cancelled already. It may also
+    /// run after its part has ended and must do nothing then.
     package func onCancel(_ stop: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             if !state.isCancelled, state.end != nil { state.stops.append(stop) }
@@ -29,7 +29,7 @@ package final class Promise<Value: Sendable>: Sendable {
         if isCancelled { stop() }
     }
 
-    /// Breaks the work off.
+    /// Cancels the work.
     package func cancel() {
         let stops = state.withLock { state in
             state.isCancelled = true
@@ -39,7 +39,7 @@ package final class Promise<Value: Sendable>: Sendable {
         for stop in stops { stop() }
     }
 
-    /// Ends the work.
+    /// Delivers the result.
     package func end(_ result: Result<Value, any Error>) {
         let end = state.withLock { state in
             defer { (state.end, state.stops) = (nil, []) }
@@ -48,7 +48,7 @@ package final class Promise<Value: Sendable>: Sendable {
         end?(result)
     }
 
-    /// Goes on in a task, which is cancelled with the work; the work ends with what comes of it.
+    /// Continues the work in a task, which is cancelled with it and delivers the result.
     package func goOn(_ work: @escaping @Sendable () async throws -> Value) {
         let task = Task {
             let result: Result<Value, any Error>

@@ -1,22 +1,22 @@
 internal import Platform
 
-/// Things by rank, the lowest first: a binary heap that also finds and moves each thing by its name.
+/// A binary heap of items by rank, the lowest first. It also finds and moves an item by its name.
 ///
-/// Every change takes a number of steps that grows with the logarithm of the count.
+/// Every change takes O(log n).
 struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendable {
     private var items: [(id: ID, rank: Rank)] = []
     private var places: [ID: Int] = [:]
 
-    /// How many there are.
+    /// The number of items.
     var count: Int { items.count }
-    /// Whether there are none.
+    /// `true` when there are no items.
     var isEmpty: Bool { items.isEmpty }
-    /// Whether a thing is there.
+    /// `true` when the item is in the heap.
     func contains(_ id: ID) -> Bool { places[id] != nil }
-    /// The one of the lowest rank.
+    /// The item of the lowest rank.
     var first: (id: ID, rank: Rank)? { items.first }
 
-    /// Adds a thing, or gives it another rank.
+    /// Adds an item, or changes its rank.
     mutating func insert(_ id: ID, _ rank: Rank) {
         guard let place = places[id] else {
             places[id] = items.count
@@ -27,7 +27,7 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
         settle(place)
     }
 
-    /// Takes a thing out, if it is there.
+    /// Removes an item, if it is in the heap.
     mutating func remove(_ id: ID) {
         guard let place = places.removeValue(forKey: id) else { return }
         let last = items.removeLast()
@@ -37,7 +37,7 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
         settle(place)
     }
 
-    /// Gives every thing another rank.
+    /// Changes the rank of every item.
     mutating func rank(_ rank: (ID) -> Rank) {
         for place in items.indices { items[place].rank = rank(items[place].id) }
         for place in items.indices.reversed() { sink(from: place) }

@@ -1,17 +1,17 @@
-/// How many things may start in a time: a plain value.
+/// A token bucket, which limits the rate of starts.
 ///
-/// It fills evenly up to `burst` tokens; each start takes one. The classic token bucket, as Nuke's rate limiter (B-013).
+/// It fills evenly up to `burst` tokens, and each start takes one, as in Nuke's rate limiter.
 struct TokenBucket: Sendable, Equatable {
-    /// Tokens a second; 0 for no limit at all.
+    /// The number of tokens added per second. 0: no limit.
     let rate: Double
-    /// The most tokens it holds; at least one.
+    /// The capacity in tokens, at least one.
     let burst: Double
     private var tokens: Double
     private var filledAt: Int
 
-    /// A full bucket.
+    /// Creates a full bucket.
     ///
-    /// - Parameter now: In nanoseconds of a clock that never goes back.
+    /// - Parameter now: The time of a monotonic clock, in nanoseconds.
     init(rate: Double, burst: Int, at now: Int) {
         self.rate = rate > 0 && rate < 1e12 ? rate : 0
         self.burst = Double(max(burst, 1))
@@ -19,24 +19,24 @@ struct TokenBucket: Sendable, Equatable {
         filledAt = now
     }
 
-    /// How long, in nanoseconds, until there is a token; 0 when there is one.
+    /// The number of nanoseconds until a token is available; 0 when one is.
     mutating func delay(at now: Int) -> Int {
         guard rate > 0 else { return 0 }
         fill(at: now)
-        // What is missing by less than that is rounding.
+        // A smaller deficit is a rounding error.
         guard tokens < 1 - 1e-9 else { return 0 }
         let nanoseconds = (1 - tokens) / rate * 1e9
         return nanoseconds < 1e15 ? max(Int(nanoseconds.rounded(.up)), 1) : Int(1e15)
     }
 
-    /// Takes a token; false when there is none.
+    /// Takes a token. Returns `false` when none is available.
     mutating func take(at now: Int) -> Bool {
         guard delay(at: now) == 0 else { return false }
         if rate > 0 { tokens -= 1 }
         return true
     }
 
-    /// Whether it holds all it can.
+    /// `true` when it holds as many tokens as it can.
     func isFull(at now: Int) -> Bool {
         var later = self
         later.fill(at: now)
