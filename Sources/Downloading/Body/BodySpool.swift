@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Platform
 
-/// Gathers the body of one download: in memory while it is small, in a file from then on.
+/// Collects the body of one download: in memory while it is small, then in a file.
 ///
-/// A body that could be gone on with later is gathered where it is found again, even if this process is killed. One that
-/// the cache folder does not take, for it is full or cannot be written, goes on in a temporary file: the image may be
-/// wanted all the same (reliability A6, A8). Confined to the thread that receives.
+/// A body that could be resumed is collected in a file that is found again, even if this process is killed. When the
+/// cache folder is full or not writable, the body moves to a temporary file, because the image is still wanted.
+/// Confined to the receiving thread.
 package final class BodySpool {
-    /// Up to this many bytes a body stays in memory.
+    /// The maximum size of a body in memory, in bytes.
     package static let memoryLimit = 256 << 10
 
     private let place: SpoolPlace
@@ -15,16 +15,16 @@ package final class BodySpool {
     private var file: (descriptor: Int32, path: String)?
     private var part: ResumePart?
     private var unnamed: UnnamedFile?
-    /// Where it may go on when it can no longer where it is.
+    /// The remaining places for a temporary file.
     private var spares: ArraySlice<@Sendable () throws -> UnnamedFile>
-    /// What is needed to go on with the body later; nil if that cannot be.
+    /// The data needed to resume the body later. `nil`: it cannot be resumed.
     private var resumable: (request: DownloadRequest, note: ResumeNote)?
     private(set) var count = 0
-    /// What is not yet in the file, when there is one: pieces that are small are written together.
+    /// The bytes not yet written to the file. Small pieces are written together.
     private var pending: [UInt8] = []
-    /// Up to this many bytes are written together.
+    /// The maximum number of bytes written together.
     private static let pieceSize = 32 << 10
-    /// Hashes the file while it grows.
+    /// The hash of the file, computed while it grows.
     private var digest: TrailingDigest?
     private var isHashed = false
 
@@ -42,13 +42,13 @@ package final class BodySpool {
         self.file = nil
     }
 
-    /// Begins with what came earlier.
+    /// Begins with the partial body of an earlier transfer.
     package func goOn(with part: ResumePart) {
         self.part = part
         count = part.file.count
     }
 
-    /// Sees to it that the body can be gone on with if it breaks off.
+    /// Makes the body resumable if it is interrupted.
     package func keep(as request: DownloadRequest, _ note: ResumeNote) { resumable = (request, note) }
 
     /// - Parameter expected: The size of the whole body, if known.
@@ -66,8 +66,8 @@ package final class BodySpool {
         hash()
     }
 
-    /// Has the file hashed as far as it has come, once it is worth that. One without a name is copied to be stored, and
-    /// hashed then.
+    /// Hashes the file up to its current end, if it is large enough. An unnamed file is hashed when it is copied into
+    /// the cache.
     private func hash() {
         guard written >= TrailingDigest.least, let path = part?.file.path ?? file?.path else { return }
         if !isHashed {
@@ -77,7 +77,7 @@ package final class BodySpool {
         digest?.wrote(written)
     }
 
-    /// How many bytes are in the file, when there is one.
+    /// The number of bytes in the file, if there is one.
     private var written: Int { count - pending.count }
 
     private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
@@ -92,7 +92,7 @@ package final class BodySpool {
         }
     }
 
-    /// Writes what was to be written together with what comes next.
+    /// Writes the pending bytes.
     private func flush() throws {
         if pending.isEmpty { return }
         try pending.withUnsafeBytes { try writeOut($0) }
@@ -122,9 +122,9 @@ package final class BodySpool {
         bytes = []
     }
 
-    /// Goes on in a temporary file, for where it is it cannot.
+    /// Continues in a temporary file, because the current place failed with `error`.
     ///
-    /// - Throws: Why it cannot, when there is no other place.
+    /// - Throws: `error`, when there is no other place.
     private func moveAway(after error: any Error) throws {
         while let makeFile = spares.popFirst() {
             guard let next = try? makeFile(), (try? copy(to: next)) != nil else { continue }
@@ -139,12 +139,12 @@ package final class BodySpool {
         throw error
     }
 
-    /// Copies what has come so far.
+    /// Copies the bytes received so far.
     private func copy(to next: UnnamedFile) throws {
         if let unnamed {
             try next.append(written, from: unnamed.descriptor, unnamed.path)
         } else if let part {
-            // What was in memory until now may not have got there.
+            // The copy from memory to the file may have failed.
             try bytes.isEmpty
                 ? next.append(written, from: part.file.descriptor, part.file.path)
                 : bytes.withUnsafeBytes { try next.append($0) }
@@ -158,14 +158,14 @@ package final class BodySpool {
         }
     }
 
-    /// Ends with a body that is not whole.
+    /// Ends an incomplete body.
     ///
-    /// - Parameter keeps: Whether it is worth going on with.
+    /// - Parameter keeps: `true` when it may be resumed.
     func breakOff(keeps: Bool) {
         let isWorthIt = keeps && count >= ResumeNote.smallestBody
         if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
         if let part {
-            // What cannot be written now is asked for later.
+            // Bytes that cannot be written are requested again later.
             if isWorthIt { try? flush() }
             if isWorthIt { part.file.keep() } else { part.file.drop() }
             part.file.letGo()
@@ -174,7 +174,7 @@ package final class BodySpool {
         digest = nil
     }
 
-    /// The body, which now owns the file.
+    /// Returns the body, which now owns the file.
     package func finish() throws -> DownloadedBody {
         while true {
             do {

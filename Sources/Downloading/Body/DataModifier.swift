@@ -1,14 +1,14 @@
 internal import ImageErrors
 internal import Platform
 
-/// What is done to what was downloaded before anything looks at it (B-027).
+/// The decoding of a downloaded body that happens before anything inspects it.
 public enum DataModifier: String, Sendable, Hashable, CaseIterable {
-    /// The body is Base64 text, or a data URL that holds some; see ``Base64TextReader``.
+    /// The body is Base64 text, or a data URL that contains some; see ``Base64TextReader``.
     case base64
 }
 
 extension DataModifier {
-    /// The body as it is after that: in memory while it is small, in a file from then on. Waits for the disk.
+    /// The decoded body: in memory while it is small, then in a file. Waits for the disk.
     ///
     /// - Complexity: O(bytes) in time, O(1) in memory.
     package func modified(_ body: DownloadedBody, of source: String, in place: SpoolPlace) throws -> DownloadedBody {
@@ -21,7 +21,7 @@ extension DataModifier {
         }
         do {
             try body.forEachPiece { piece in
-                // What is in memory comes in one piece.
+                // A body in memory comes in one piece.
                 var rest = piece[...]
                 while !rest.isEmpty {
                     try reader.read(rest.prefix(1 << 16), into: &bytes)
@@ -40,38 +40,38 @@ extension DataModifier {
     }
 }
 
-/// Reads Base64 text in whatever pieces it comes (RFC 4648, 4 and 5): a plain value.
+/// Decodes Base64 text in pieces of any size (RFC 4648, 4 and 5).
 ///
-/// White space is skipped, padding may be missing, the URL-safe alphabet is understood, and a data URL may stand around it
+/// White space is skipped, padding may be missing, the URL-safe alphabet is accepted, and the text may be in a data URL
 /// (RFC 2397).
 struct Base64TextReader {
-    /// Why the text is none.
+    /// The reason why the text cannot be decoded.
     struct Failure: Error, Equatable {
-        /// A sentence.
+        /// The reason as a sentence.
         let reason: String
     }
 
     private enum State {
-        /// So many of its first letters have been seen: it may be a data URL.
+        /// The first characters, which may begin a data URL.
         case start([UInt8])
         /// Between `data:` and the comma.
         case head([UInt8])
         case text
-        /// After padding only more of it may follow.
+        /// After padding, where only padding may follow.
         case padding
     }
 
-    /// The longest that may stand before the comma of a data URL, in bytes.
+    /// The maximum number of bytes before the comma of a data URL.
     static let headLimit = 1024
 
     private var state = State.start([])
     private var group: UInt32 = 0
-    /// How many letters of the group there are.
+    /// The number of letters in the current group.
     private var count = 0
     private var padding = 0
     private var position = 0
 
-    /// Adds what the next piece of the text stands for.
+    /// Appends the decoded bytes of the next piece.
     mutating func read(_ text: some Sequence<UInt8>, into bytes: inout [UInt8]) throws(Failure) {
         for byte in text {
             position += 1
@@ -79,14 +79,14 @@ struct Base64TextReader {
         }
     }
 
-    /// Adds what is left over at the end.
+    /// Appends the remaining bytes at the end.
     mutating func finish(into bytes: inout [UInt8]) throws(Failure) {
         switch state {
         case .start(let seen): try begin(with: seen, &bytes)
         case .head: throw Failure(reason: "The data URL ends before its comma.")
         case .text, .padding: break
         }
-        // Two letters are one byte, three are two; padding fills the group up, if it is there.
+        // Two letters are one byte, three are two. Padding, if present, completes the group.
         guard count != 1, padding == 0 || count + padding == 4 else {
             throw Failure(reason: "The Base64 text is cut off.")
         }
@@ -153,7 +153,7 @@ struct Base64TextReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// What each byte stands for; 64 for those that are no letters.
+    /// The values of the bytes; 64 for those that are not Base64 letters.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 64, count: 256)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -1,9 +1,9 @@
 internal import Glibc
 package import Platform
 
-/// The bytes of a finished download, shared by all who waited for it.
+/// The bytes of a finished download, shared by all callers that waited for it.
 ///
-/// Small bodies are held in memory, larger ones in a file of ours, named or not, that goes when the last holder lets go.
+/// Small bodies are in memory, larger ones in a file, which is deleted with the last reference.
 package final class DownloadedBody: Sendable {
     package enum Storage: Sendable {
         case memory([UInt8])
@@ -14,7 +14,7 @@ package final class DownloadedBody: Sendable {
     package let storage: Storage
     private let digest: TrailingDigest?
 
-    /// - Parameter digest: What has hashed the file while it came.
+    /// - Parameter digest: The hash of the file, computed during the download.
     package init(_ storage: Storage, _ digest: TrailingDigest? = nil) {
         self.storage = storage
         self.digest = digest
@@ -31,7 +31,7 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// Where its bytes are.
+    /// The place of the bytes.
     package var place: BodyPlace {
         switch storage {
         case .memory(let bytes): .memory(bytes)
@@ -40,14 +40,14 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// Whether its bytes are in memory.
+    /// `true` when the bytes are in memory.
     package var isInMemory: Bool { if case .memory = storage { true } else { false } }
 
-    /// The SHA-256 of its file, if that was calculated while it came and the file with this stamp is still what it was;
-    /// nil if it has to be read. May wait for the disk.
+    /// The SHA-256 of the file, if it was computed during the download and the file with this stamp is unchanged.
+    /// `nil`: the file has to be read. May wait for the disk.
     package func checksum(of stamp: FileStamp?) -> Digest? { digest?.digest(of: stamp) }
 
-    /// The bytes, read from the file if need be.
+    /// The bytes, read from the file if necessary.
     package func bytes() throws -> [UInt8] {
         switch storage {
         case .memory(let bytes): bytes
@@ -56,7 +56,7 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// Calls `body` with all its bytes, piece by piece.
+    /// Calls `body` with all bytes, piece by piece.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch storage {
         case .memory(let bytes): try bytes.withUnsafeBytes(body)
@@ -83,6 +83,7 @@ package final class DownloadedBody: Sendable {
         }
     }
 
-    /// What has seen the bytes of its file while they came; nil when nothing has. May wait for the disk.
+    /// The observer that has received the bytes of the file during the download. `nil`: none has. May wait for the
+    /// disk.
     package var observer: (any ByteObserver)? { digest?.observer }
 }

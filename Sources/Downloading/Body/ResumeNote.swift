@@ -1,32 +1,32 @@
 internal import HTTPSemantics
 internal import Platform
 
-/// What is known of a body that was begun, and decides whether an answer goes on with it: a plain value.
+/// The facts about a partial body that decide whether a response continues it.
 ///
-/// Versions are never spliced: only a validator that is the same for the same bytes will do (C-16, RFC 9110, 8.8.1).
+/// Versions are never spliced: the validator must identify the exact bytes (RFC 9110, 8.8.1).
 package struct ResumeNote: Hashable, Sendable {
-    /// The number of bytes from which a body that broke off is worth keeping.
+    /// The size in bytes from which an interrupted body is worth storing.
     static let smallestBody = 64 << 10
 
-    /// The entity tag, or the date of the last change where there is none: what `If-Range` asks with.
+    /// The entity tag, or the date of the last change where there is none, as sent in `If-Range`.
     package let validator: String
-    /// Bytes of the whole body; nil when the server does not say.
+    /// The size of the whole body in bytes. `nil`: the server does not declare it.
     package let total: Int?
-    /// The digest of the URL that answered, in hexadecimal.
+    /// The digest of the URL of the response, in hexadecimal.
     package let source: String
-    /// The digest of the credentials that the configuration gave it, in hexadecimal; empty for none. What was begun with
-    /// one user's is not gone on with by another.
+    /// The digest of the credentials that the configuration added, in hexadecimal; empty for none. A body fetched with
+    /// one user's credentials is not resumed with another's.
     package let login: String
 
-    /// The note for an answer, if its body can be gone on with later.
+    /// Creates the note of a response. `nil`: its body cannot be resumed.
     ///
     /// - Parameters:
-    ///   - length: Bytes of its body, if known.
-    ///   - login: What ``login`` says.
+    ///   - length: The size of its body in bytes, if known.
+    ///   - login: The value of ``login``.
     init?(_ response: DownloadResponse, length: Int?, login: String = "") {
         guard response.status == 200, length.map({ $0 >= Self.smallestBody }) ?? true,
             response.compression == nil,
-            // Not even a part of it (RFC 9111, 5.2.2.5).
+            // Not even a part of it may be stored (RFC 9111, 5.2.2.5).
             response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
             response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
                 $0.filter { $0 != " " } == "bytes"
@@ -42,7 +42,7 @@ package struct ResumeNote: Hashable, Sendable {
         (self.validator, self.total, self.source, self.login) = (validator, total, source, login)
     }
 
-    /// A weak tag says that two bodies mean the same, not that they are the same; then the date does not count either
+    /// A weak tag says that two bodies are equivalent, not that they are equal; the date does not count then either
     /// (RFC 9110, 13.1.5). A date counts if the body was a second old when it was sent (8.8.2.2).
     private static func validator(_ response: DownloadResponse) -> String? {
         if let etag = response.etag {
@@ -54,25 +54,25 @@ package struct ResumeNote: Hashable, Sendable {
         return modified
     }
 
-    /// What to do with an answer to a request for the rest.
+    /// The meaning of a response to a range request.
     package enum Verdict: Equatable {
         /// Its body is the rest.
         case goesOn
-        /// It is the whole body, anew.
+        /// Its body is the whole.
         case begins
-        /// It is of no use: ask for the whole.
+        /// It cannot be used: request the whole.
         case isUseless
         /// It says nothing about the body.
         case isOther
     }
 
-    /// Whether a server may refuse a range like that: then it is not known what it would say of the whole. The others want
-    /// credentials or patience.
+    /// `true` when a server may reject a range with this status, so that its response to a request for the whole is
+    /// unknown. The other statuses ask for credentials or a later retry.
     package static func refusesRanges(_ status: Int) -> Bool {
         status >= 400 && ![401, 407, 408, 425, 429, 502, 503, 504].contains(status)
     }
 
-    /// Judges an answer to a request for everything from byte `offset` on.
+    /// Interprets a response to a request for everything from byte `offset` on.
     func judge(_ response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
         switch response.status {
         case 206: break
@@ -119,12 +119,12 @@ package struct ResumeNote: Hashable, Sendable {
 
     // MARK: As text
 
-    /// The note and what file it is about, as it is kept beside that.
+    /// The text form, stored beside the file with the given inode.
     package func text(inode: UInt64) -> String {
         "2\n\(inode)\n\(total.map(String.init) ?? "")\n\(source)\n\(validator)\n\(login)\n"
     }
 
-    /// Reads a note that is kept beside a file.
+    /// Reads the note of a file.
     package static func read(_ text: String, inode: UInt64) -> ResumeNote? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 7, lines[0] == "2", UInt64(lines[1]) == inode, lines[2].isEmpty || Int(lines[2]) != nil,

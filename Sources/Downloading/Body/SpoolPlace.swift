@@ -1,17 +1,17 @@
 package import Platform
 
-/// Where bodies are gathered.
+/// The places where bodies are collected.
 package struct SpoolPlace: Sendable {
-    /// Gives a new path for a body too large for memory.
+    /// Creates a path for a body too large for memory.
     package let makePath: @Sendable () throws -> String
-    /// Keeps bodies that broke off; nil when none are kept.
+    /// The store of interrupted bodies. `nil`: none are stored.
     package var resume: (any ResumeStore)?
-    /// Sees each large body while it comes; a fresh copy for each.
+    /// The observer of large bodies during the download. Each body has a copy.
     package var observer: (any ByteObserver)?
-    /// Make temporary files, one after the other, for those that have no place there.
+    /// Create temporary files, tried one after the other, for bodies that the cache folder does not accept.
     var spares = UnnamedFile.places
 
-    /// A place for bodies.
+    /// Creates a place for bodies.
     package init(
         makePath: @escaping @Sendable () throws -> String, resume: (any ResumeStore)? = nil,
         observer: (any ByteObserver)? = nil,
@@ -24,44 +24,44 @@ package struct SpoolPlace: Sendable {
     }
 }
 
-/// Keeps bodies that broke off, until the same is asked for again.
+/// Stores interrupted bodies until the same body is requested again.
 package protocol ResumeStore: Sendable {
     associatedtype Body: ResumableBody
 
-    /// The body that was begun for a request, if there is one and nobody else works on it.
+    /// The partial body of a request. `nil`: there is none, or another download uses it.
     func take(_ identity: @autoclosure () -> Digest) -> Body?
-    /// A new file for the body of a request, with a note that tells its inode; nil when somebody else works on the same, or no
-    /// file can be had.
+    /// Creates a file for the body of a request, with a note that contains the file's inode. `nil`: another download of
+    /// the same body runs, or no file can be created.
     func begin(_ identity: Digest, note: (_ inode: UInt64) -> String) -> Body?
 }
 
-/// A body that was begun, in a file that stays locked as long as this lives.
+/// A partial body, in a file that stays locked as long as this object lives.
 package protocol ResumableBody: AnyObject, Sendable {
     var descriptor: Int32 { get }
     var path: String { get }
     var inode: UInt64 { get }
-    /// The text that was noted when it was begun.
+    /// The note written at the beginning of the body.
     var note: String { get }
-    /// The number of bytes that were there when it was taken.
+    /// The number of bytes present when the body was opened.
     var count: Int { get }
-    /// Keeps it, as far as there is room: older ones give way.
+    /// Stores it, as far as there is room: older ones are evicted.
     func keep()
-    /// Lets others go on with it, though somebody may still hold this. Nothing is done with it afterwards.
+    /// Unlocks it for other downloads, though this object may still be referenced. It must not be used afterwards.
     func letGo()
-    /// Removes it.
+    /// Deletes it.
     func drop()
-    /// Gives the file, which is whole now, another name.
+    /// Renames the file, which is complete now.
     func handOver(to target: String) throws
 }
 
-/// A body that was begun earlier or is begun now, with what is known of it.
+/// A partial body of an earlier or the current download, with its note.
 package struct ResumePart: Sendable {
     package let file: any ResumableBody
     package let note: ResumeNote
 }
 
 extension ResumeStore {
-    /// The body that was begun for a request, if its note is sound.
+    /// The partial body of a request, if its note is valid.
     package func part(of identity: @autoclosure () -> Digest) -> ResumePart? {
         guard let file = take(identity()), file.count >= ResumeNote.smallestBody,
             let note = ResumeNote.read(file.note, inode: file.inode),
@@ -70,7 +70,7 @@ extension ResumeStore {
         return ResumePart(file: file, note: note)
     }
 
-    /// A new file for the body of a request.
+    /// Creates a file for the body of a request.
     package func begin(_ identity: Digest, _ note: ResumeNote) -> ResumePart? {
         begin(identity, note: { note.text(inode: $0) }).map { ResumePart(file: $0, note: note) }
     }

@@ -2,38 +2,38 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// Sees the bytes of a body as they come, in order.
+/// Receives the bytes of a body in order while it is downloaded.
 package protocol ByteObserver: Sendable {
-    /// Takes note of the next bytes.
+    /// Receives the next bytes.
     mutating func add(_ piece: UnsafeRawBufferPointer)
 }
 
-/// The SHA-256 of a file of ours that is still being written, calculated behind its writer.
+/// The SHA-256 of a file that is still being written, computed behind the writer.
 ///
-/// What has come is hashed by another thread while the rest comes, out of the page cache, where it still is: a large body
-/// need not be read once more when it is whole. It is the digest of what the file holds, and counts only for the file as
-/// its writer left it: whoever stores it compares the stamps, and reads it again if it has changed (D-04).
+/// Another thread hashes the received bytes while more arrive, from the page cache, so that a large body need not be
+/// read again when it is complete. The digest is valid only for the file as its writer left it: whoever stores it
+/// compares the file stamps, and reads the file again if it has changed.
 package final class TrailingDigest: Sendable {
-    /// How many bytes behind are worth a thread's turn.
+    /// The number of bytes that are hashed in one turn of the thread.
     static let stride = 256 << 10
-    /// A body that is shorter is hashed by who stores it.
+    /// The size in bytes from which a body is hashed here. A shorter one is hashed when it is stored.
     static let least = 2 * stride
     private static let windowSize = 64 << 10
-    /// One keeps up with more than a gigabyte a second, and what it leaves is hashed by who stores it. A second one would
-    /// take the processor from who receives.
+    /// One thread hashes more than a gigabyte per second, and what is left over is hashed on storing. A second one
+    /// would compete with the receiving thread for the processor.
     private static let pool = BlockingPool(threads: 1)
 
     private struct Progress {
         let digest = RunningDigest()
         var observer: (any ByteObserver)?
         var count = 0
-        /// Whether it could not be read.
+        /// `true` when the file could not be read.
         var isBroken = false
         var result: Digest?
 
         /// Reads and hashes the next bytes.
         ///
-        /// - Returns: Whether there may be more before `limit`.
+        /// - Returns: `true` when there may be more before `limit`.
         mutating func advance(_ descriptor: Int32, limit: Int) -> Bool {
             guard !isBroken, count < limit else { return false }
             return withUnsafeTemporaryAllocation(byteCount: windowSize, alignment: 64) { buffer in
@@ -51,7 +51,7 @@ package final class TrailingDigest: Sendable {
             }
         }
 
-        /// The digest of a file of so many bytes, if that is what was read.
+        /// The digest of a file of `size` bytes, if exactly those were read.
         mutating func finish(at size: Int) -> Digest? {
             if result == nil, !isBroken, count == size { result = digest.finish() }
             return count == size ? result : nil
@@ -60,18 +60,18 @@ package final class TrailingDigest: Sendable {
 
     private let descriptor: Int32
     private let progress: Mutex<Progress>
-    /// What the file was when its writer had ended.
+    /// The stamp of the file at the end of writing.
     private let sealed = Mutex<FileStamp?>(nil)
-    /// How far the writer has come, and how far the digest.
+    /// The number of bytes written, and the number of bytes hashed.
     private let written = Atomic(0)
     private let hashed = Atomic(0)
     private let isAtWork = Atomic(false)
 
-    /// The digest of a file from its first byte on; nil if it cannot be read.
+    /// Creates the digest of a file from its first byte. `nil`: it cannot be read.
     ///
-    /// It is opened anew, for a lock on a descriptor of the writer's must end with that.
+    /// Opens the file again, because the lock on the writer's descriptor must end with that descriptor.
     ///
-    /// - Parameter observer: Sees the same bytes.
+    /// - Parameter observer: Receives the same bytes.
     init?(of path: String, observer: (any ByteObserver)? = nil) {
         progress = Mutex(Progress(observer: observer))
         descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -80,20 +80,20 @@ package final class TrailingDigest: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The writer has come so far. Takes no time.
+    /// Records the number of bytes written. Does not block.
     func wrote(_ count: Int) {
         written.store(count, ordering: .releasing)
         hasten()
     }
 
-    /// The writer has ended. Waits for nobody.
+    /// Records the end of writing. Does not block.
     func seal() {
         let stamp = FileStamp(descriptor: descriptor)
         sealed.withLock { $0 = stamp }
     }
 
-    /// The digest of the file, if it is the one with that stamp and as its writer left it. Hashes what is left, and may wait
-    /// for the disk.
+    /// The digest of the file, if it has that stamp and is unchanged since the end of writing. Hashes the rest, and may
+    /// wait for the disk.
     func digest(of stamp: FileStamp?) -> Digest? {
         guard let seal = sealed.withLock(\.self), let stamp, stamp.matches(seal) else { return nil }
         while advance(to: seal.size) {}
@@ -101,7 +101,7 @@ package final class TrailingDigest: Sendable {
         return FileStamp(descriptor: descriptor)?.matches(seal) == true ? result : nil
     }
 
-    /// The observer after it has seen all that was written so far. May wait for the disk.
+    /// The observer after it has received everything written so far. May wait for the disk.
     var observer: (any ByteObserver)? {
         let limit = written.load(ordering: .acquiring)
         while advance(to: limit) {}
@@ -115,8 +115,8 @@ package final class TrailingDigest: Sendable {
         }
     }
 
-    /// Has the thread hash a stride if it is worth that, and it has not been asked to. The files take turns. One that
-    /// nobody holds any more is let go before its turn, or with it.
+    /// Schedules the next turn of the thread, if there is enough to hash and none is scheduled. The files take turns.
+    /// One that is no longer referenced is released before or during its turn.
     private func hasten() {
         let end = hashed.load(ordering: .relaxed) + Self.stride
         guard written.load(ordering: .acquiring) >= end, !isAtWork.exchange(true, ordering: .acquiring) else { return }
@@ -125,7 +125,7 @@ package final class TrailingDigest: Sendable {
 
     private func work(to end: Int) {
         while advance(to: end) {}
-        // A broken one stays at work for ever.
+        // A broken one stays marked as scheduled.
         if progress.withLock({ $0.isBroken }) { return }
         isAtWork.store(false, ordering: .releasing)
         hasten()

@@ -3,29 +3,29 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A file without a name, for a body that the cache folder does not take: gone with the last who holds it, however the
-/// process ends.
+/// A file without a name, for a body that the cache folder does not accept. It is deleted with the last reference, or
+/// when the process ends.
 package final class UnnamedFile: Sendable {
-    /// The most bytes that all such files of the process may take together where they lie in memory.
+    /// The maximum size in bytes of all such files of the process that are in memory.
     static let memoryLimit = 64 << 20
     private static let memoryCount = Atomic(0)
 
     package let descriptor: Int32
     private let isInMemory: Bool
-    /// The bytes that it takes of ``memoryLimit``.
+    /// The number of bytes of ``memoryLimit`` that this file occupies.
     private let taken = Atomic(0)
 
-    /// A file in a folder.
+    /// Creates a file in a folder.
     convenience init(in folder: String) throws { try self.init(adopting: hl_unnamed_file(folder)) }
 
-    /// An open file that is this one's from now on.
+    /// Takes ownership of an open file.
     init(adopting descriptor: Int32) throws {
         self.descriptor = descriptor
         isInMemory = false
         guard descriptor >= 0 else { throw SystemError(errno, "create", "a temporary file") }
     }
 
-    /// A file in memory.
+    /// Creates a file in memory.
     init() throws {
         descriptor = hl_memory_file()
         isInMemory = true
@@ -37,7 +37,7 @@ package final class UnnamedFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Where such a file may be, in the order of preference.
+    /// The possible places of such a file, in the order of preference.
     static let places: [@Sendable () throws -> UnnamedFile] = {
         let wanted = getenv("TMPDIR").map { [String(cString: $0)] } ?? []
         return (wanted + ["/var/tmp", "/tmp"]).map { folder in { try UnnamedFile(in: folder) } } + [
@@ -45,10 +45,10 @@ package final class UnnamedFile: Sendable {
         ]
     }()
 
-    /// Where it can be opened for reading once more.
+    /// A path under which the file can be opened again for reading.
     var path: String { "/proc/self/fd/\(descriptor)" }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         if isInMemory {
             taken.add(bytes.count, ordering: .relaxed)
@@ -59,7 +59,7 @@ package final class UnnamedFile: Sendable {
         try Files.writeAll(bytes, to: descriptor, "a temporary file")
     }
 
-    /// Adds the first bytes of another file.
+    /// Appends the first bytes of another file.
     func append(_ count: Int, from other: Int32, _ path: String) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var offset = 0
@@ -73,7 +73,7 @@ package final class UnnamedFile: Sendable {
         }
     }
 
-    /// All its bytes.
+    /// Returns all bytes.
     func bytes(_ count: Int) throws -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

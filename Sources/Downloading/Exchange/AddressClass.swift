@@ -1,19 +1,19 @@
-/// What kind of network an address is of, the most public first (RFC 6890 and its registries).
+/// The classes of network addresses, the most public first (RFC 6890 and its registries).
 public enum AddressClass: String, Sendable, CaseIterable, Comparable {
     /// Reachable from everywhere.
     case `public`
-    /// Of a local network, a provider's, or set aside: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7…
+    /// In a local network or a provider's, or reserved: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7…
     case `private`
     /// This machine: 127/8 and ::1, and 0.0.0.0 and ::, which lead there too.
     case loopback
-    /// One cable or one radio: 169.254/16 and fe80::/10.
+    /// On the same link: 169.254/16 and fe80::/10.
     case linkLocal
-    /// Where clouds tell their machines secrets.
+    /// The metadata services of clouds, which reveal secrets of the machine.
     case metadata
-    /// Many at once, where nothing can be loaded from.
+    /// Multicast, where nothing can be loaded from.
     case multicast
 
-    /// Whether the left one is the more public.
+    /// `true` when the left class is the more public.
     public static func < (one: AddressClass, other: AddressClass) -> Bool { one.rank < other.rank }
 
     private var rank: Int {
@@ -27,7 +27,7 @@ public enum AddressClass: String, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// What people call it.
+    /// The name of the class in error messages.
     package var words: String {
         switch self {
         case .public: "a public address"
@@ -41,8 +41,7 @@ public enum AddressClass: String, Sendable, CaseIterable, Comparable {
 }
 
 extension AddressClass {
-    /// The class of an address. An address of version 6 that carries one of version 4 is as private as the more private
-    /// of the two.
+    /// The class of an address. An IPv6 address that embeds an IPv4 address has the more private class of the two.
     init(_ address: IPAddress) {
         if Self.metadataAddresses.contains(address) {
             self = .metadata
@@ -90,15 +89,15 @@ extension AddressClass {
             return max(found.type, carried(high, low) ?? .public)
         }
         if let carried = carried(high, low) { return carried }
-        // Only 2000::/3 is given out.
+        // Only 2000::/3 is allocated for public use.
         return high >> 61 == 1 ? .public : .private
     }
 
-    /// The class of the address of version 4 that one of version 6 carries; nil if it carries none.
+    /// The class of the IPv4 address that an IPv6 address embeds. `nil`: it embeds none.
     private static func carried(_ high: UInt64, _ low: UInt64) -> AddressClass? {
         let last = UInt32(truncatingIfNeeded: low)
         func type(_ bits: UInt32) -> AddressClass { AddressClass(.v4(bits)) }
-        // Mapped (RFC 4291), the old compatible ones, and translated ones (RFC 2765).
+        // IPv4-mapped (RFC 4291), the deprecated IPv4-compatible ones, and IPv4-translated ones (RFC 2765).
         if high == 0, low >> 32 == 0xFFFF || low >> 32 == 0 || low >> 32 == 0xFFFF_0000 {
             return low <= 1 ? nil : type(last)
         }
@@ -107,7 +106,7 @@ extension AddressClass {
         // NAT64 (RFC 6052 and 8215).
         if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return type(last) }
         if high >> 16 == 0x0064_FF9B_0001 { return max(type(last), .private) }
-        // Teredo (RFC 4380): the server, and the client turned over.
+        // Teredo (RFC 4380): the server, and the client with inverted bits.
         if high >> 32 == 0x2001_0000 { return max(type(UInt32(truncatingIfNeeded: high)), type(~last)) }
         // ISATAP (RFC 5214), in any network.
         if low >> 32 == 0x0000_5EFE || low >> 32 == 0x0200_5EFE {

@@ -3,10 +3,10 @@ internal import HTTPSemantics
 internal import Platform
 internal import Synchronization
 
-/// A file of cookies that are sent to the hosts they are for (B-031). Read only: what servers set is not kept.
+/// A file of cookies that are sent to their hosts. It is only read: cookies set by servers are not stored.
 ///
-/// In the format that browsers' exporters and curl write (Netscape): seven fields a line with tabs between them. Read again
-/// when it changed.
+/// In the Netscape format, which browser exporters and curl write: lines of seven fields separated by tabs. Read again
+/// when it has changed.
 final class CookieFile: Sendable {
     private struct State: Sendable {
         var stamp: FileStamp?
@@ -17,15 +17,15 @@ final class CookieFile: Sendable {
     let path: String
     private let state = Mutex(State())
 
-    /// The cookies of a file, which need not be there yet.
+    /// Creates a cookie file, which need not exist yet.
     init(path: String) { self.path = path }
 
-    /// The value of the `Cookie` field of a request; nil when no cookie is for it.
+    /// The value of the `Cookie` field for a request. `nil`: no cookie applies.
     ///
-    /// - Parameter now: Seconds since 1970.
+    /// - Parameter now: The seconds since 1970.
     func value(for url: WebURL, now: Int) -> String? {
         let cookies = state.withLock { state in
-            // It may be a link.
+            // The path may be a symbolic link.
             let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { return [Cookie]() }
             defer { close(descriptor) }
@@ -40,22 +40,22 @@ final class CookieFile: Sendable {
     }
 }
 
-/// One cookie of a file: a plain value.
+/// One cookie of a file.
 struct Cookie: Sendable, Equatable {
     let name: String
     let value: String
-    /// In small letters, without a dot before it.
+    /// The lower-case domain without a leading dot.
     let domain: String
     let includesSubdomains: Bool
     let path: String
     let isSecure: Bool
-    /// Seconds since 1970; nil for one without end.
+    /// The expiry in seconds since 1970. `nil`: it does not expire.
     let expiry: Int?
 
-    /// The cookies in the text of a file; lines that are none are left out.
+    /// Parses the cookies of a file. Malformed lines are left out.
     ///
-    /// Of two with the same name, domain and path the later one counts (RFC 6265, 5.3); one for a host alone and one for those
-    /// below it too are two (as in curl, and RFC 6265bis, 5.7).
+    /// Of two cookies with the same name, domain and path the later one counts (RFC 6265, 5.3). A cookie for a host
+    /// alone and one that includes the subdomains are different (as in curl, and RFC 6265bis, 5.7).
     static func parse(_ bytes: [UInt8]) -> [Cookie] {
         var cookies: [Cookie] = []
         var places: [[String]: Int] = [:]
@@ -80,10 +80,10 @@ struct Cookie: Sendable, Equatable {
             }
             let fields = line.split(separator: 0x09, omittingEmptySubsequences: false)
                 .map { String(decoding: $0, as: UTF8.self) }
-            // A cookie without a value ends with its name in some files.
+            // In some files a cookie without a value has only six fields.
             guard (6...7).contains(fields.count), !fields[0].isEmpty, !fields[5].isEmpty else { return nil }
             let domain = fields[0].lowercased().filter { $0 != "[" && $0 != "]" }
-            // Of a fraction the seconds count; nothing at all stands for a cookie of a session in some files.
+            // Only the whole seconds of a fraction count. In some files an empty field marks a session cookie.
             guard let expiry = fields[4].isEmpty ? 0 : Int(fields[4].prefix { $0 != "." }) else { return nil }
             return Cookie(
                 name: fields[5], value: fields.count > 6 ? fields[6] : "",
@@ -93,7 +93,7 @@ struct Cookie: Sendable, Equatable {
         }
     }
 
-    /// What a request sends of `cookies`, those of longer paths first (RFC 6265, 5.4); nil for none.
+    /// The value that a request sends, with cookies of longer paths first (RFC 6265, 5.4). `nil`: none applies.
     static func value(of cookies: [Cookie], for url: WebURL, now: Int) -> String? {
         let path = url.path
         let sent = cookies.enumerated().filter { $0.element.isFor(url.host, path, isSecure: url.isSecure, now: now) }
@@ -104,7 +104,7 @@ struct Cookie: Sendable, Equatable {
     private func isFor(_ host: String, _ path: String, isSecure isSecureRequest: Bool, now: Int) -> Bool {
         if isSecure, !isSecureRequest { return false }
         if let expiry, expiry <= now { return false }
-        // Only names have names below them.
+        // Only names have subdomains.
         let isBelow = includesSubdomains && host.hasSuffix("." + domain) && IPAddress(host) == nil
         guard HostPattern.bare(host) == domain || isBelow else { return false }
         guard path.utf8.starts(with: self.path.utf8) else { return false }

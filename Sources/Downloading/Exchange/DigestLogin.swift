@@ -1,29 +1,29 @@
 internal import HTTPSemantics
 internal import Platform
 
-/// A challenge to log in by digest, and what answers it (RFC 7616, and RFC 2617 before it): pure.
+/// A digest challenge and its answer (RFC 7616, and RFC 2617 before it).
 ///
-/// libcurl does that too, but by itself: it asks, reads the refusal to its end, and asks again over the same connection, so
-/// that a server that withholds the body of its refusal holds the download up. What is left to it is what is not read here:
-/// SHA-512/256, `auth-int` alone, and hashed names.
+/// libcurl can answer one, too, but by itself: it sends the request, reads the rejection to its end, and repeats the
+/// request over the same connection, so that a server that withholds the body of its rejection delays the download.
+/// libcurl answers the challenges that are not parsed here: SHA-512/256, `auth-int` alone, and hashed user names.
 struct DigestChallenge: Hashable, Sendable {
-    /// What the digests are made with.
+    /// The hash function of the digests.
     private enum Algorithm: String { case md5 = "md5", sha256 = "sha-256" }
 
     let realm: String
     let nonce: String
     private let opaque: String?
     private let algorithm: Algorithm
-    /// The algorithm in the words of the server, which are sent back; nil when it has none.
+    /// The algorithm as the server wrote it, which is sent back. `nil`: it named none.
     private let algorithmText: String?
-    /// Whether the digest of the password is good for this nonce alone (`-sess`).
+    /// `true` when the digest of the password is valid for this nonce only (`-sess`).
     private let isSession: Bool
-    /// Whether `qop` is `auth`; without, it is the older way of RFC 2069.
+    /// `true` when `qop` is `auth`; otherwise the older form of RFC 2069 is used.
     private let hasQuality: Bool
-    /// Whether only the nonce was too old, and not the credentials wrong.
+    /// `true` when only the nonce was too old and the credentials were not rejected.
     let isStale: Bool
 
-    /// Reads a challenge; nil for one that is left to libcurl.
+    /// Parses a challenge. `nil`: libcurl answers it.
     init?(_ challenge: ChallengeList.Challenge) {
         func plain(_ name: String) -> String? {
             challenge.parameters[name].flatMap { Self.isPlain($0) ? $0 : nil }
@@ -37,7 +37,7 @@ struct DigestChallenge: Hashable, Sendable {
         guard let algorithm = Algorithm(rawValue: isSession ? String(name.dropLast(5)) : name) else { return nil }
         let qualities = challenge.parameters["qop"]?.lowercased().split { ", \t".contains($0) }
         if let qualities, !qualities.contains("auth") { return nil }
-        // Our part stands in the secret then, and the server would not be told it.
+        // The client nonce is part of the secret then, but the server would not receive it.
         if isSession, qualities == nil { return nil }
         self.realm = realm
         self.nonce = nonce
@@ -49,18 +49,19 @@ struct DigestChallenge: Hashable, Sendable {
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
     }
 
-    /// Whether a text can stand in a header line, and is what the server said: of bytes that are no UTF-8 nothing is left.
+    /// `true` when a text can stand in a header line and is what the server sent. Bytes that are not UTF-8 are lost.
     static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !text.unicodeScalars.contains("\u{FFFD}")
     }
 
-    /// The value of the `Authorization` that answers the challenge.
+    /// The value of the `Authorization` field that answers the challenge.
     ///
     /// - Parameters:
     ///   - method: `GET`, or `CONNECT` for a tunnel.
-    ///   - target: What the request line asks for, as it is sent.
-    ///   - use: The how manieth request it is with this nonce, from 1: a server takes one that does not rise for a replay.
-    ///   - own: Our part of the digest, new for each request.
+    ///   - target: The target of the request line, as it is sent.
+    ///   - use: The number of the request with this nonce, counted from 1. A server takes a number that does not
+    ///     increase for a replay.
+    ///   - own: The client nonce, new for each request.
     func answer(
         user: String, password: String, method: String = "GET", target: String, use: Int = 1, own: String
     ) -> String {
@@ -94,12 +95,12 @@ struct DigestChallenge: Hashable, Sendable {
 }
 
 extension ChallengeList {
-    /// The challenge by digest that is answered here; nil when there is none.
+    /// The digest challenge that this software can answer. `nil`: there is none.
     var digest: DigestChallenge? { challenges.lazy.compactMap(DigestChallenge.init).first }
 }
 
 extension HTTPRequest {
-    /// The `Authorization` that answers the digest challenge of its server; nil when there is nothing to answer.
+    /// The `Authorization` field that answers the server's digest challenge. `nil`: there is nothing to answer.
     func digestAnswer(use: Int, own: @autoclosure () -> String) -> String? {
         guard let digest, case .basic(let user, let password) = authorization else { return nil }
         return digest.answer(
@@ -107,19 +108,19 @@ extension HTTPRequest {
             target: String(decoding: url.target, as: UTF8.self), use: use, own: own())
     }
 
-    /// The `Proxy-Authorization` that answers the digest challenge of a proxy; nil when there is nothing to answer.
+    /// The `Proxy-Authorization` field that answers a proxy's digest challenge. `nil`: there is nothing to answer.
     func digestAnswer(to proxy: String?, use: Int, own: @autoclosure () -> String) -> String? {
         guard let digest = proxyLogin?.digest, case .basic(let user, let password) = proxyLogin?.credentials(for: proxy)
         else { return nil }
-        // A tunnel is asked for by host and port, anything else by its whole URL (RFC 9112, 3.2).
+        // The target of a tunnel is host and port, that of other requests the whole URL (RFC 9112, 3.2).
         return digest.answer(
             user: user, password: password, method: url.isSecure ? "CONNECT" : method.rawValue,
             target: url.proxyTarget, use: use, own: own())
     }
 
-    /// The same, logging in by digest: by ourselves where we can, else as libcurl does.
+    /// The request with digest authentication: answered by this software where it can, else by libcurl.
     ///
-    /// - Parameter sent: The request with the credentials, which the rules of its host may add.
+    /// - Parameter sent: The request with its credentials, which the rules of its host may have added.
     func speakingDigest(_ challenges: ChallengeList, as sent: HTTPRequest) -> HTTPRequest {
         var outgoing = self
         outgoing.scheme = "digest"

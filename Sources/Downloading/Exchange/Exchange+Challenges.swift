@@ -2,24 +2,24 @@ internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 
-/// Servers and proxies that want to know who asks.
+/// Answers to challenges of servers and proxies.
 extension Exchange {
-    /// Whether a challenge to a request is answered, instead of judged.
+    /// `true` when a challenge to a request is answered and not returned as the response.
     func answersChallenges(_ outgoing: HTTPRequest) -> Bool {
         if request.limits.takesChallenges { return false }
         if delegate(for: .challenge) != nil, failures < Self.challengeLimit, !leavesChallenges { return true }
         if case .basic = outgoing.authorization, outgoing.scheme == nil { return true }
-        // What a delegate leaves as it is shall be judged, not answered.
+        // A challenge that the delegate has left to the defaults is returned as the response.
         return !leavesChallenges && outgoing.digest != nil && renewals < Self.challengeLimit
     }
 
-    /// Whether a proxy's wish for a digest is answered without anybody who is asked.
+    /// `true` when a proxy's digest challenge is answered without a delegate.
     func answersProxy(_ outgoing: HTTPRequest) -> Bool {
         if request.limits.takesChallenges || leavesChallenges { return false }
         return outgoing.proxyLogin?.digest != nil && renewals < Self.challengeLimit || ownProxyLogin(outgoing) != nil
     }
 
-    /// The proxy of a request with the credentials in its URL, as long as they have been sent in the usual way alone.
+    /// The proxy of a request with the credentials in its URL, unless they have already been sent as a digest.
     private func ownProxyLogin(_ outgoing: HTTPRequest) -> (proxy: String, credentials: Authorization)? {
         guard let proxy = transport.settings.proxies.proxy(for: outgoing.url), outgoing.proxyLogin?.proxy != proxy,
             let credentials = ProxyTable.credentials(in: proxy)
@@ -29,20 +29,20 @@ extension Exchange {
 
     /// The request that answers a challenge.
     ///
-    /// - Parameter sent: The request with what the rules of its host add, as the server had it.
+    /// - Parameter sent: The request with the additions of the rules for its host, as the server received it.
     package mutating func answered(
         _ outgoing: HTTPRequest, as sent: HTTPRequest, _ status: Int, _ challenges: ChallengeList
     ) async throws -> HTTPRequest {
         var next = outgoing
         let isProxy = status == 407
         if !isProxy, case .basic = sent.authorization, outgoing.scheme == nil, challenges.wantsDigest {
-            // The credentials are right, only to be sent in another way.
+            // The credentials are right, but have to be sent in another scheme.
             return next.speakingDigest(challenges, as: sent)
         }
         if !isProxy, let old = outgoing.digest, let new = challenges.digest, renewals < Self.challengeLimit,
             new.isStale && new.nonce != old.nonce || new.realm != old.realm
         {
-            // The credentials may still be right, only what they were mixed with is too old, or for elsewhere.
+            // The credentials may still be right; only the nonce is too old, or the realm is another.
             renewals += 1
             return next.speakingDigest(challenges, as: sent)
         }
@@ -59,7 +59,7 @@ extension Exchange {
         }
         let refusal = ImageError.invalidStatusCode(status, url: request.url)
         let proxy = transport.settings.proxies.proxy(for: outgoing.url)
-        // A server that plays the proxy gets nobody's credentials for one.
+        // A server that poses as a proxy receives no proxy credentials.
         guard let delegate = delegate(for: .challenge), failures < Self.challengeLimit, !leavesChallenges,
             let best = challenges.best, !isProxy || proxy != nil
         else {
@@ -74,7 +74,8 @@ extension Exchange {
         switch answer {
         case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)
         case .useDefault:
-            // Without credentials the answer is what it was; it is fetched again only for somebody who judges it.
+            // Without credentials the response stays the same; it is fetched again only for a delegate that decides
+            // about it.
             guard self.delegate(for: .validateStatus) != nil else { throw refusal }
             leavesChallenges = true
             return next
@@ -93,7 +94,7 @@ extension Exchange {
 }
 
 extension HTTPRequest {
-    /// The same without the header fields of a name.
+    /// The request without the header fields of a name.
     fileprivate func withoutField(_ name: String) -> HTTPRequest {
         var outgoing = self
         outgoing.fields.removeAll { $0.name.text.lowercased() == name }

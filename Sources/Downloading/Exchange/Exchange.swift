@@ -2,53 +2,53 @@ internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 
-/// One download from its first request to the final answer: redirects, challenges and what was begun earlier, one
-/// request after the other.
+/// One download from its first request to the final response: redirects, challenges and resumed bodies, one request
+/// after the other.
 ///
-/// Delegates are asked here, between requests, where nothing waits but the download itself.
+/// Delegates are asked between the requests, where only this download waits.
 struct Exchange: Sendable {
-    /// How many answers to challenges are tried.
+    /// The maximum number of answers to challenges.
     static let challengeLimit = 3
 
     let transport: CurlTransport
     let request: DownloadRequest
-    /// What the configuration says about the hosts.
+    /// The configured rules for hosts.
     let rules: RequestRules
-    /// What those go by who share it.
+    /// The activity that the callers who share the download check.
     let transferActivity: TransferActivity
-    /// Waits for a turn at another host.
+    /// Waits for a slot at another host.
     let seat: @Sendable (_ host: String) async throws -> Void
-    /// Hears whether the server that is asked now says nothing.
+    /// Called when the current server becomes silent or sends again.
     let stall: @Sendable (_ isStalled: Bool) -> Void
     let report: @Sendable (DownloadProgress) -> Void
-    /// What has become of it so far.
+    /// The report about the download so far.
     private(set) var ending: DownloadReport
     private let started = monotonicNanoseconds()
-    /// The host whose turn it has.
+    /// The host that the download has a slot at.
     private var host: String
     private var policy: RedirectPolicy
     private var headerBytes = 0
     private var origin: AddressClass?
     var failures = 0
-    /// How often a digest was made anew because its server wanted it mixed with something else.
+    /// The number of digests renewed because a server changed nonce or realm.
     var renewals = 0
-    /// How often a connection that was used before turned out to be of no use.
+    /// The number of reused connections that turned out to be unusable.
     private var staleConnections = 0
-    /// After so many of those it is asked over a connection of its own.
+    /// The number of unusable connections after which the request is sent over a new one.
     private static let staleLimit = 3
-    /// How many requests there were with each nonce of a digest.
+    /// The number of requests with each digest nonce.
     private var uses: [String: Int] = [:]
-    /// Whether servers that want credentials are taken as if no delegate were asked.
+    /// `true` when challenges are handled as without a delegate.
     var leavesChallenges = false
     private var part: ResumePart?
-    /// Credentials that were given besides those of the request.
+    /// Marks of credentials from other sources than the request.
     private var logins: [String] = []
-    /// How many nanoseconds its last request took from when it was sent.
+    /// The nanoseconds between the last request and its response.
     private var delay = 0
-    /// Hears of each URL where a request that is no GET was not refused, whatever comes of it: what is kept of that is out of
-    /// date (RFC 9111, 4.4). Whether there is an answer says whether something may come to replace it.
+    /// Receives each URL where a request that is not a GET was accepted, whatever its outcome: stored responses of that
+    /// URL are invalid (RFC 9111, 4.4). `isAnswer` is `true` when the response may replace them.
     private let changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void
-    /// Who has redirected it.
+    /// The redirects so far.
     private var route: [RedirectConstraints.Redirect] = []
 
     init(
@@ -77,13 +77,13 @@ struct Exchange: Sendable {
         return delegates.delegate
     }
 
-    /// A request of it that is ready to be sent.
+    /// A request that is ready to be sent.
     struct PreparedRequest: Sendable {
         let outgoing: HTTPRequest
-        /// The same with what the rules of its host add.
+        /// The request with the additions of the rules for its host.
         fileprivate let sent: HTTPRequest
         fileprivate let uses: (server: Int, proxy: Int)
-        /// By the engine's clock.
+        /// The time when it was prepared, on the engine's clock.
         fileprivate let started: Int
         fileprivate let question = OpenQuestion()
     }
@@ -93,7 +93,7 @@ struct Exchange: Sendable {
         case next(HTTPRequest)
     }
 
-    /// Goes through all of it.
+    /// Performs the download.
     mutating func run() async throws -> Download {
         do {
             return try await converse(from: try await firstRequest())
@@ -122,7 +122,7 @@ struct Exchange: Sendable {
         return outgoing
     }
 
-    /// Goes on with what has been begun earlier, if something has.
+    /// Loads the partial body of an earlier transfer, if there is one.
     private mutating func takePart() {
         part = request.canResume ? transport.spool.resume?.part(of: request.resumeIdentity) : nil
     }
@@ -175,9 +175,9 @@ struct Exchange: Sendable {
 
     // MARK: Without a task
 
-    /// The first request, if nobody is to be asked before it is sent and nothing is wrong with it.
+    /// Prepares the first request, if no delegate has to be asked and nothing is wrong with it.
     ///
-    /// - Returns: nil if this is not for now: then ``run()`` of another exchange does all of it.
+    /// - Returns: `nil` otherwise; then ``run()`` of another exchange performs the download.
     mutating func opening() -> PreparedRequest? {
         guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
             outgoing.url.origin == host, let prepared = try? prepared(outgoing)
@@ -186,9 +186,9 @@ struct Exchange: Sendable {
         return prepared
     }
 
-    /// The download, if its first request has brought it.
+    /// The download, if the first request delivered its body.
     ///
-    /// - Returns: nil if something else came of it: then ``goOn(after:_:)`` goes on with that.
+    /// - Returns: `nil` otherwise; then ``resume(after:_:)`` continues.
     mutating func answer(_ outcome: HTTPOutcome, to prepared: PreparedRequest) -> Download? {
         guard case .answer(let download) = outcome.kind else { return nil }
         prepared.question.withdraw()
@@ -197,7 +197,7 @@ struct Exchange: Sendable {
         return signed(download)
     }
 
-    /// Goes on after the first request.
+    /// Continues the download after its first request.
     mutating func goOn(after prepared: PreparedRequest, _ outcome: HTTPOutcome) async throws -> Download {
         do {
             switch try await step(outcome, of: prepared) {
@@ -212,7 +212,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The how manieth request with the nonce of a challenge is the next.
+    /// Counts a request with the nonce of a challenge. Returns its number.
     private mutating func use(_ challenge: DigestChallenge?) -> Int {
         guard let challenge else { return 0 }
         uses[challenge.nonce, default: 0] += 1
@@ -223,7 +223,7 @@ struct Exchange: Sendable {
         if !logins.contains(login) { logins.append(login) }
     }
 
-    /// The credentials that were given besides, as ``ResumeNote/login`` says them.
+    /// The digest of the credentials from other sources than the request, as in ``ResumeNote/login``.
     private var login: String { logins.isEmpty ? "" : Digest(of: logins.joined(separator: "\n")).hex }
 
     private func signed(_ download: Download) -> Download {
@@ -236,7 +236,7 @@ struct Exchange: Sendable {
         return download
     }
 
-    /// Refuses a host that may not be loaded from, before anything is resolved.
+    /// Rejects a forbidden host before its name is resolved.
     private func check(_ outgoing: HTTPRequest) throws(ImageError) {
         let policy = transport.settings.policy
         if let reason = policy.refusal(scheme: outgoing.url.scheme) {
@@ -245,21 +245,21 @@ struct Exchange: Sendable {
         if let reason = policy.refusal(host: outgoing.url.host) {
             throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
         }
-        // A proxy dials for us; what can be judged here is an address that is written out.
+        // A proxy connects on this side's behalf, so only a literal address can be checked here.
         guard transport.settings.proxies.proxy(for: outgoing.url) != nil, let address = IPAddress(outgoing.url.host),
             let reason = policy.refusal(transport.settings.classify(address), after: origin)
         else { return }
         throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
     }
 
-    /// Waits for a turn at the host of the next request, if that is another than before.
+    /// Waits for a slot at the host of the next request, if that is another than before.
     private mutating func sit(at origin: String) async throws {
         guard origin != host else { return }
         try await seat(origin)
         host = origin
     }
 
-    /// What a transfer is to do with a request.
+    /// The command for the transfer of a request.
     func order(_ prepared: PreparedRequest, _ id: UInt64, _ finish: @escaping @Sendable (HTTPOutcome) -> Void)
         -> TransferCommand
     {
@@ -276,7 +276,7 @@ struct Exchange: Sendable {
             finish: finish)
     }
 
-    /// Asks the delegate what a head is worth, beside the transfer that waits for it.
+    /// Asks the delegate about a head while the transfer waits.
     private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferCommand.Head) -> Void)? {
         guard let delegate = delegate(for: .validateStatus) else { return nil }
         return { [transport, stall] head in
@@ -296,7 +296,7 @@ struct Exchange: Sendable {
 
     private mutating func note(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {
         let (timing, outgoing) = (outcome.timing, prepared.outgoing)
-        // What the clocks of the engine have not seen pass has not passed.
+        // Limited by the engine's clock, which may have stood still meanwhile.
         let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
         delay = max(0, min(onTheWay, transport.settings.now() - prepared.started))
         ending.finalURL = outgoing.url.text
@@ -319,14 +319,14 @@ struct Exchange: Sendable {
             if route.isEmpty { changed(request.url, isAnswer) }
             changed(outgoing.url.text, isAnswer)
         }
-        // What a proxy reaches for us is taken for public.
-        // Where a proxy dials for us, an address that is written out is what was reached; a name may be anybody's.
+        // Behind a proxy, a literal address counts as the one that was reached. A name counts as public, because its
+        // address is unknown.
         let named = IPAddress(outgoing.url.host).map(transport.settings.classify)
         guard let reached = timing.isProxied ? named ?? .public : timing.reached else { return }
         origin = origin.map { min($0, reached) } ?? reached
     }
 
-    /// Asks somebody, and lets others run beside the download meanwhile as beside one whose server says nothing.
+    /// Asks a delegate. Meanwhile other downloads may run, as beside one whose server is silent.
     func aside<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
         stall(true)
         defer { stall(false) }
@@ -352,14 +352,14 @@ struct Exchange: Sendable {
             next = changed
         }
         ending.redirects += 1
-        // Each outgoing may find its nonce too old; how many there are has a limit of its own.
+        // The nonce may be outdated for each request; the number of redirects has its own limit.
         renewals = 0
         return try rules.rewritten(next)
     }
 
     // MARK: Answers
 
-    /// An answer without a body, when a delegate says what it is worth.
+    /// Returns a response without a body if the delegate accepts it.
     private func judged(_ download: Download) async throws -> Download {
         let response = download.response
         let delegate = delegate(for: .validateStatus)
@@ -373,7 +373,7 @@ struct Exchange: Sendable {
 }
 
 extension HTTPRequest {
-    /// What in it names a user; nil when nothing does.
+    /// The text that identifies the user. `nil`: the request names none.
     fileprivate var credentials: String? {
         var content = RequestContent()
         content.headers = draft.headers

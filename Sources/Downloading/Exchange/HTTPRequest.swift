@@ -2,24 +2,24 @@ package import HTTPSemantics
 package import ImageErrors
 internal import Platform
 
-/// One request of a download as it is sent: the first, or one that a redirect or a challenge led to.
+/// One request of a download as it is sent: the first one, or one that follows a redirect or a challenge.
 package struct HTTPRequest: Hashable, Sendable {
-    /// A header field that the caller or a delegate wants sent.
+    /// A header field of the caller or a delegate.
     struct Field: Hashable, Sendable {
         let name: ExactText
         let value: ExactText
     }
 
-    /// Credentials, and the proxy that they are for: another, which a redirect leads through, does not get to see them.
+    /// Credentials and their proxy. Another proxy, such as that of a redirect's target, does not receive them.
     struct ProxyLogin: Hashable, Sendable {
         let proxy: String
         let authorization: Authorization
-        /// The challenge that they answer, when it is one by digest and not left to libcurl.
+        /// The digest challenge that they answer, unless libcurl answers it.
         var digest: DigestChallenge?
-        /// Whether it may want them by digest, which libcurl finds out by asking without first.
+        /// `true` when the proxy may demand a digest, which libcurl finds out by a request without credentials.
         var mayBeDigest = true
 
-        /// Credentials that answer the challenges of a proxy: by ourselves where we can, else as libcurl does.
+        /// Creates credentials that answer a proxy's challenges: by this software where it can, else by libcurl.
         init(_ proxy: String, _ authorization: Authorization, _ challenges: ChallengeList) {
             self.proxy = proxy
             self.authorization = authorization
@@ -35,21 +35,20 @@ package struct HTTPRequest: Hashable, Sendable {
     package var method = RequestMethod.get
     package var body: [UInt8]?
     package var authorization: Authorization?
-    /// The scheme that a server asked for, when it was not the usual one: `digest`.
+    /// The authentication scheme that a server demanded instead of the usual one: `digest`.
     package var scheme: String?
-    /// The challenge that the credentials answer, when ``scheme`` is `digest` and it is not left to libcurl.
+    /// The challenge that the credentials answer when ``scheme`` is `digest`, unless libcurl answers it.
     var digest: DigestChallenge?
-    /// Credentials for a proxy, once it wanted some.
+    /// Credentials for a proxy, after it demanded some.
     var proxyLogin: ProxyLogin?
-    /// The certificate that the rules name for its host.
+    /// The client certificate that the rules name for the host.
     package var certificate: ClientCertificate?
-    /// Whether it goes to the origin of the URL that was asked for: others see no client certificate.
+    /// `true` while the request goes to the origin of the requested URL. Other origins see no client certificate.
     var isAtHome = true
-    /// Whether the configured netrc file may be looked into, and the rules of hosts count: not after a redirect from https
-    /// to http.
+    /// `true` while the netrc file and the rules for hosts may be used: not after a redirect from https to http.
     var mayUseNetrc = true
 
-    /// The first request of a download.
+    /// Creates the first request of a download.
     package init(_ request: DownloadRequest) {
         url = request.webURL.withoutCredentials
         fields = Self.fields(request.headers)
@@ -57,7 +56,7 @@ package struct HTTPRequest: Hashable, Sendable {
         authorization = request.authorization ?? request.webURL.credentials
     }
 
-    /// The first request for a URL with such content.
+    /// Creates the first request for a URL with the given content.
     package init(_ url: WebURL, _ content: RequestContent) {
         self.url = url.withoutCredentials
         fields = Self.fields(content.headers.map { (name: $0.key, value: $0.value) })
@@ -68,9 +67,9 @@ package struct HTTPRequest: Hashable, Sendable {
         headers.map { Field(name: ExactText($0.name), value: ExactText($0.value)) }
     }
 
-    /// The request that goes to `target` next. What is not that origin's business stays behind.
+    /// The request to `target` that follows this one, without what must not be sent to another origin.
     ///
-    /// Credentials that stand in `target` itself are not used: a server does not choose with what we log in elsewhere.
+    /// Credentials in `target` itself are ignored: a server does not choose the credentials sent elsewhere.
     func following(to target: WebURL) -> HTTPRequest {
         var next = self
         next.url = target.withoutCredentials
@@ -94,7 +93,7 @@ package struct HTTPRequest: Hashable, Sendable {
             method: method, body: body)
     }
 
-    /// The request as a delegate changed it. Credentials stay behind when it goes elsewhere now.
+    /// The request with a delegate's changes. Credentials are dropped when it goes to another origin.
     package func changed(to draft: DownloadDraft) throws(ImageError) -> HTTPRequest {
         if draft == self.draft { return self }
         var outgoing = self
@@ -118,8 +117,8 @@ package struct HTTPRequest: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-    /// The request as a redirect with that status leaves it (RFC 9110, 15.4): after 303 it is a GET, and so is a POST after
-    /// 301 and 302, without what describes a body.
+    /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET
+    /// after 301 and 302, without the fields that describe a body.
     package func redirected(status: Int) -> HTTPRequest {
         guard method != .get, status == 303 || [301, 302].contains(status) && method == .post else { return self }
         var outgoing = self

@@ -2,12 +2,13 @@ internal import CCurl
 internal import Glibc
 internal import Platform
 
-/// An address of the Internet Protocol.
+/// An IPv4 or IPv6 address.
 package enum IPAddress: Hashable, Sendable {
     case v4(UInt32)
     case v6(UInt64, UInt64)
 
-    /// The address in the form that `inet_pton` reads; nil for anything else. A zone and square brackets are left out.
+    /// Parses an address in the form that `inet_pton` reads. A zone and square brackets are ignored. `nil`: anything
+    /// else.
     package init?(_ text: String) {
         let isBare = !text.utf8.contains { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "%") }
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
@@ -23,7 +24,7 @@ package enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The address that a socket is about to be connected to; nil for another family.
+    /// The address that a socket is about to be connected to. `nil`: another address family.
     init?(_ address: UnsafePointer<curl_sockaddr>) {
         guard let place = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let raw = UnsafeRawPointer(address) + place
@@ -42,7 +43,7 @@ package enum IPAddress: Hashable, Sendable {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
-    /// Whether the first `length` bits are those of `other`.
+    /// `true` when the first `length` bits equal those of `other`.
     package func matches(_ other: IPAddress, bits length: Int) -> Bool {
         func same(_ one: UInt64, _ two: UInt64, _ count: Int) -> Bool {
             count <= 0 || (one ^ two) >> (64 - min(count, 64)) == 0
@@ -56,12 +57,12 @@ package enum IPAddress: Hashable, Sendable {
     }
 }
 
-/// An address and how many of its leading bits count, as in `10.0.0.0/8`.
+/// An address with the number of its significant leading bits, such as `10.0.0.0/8`.
 struct IPNetwork: Hashable, Sendable {
     let address: IPAddress
     let bits: Int
 
-    /// The network that `text` writes; a single address when it has no length.
+    /// Parses a network. Without a length it is a single address.
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }

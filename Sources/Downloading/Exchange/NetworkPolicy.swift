@@ -1,15 +1,16 @@
 internal import HTTPSemantics
 internal import Platform
 
-/// Which hosts and networks may be loaded from: a plain value.
+/// The hosts and networks that may be loaded from.
 ///
-/// Judged on the address that is about to be dialled, after names have been resolved, for every request of a download
-/// (E2-92): odd ways to write an address, and names that lead elsewhere the next time, change nothing.
+/// Checked against the address of each connection, after name resolution, for every request of a download. So unusual
+/// notations of an address, and names that resolve differently the next time, make no difference.
 public struct NetworkPolicy: Sendable, Hashable {
-    /// How far downloads reach.
+    /// The range of permitted addresses.
     public enum Reach: String, Sendable, CaseIterable {
-        /// What is asked for directly may be private or this machine, but no redirect and no name that is resolved again
-        /// leads to a more private address than before. Link-local addresses and cloud metadata are never loaded from.
+        /// Direct requests may go to private addresses and this machine. No redirect, and no name resolved again, may
+        /// lead to a more private address than before. Link-local addresses and cloud metadata services are never
+        /// permitted.
         case noCrossover
         /// Public addresses only.
         case `public`
@@ -17,27 +18,26 @@ public struct NetworkPolicy: Sendable, Hashable {
         case any
     }
 
-    /// How far downloads reach.
+    /// The range of permitted addresses.
     public var reach = Reach.noCrossover
-    /// The only hosts that may be loaded from: names, addresses, or `*.example.com` for every name below one; any when
-    /// empty.
+    /// The only permitted hosts: names, addresses, or `*.example.com` for every name below one. Empty: all.
     public var allowedHosts: [String] = []
-    /// The schemes that may be loaded from, of http, https, file and data (D-13).
+    /// The permitted schemes, among http, https, file and data.
     public var allowedSchemes = NetworkPolicy.schemes
 
-    /// The schemes that can be loaded from.
+    /// All supported schemes.
     public static let schemes = ["http", "https", "file", "data"]
 
-    /// The default policy.
+    /// Creates the default policy.
     public init() {}
 
-    /// Why a scheme, in small letters, may not be loaded from; nil if it may.
+    /// The reason why a lower-case scheme is forbidden. `nil`: it is permitted.
     package func refusal(scheme: String) -> String? {
         guard !allowedSchemes.contains(scheme) else { return nil }
         return "The scheme \"\(scheme)\" is switched off (add it to allowedSchemes)."
     }
 
-    /// Why a host may not be loaded from, whatever its address; nil if it may.
+    /// The reason why a host is forbidden, regardless of its address. `nil`: it is permitted.
     package func refusal(host: String) -> String? {
         guard !allowedHosts.isEmpty, !allowedHosts.contains(where: { HostPattern.matches(host, $0) }) else {
             return nil
@@ -45,11 +45,11 @@ public struct NetworkPolicy: Sendable, Hashable {
         return "The host \"\(host)\" is not among those that may be loaded from (add it to allowedHosts)."
     }
 
-    /// Why an address may not be dialled; nil if it may.
+    /// The reason why an address is forbidden. `nil`: it is permitted.
     ///
     /// - Parameters:
-    ///   - type: The address's class.
-    ///   - origin: The most public address that led here, by a redirect or under the same name; nil for none.
+    ///   - type: The class of the address.
+    ///   - origin: The most public address that led here by a redirect, or that the same name had before. `nil`: none.
     package func refusal(_ type: AddressClass, after origin: AddressClass?) -> String? {
         switch reach {
         case .any: return nil
@@ -66,17 +66,17 @@ public struct NetworkPolicy: Sendable, Hashable {
     }
 }
 
-/// The most public address that each name has had, so that one that is resolved again is not believed when it leads
-/// inside. Bounded: the oldest names are forgotten.
+/// The most public address class of each host name, so that a name that later resolves to a private address is
+/// rejected. Bounded: the oldest names are dropped.
 struct ResolvedNames: Sendable {
     static let limit = 4096
     private var classes: [String: AddressClass] = [:]
     private var order: [String] = []
 
-    /// The most public class that `name` has had.
+    /// The most public class of the addresses of `name`.
     subscript(name: String) -> AddressClass? { classes[name] }
 
-    /// Remembers that `name` led to an address.
+    /// Records that `name` resolved to an address.
     mutating func note(_ name: String, _ type: AddressClass) {
         if let known = classes[name] {
             classes[name] = min(known, type)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A question to a delegate beside the transfer that waits for the answer; withdrawn when that ends otherwise.
+/// A question to a delegate while a transfer waits for the answer. Withdrawn when the transfer ends for another reason.
 final class OpenQuestion: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
@@ -9,14 +9,14 @@ final class OpenQuestion: Sendable {
 
     private let state = Mutex(State())
 
-    /// Asks in a task of its own.
+    /// Asks in a separate task.
     func ask(_ work: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             if !state.isWithdrawn { state.task = Task { await work() } }
         }
     }
 
-    /// Cancels the task, which has ended if there was an answer.
+    /// Cancels the task, unless it has ended with an answer.
     func withdraw() {
         let task = state.withLock { state in
             state.isWithdrawn = true

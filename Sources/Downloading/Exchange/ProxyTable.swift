@@ -1,37 +1,38 @@
 package import HTTPSemantics
 internal import Platform
 
-/// Where requests go through a proxy.
+/// The choice of proxies.
 public enum ProxyChoice: Sendable, Hashable {
     /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` in the environment say.
     case environment
-    /// Nowhere.
+    /// No proxy.
     case none
-    /// Everywhere but where `no_proxy` says otherwise, through this one.
+    /// This proxy, except where `no_proxy` says otherwise.
     case url(String)
 
-    /// The choice that a setting writes: `none` or a URL.
+    /// Reads the value of the setting: `none` or a URL.
     public init(_ text: String) { self = text == "none" ? .none : .url(text) }
 
-    /// What a setting says, for people: with `…` in the place of a password.
+    /// The value of the setting for display: a password is replaced by `…`.
     public static func shown(_ text: String) -> String {
         guard let login = ProxyTable.login(in: text), let colon = text[login].firstIndex(of: ":") else { return text }
         return text[...colon] + "…@" + text[login.upperBound...]
     }
 }
 
-/// Which proxy each URL goes through: a plain value.
+/// The proxy of each URL.
 ///
-/// We decide, as curl does, and not libcurl by itself: the address of a proxy is not judged as that of a server is.
+/// Chosen here, by curl's rules, and not by libcurl, because the address of a proxy is not checked like that of a
+/// server.
 package struct ProxyTable: Sendable, Hashable {
     private var secure: String?
     private var plain: String?
     private var exceptions: [String] = []
 
-    /// No proxies.
+    /// Creates a table without proxies.
     init() {}
 
-    /// The table for a choice.
+    /// Creates the table for a choice.
     ///
     /// - Parameter variable: The environment.
     init(_ choice: ProxyChoice, variable: (String) -> String?) {
@@ -45,13 +46,13 @@ package struct ProxyTable: Sendable, Hashable {
         } else {
             let all = Self.first(["all_proxy", "ALL_PROXY"], variable)
             secure = (Self.first(["https_proxy", "HTTPS_PROXY"], variable) ?? all).map(Self.resolving)
-            // In capitals this is a header of a request to a CGI program (httpoxy).
+            // The upper-case variable could come from a header of a CGI request (httpoxy).
             plain = (Self.first(["http_proxy"], variable) ?? all).map(Self.resolving)
         }
     }
 
-    /// The proxy in the way of writing that has it find the addresses of names: of what we found by ourselves nobody could
-    /// say here where it leads.
+    /// The proxy's URL with the SOCKS variant in which the proxy resolves names. With the other one, an address
+    /// resolved here could not be attributed to a request.
     private static func resolving(_ proxy: String) -> String {
         for (scheme, other) in [
             ("socks5://", "socks5h://"), ("socks4://", "socks4a://"), ("socks://", "socks5h://"),
@@ -63,18 +64,18 @@ package struct ProxyTable: Sendable, Hashable {
         return proxy
     }
 
-    /// The same proxy without the user and password that stand in it.
+    /// The proxy's URL without user and password.
     static func withoutCredentials(_ proxy: String) -> String {
         guard let login = login(in: proxy) else { return proxy }
         return String(proxy[..<login.lowerBound] + proxy[login.upperBound...])
     }
 
-    /// The user and password that stand in the URL of a proxy that speaks HTTP; nil when there are none.
+    /// The user and password in the URL of an HTTP proxy. `nil`: there are none.
     static func credentials(in proxy: String) -> Authorization? {
         try? WebURL(proxy.contains("://") ? proxy : "http://" + proxy).credentials
     }
 
-    /// Where the user and password stand in the URL of a proxy, with the sign behind them.
+    /// The range of user, password and `@` in the URL of a proxy.
     fileprivate static func login(in proxy: String) -> Range<String.Index>? {
         let start = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
         let authority = proxy[start...].prefix { !"/?#".contains($0) }
@@ -91,7 +92,7 @@ package struct ProxyTable: Sendable, Hashable {
         return rest.lowercased()
     }
 
-    /// The proxy for a URL; nil for none.
+    /// The proxy for a URL. `nil`: none.
     package func proxy(for url: WebURL) -> String? {
         guard let proxy = url.isSecure ? secure : plain, !isException(url.host) else { return nil }
         return proxy

@@ -1,46 +1,46 @@
 internal import ImageErrors
 internal import Platform
 
-/// Which redirects are followed (C-15).
+/// The permitted redirects.
 public enum RedirectMode: String, Sendable, Hashable, CaseIterable {
     /// Those to any http or https URL.
     case follow
-    /// Those that stay with their scheme, host and port.
+    /// Those that stay with scheme, host and port.
     case sameOrigin = "same-origin"
     /// None.
     case none
 }
 
-/// Decides about each redirect of a download: a plain value.
+/// Decides about each redirect of a download.
 ///
-/// Only http and https, so many and no more, and never the same request twice, for the answer would be the same. From
-/// https to http is allowed, because credentials never go along: that is another origin.
+/// Only to http and https, only up to a limit, and never to the same request twice, because the response would be the
+/// same. From https to http is permitted, because credentials are never sent to another origin.
 struct RedirectPolicy: Sendable {
-    /// How many redirects are followed.
+    /// The maximum number of redirects.
     let limit: Int
-    /// What errors name.
+    /// The URL shown in error messages.
     let source: String
-    /// Which are followed.
+    /// The permitted redirects.
     let mode: RedirectMode
-    /// How many have been followed.
+    /// The number of redirects so far.
     private(set) var count = 0
     private var visited: Set<HTTPRequest> = []
 
-    /// A policy for a download of `source`.
+    /// Creates the policy of a download of `source`.
     init(limit: Int, source: String, mode: RedirectMode = .follow) {
         self.limit = limit
         self.source = source
         self.mode = mode
     }
 
-    /// Whether an answer with this status and `Location` redirects. An empty one leads nowhere.
+    /// `true` when a response with this status and `Location` redirects. An empty `Location` does not.
     static func redirects(status: Int, location: String?) -> Bool {
         [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
     }
 
-    /// The request that follows `outgoing` when that was answered with `status` and `location`.
+    /// The request that follows `outgoing` after a response with `status` and `location`.
     ///
-    /// A body goes to no other origin: it may be a secret, as a header may.
+    /// A body is never sent to another origin: like a header, it may be a secret.
     mutating func next(after outgoing: HTTPRequest, status: Int = 302, location: String) throws(ImageError)
         -> HTTPRequest
     {
@@ -63,7 +63,7 @@ struct RedirectPolicy: Sendable {
         return next
     }
 
-    /// A `Location` with every byte beyond ASCII written as servers mean it.
+    /// The `Location` with bytes beyond ASCII percent-encoded, as servers mean them.
     static func escaped(_ location: some Sequence<UInt8>) -> String {
         var text = ""
         for byte in location {

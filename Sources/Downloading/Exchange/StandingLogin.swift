@@ -1,9 +1,10 @@
 package import HTTPSemantics
 internal import Platform
 
-/// Credentials that a request is given by the configuration: marks that tell one set of them from another (C-10).
+/// Credentials that the configuration adds to a request, and marks that distinguish one set of them from another. A
+/// response fetched with credentials answers only requests with the same.
 extension TransportSettings {
-    /// The request with all that the configuration adds: by its rules, and cookies.
+    /// The request with everything that the configuration adds: by rules, and cookies.
     func dressed(_ outgoing: HTTPRequest, by rules: RequestRules) -> HTTPRequest {
         var dressed = outgoing.dressed(by: rules)
         if let cookies, !dressed.fields.contains(where: { $0.name.text.asciiLowercased == "cookie" }),
@@ -14,11 +15,11 @@ extension TransportSettings {
         return dressed
     }
 
-    /// The marks of a request.
+    /// The marks of a request's configured credentials.
     ///
     /// - Parameters:
-    ///   - outgoing: The request without what the rules add.
-    ///   - dressed: The request with it.
+    ///   - outgoing: The request without the additions of the configuration.
+    ///   - configured: The request with them.
     func standingLogins(of outgoing: HTTPRequest, dressed: HTTPRequest) -> [String] {
         var marks: [String] = []
         if dressed.authorization == nil, outgoing.mayUseNetrc, let mark = netrcMark(for: outgoing.url.host) {
@@ -33,7 +34,7 @@ extension TransportSettings {
         }
         if !added.isEmpty { marks.append("host " + Digest(of: added.joined(separator: "\n")).hex) }
         if let certificate = certificate(for: dressed) {
-            // Whether the server asks for it is not known beforehand.
+            // Counts even if the server does not request the certificate, because that is not known beforehand.
             let bytes = try? Files.read(certificate.file, followsLinks: true)
             marks.append(
                 "certificate " + (bytes?.withUnsafeBytes { Digest(of: $0) } ?? Digest(of: certificate.file)).hex)
@@ -41,19 +42,19 @@ extension TransportSettings {
         return marks
     }
 
-    /// The certificate that the server of a request gets to see if it asks for one.
+    /// The certificate that the server of a request receives if it requests one.
     package func certificate(for outgoing: HTTPRequest) -> ClientCertificate? {
         guard outgoing.url.isSecure else { return nil }
         if let certificate = outgoing.certificate { return certificate }
         return outgoing.isAtHome ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
     }
 
-    /// What tells one netrc file that has credentials for a host from another; nil when none has.
+    /// A mark that distinguishes netrc files with credentials for a host. `nil`: the file has none.
     ///
-    /// Only libcurl reads it in earnest. Here it is enough to know whether it may be used: every change of the file counts.
+    /// libcurl parses the file. Here it is enough to know whether it may be used, so every change of the file counts.
     private func netrcMark(for host: String) -> String? {
         guard let netrc, let bytes = try? Files.read(netrc, followsLinks: true) else { return nil }
-        // An address of IPv6 stands there without its brackets; words in any case, in quotes, and with backslashes.
+        // netrc files name IPv6 addresses without brackets, and words in any case, in quotes, and with backslashes.
         let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\\" }.lowercased()
         let words = Set(text.split { $0.isWhitespace || $0 == "\"" })
         let bare = host.filter { $0 != "[" && $0 != "]" }
@@ -63,8 +64,8 @@ extension TransportSettings {
 }
 
 extension ImageDownloader {
-    /// What a download that meets no redirect is given by the configuration, as ``Download/login`` says it; nil for
-    /// nothing.
+    /// The marks of the credentials that the configuration adds to a download without redirects, as in
+    /// ``Download/login``. `nil`: none.
     package func standingLogin(of url: WebURL, _ request: RequestContent) -> String? {
         let rules = rules
         guard let outgoing = try? rules.rewritten(HTTPRequest(url, request)) else { return nil }

@@ -4,7 +4,8 @@ package import ImageErrors
 internal import Platform
 
 extension WebURL {
-    /// What libcurl asks a proxy for: for https a tunnel to the host and port, else the URL, without the port that is usual.
+    /// The target that libcurl sends to a proxy: host and port of a tunnel for https, else the URL without a default
+    /// port.
     var proxyTarget: String {
         let flags = UInt32(CURLU_NO_DEFAULT_PORT)
         guard let url = hc_url() else { return text }
@@ -23,11 +24,11 @@ extension WebURL {
     ///   be loaded.
     package init(_ text: String) throws(ImageError) { try self.init(text, relativeTo: nil, naming: text) }
 
-    /// The URL that `location` means where this one redirects (RFC 9110, 10.2.2).
+    /// The URL that a `Location` of this one refers to (RFC 9110, 10.2.2).
     ///
-    /// - Parameter source: What errors name.
+    /// - Parameter source: The URL shown in error messages.
     func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
-        // libcurl takes a fragment alone for one of the host (RFC 3986, 4.4: it is the same document).
+        // A fragment alone refers to the same document (RFC 3986, 4.4); libcurl would apply it to the host.
         location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
     }
 
@@ -62,7 +63,8 @@ extension WebURL {
         }
         var name = part(CURLUPART_HOST)
         if name?.utf8.allSatisfy({ $0 < 0x80 }) == false {
-            // What resolvers are asked for is what is judged: letters may stand for others, and for the digits of an address.
+            // The host is compared in the form that resolvers receive: letters may stand for others, or for the digits
+            // of an address.
             guard let plain = part(CURLUPART_HOST, 1 << 12), plain.utf8.allSatisfy({ $0 < 0x80 }),
                 hc_url_set(url, CURLUPART_HOST, plain, 0) == CURLUE_OK, let whole = part(CURLUPART_URL, 0),
                 hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
@@ -77,11 +79,11 @@ extension WebURL {
         guard !host.isEmpty else { throw invalid("It names no host.") }
         let origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
         let credentials: Authorization?
-        // Most have neither user nor fragment, and show it.
+        // Most URLs have neither user nor fragment, which these characters show.
         let mayHaveMore = text.utf8.contains { "@#%".utf8.contains($0) || $0 >= 0x80 }
         if mayHaveMore, part(CURLUPART_USER) != nil || part(CURLUPART_PASSWORD) != nil {
             let (user, password) = (part(CURLUPART_USER, CURLU_URLDECODE), part(CURLUPART_PASSWORD, CURLU_URLDECODE))
-            // libcurl decodes nothing to a control character.
+            // libcurl refuses to decode a control character.
             guard user != nil || part(CURLUPART_USER) == nil, password != nil || part(CURLUPART_PASSWORD) == nil else {
                 throw invalid("Its user or password contains a control character.")
             }
@@ -96,17 +98,17 @@ extension WebURL {
         self.init(parsed: ExactText(whole), origin: origin, host: host, credentials: credentials)
     }
 
-    /// The text with spaces of the query as `%20`, as browsers send them; libcurl would make a plus of each.
+    /// The text with spaces in the query as `%20`, as browsers send them. libcurl would replace each by a plus sign.
     private static func spaced(_ text: String) -> String {
         guard let query = text.firstIndex(of: "?"), text[query...].utf8.contains(0x20) else { return text }
         return text[..<query]
             + text[query...].split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
     }
 
-    /// Sees to it that the host is what libcurl makes of the text when it parses that again, to dial it or to name it to a
-    /// proxy: behind `%31` or before a dot at the end may stand the digits of an address, which it knows only then.
+    /// Repeats parsing until the host does not change any more: `%31`, or a dot at the end, may hide the digits of an
+    /// address, which libcurl recognises only when it parses the result again, to connect or to name it to a proxy.
     ///
-    /// - Returns: false for one that is another each time.
+    /// - Returns: `false` when it changes each time.
     private static func settle(
         _ url: OpaquePointer, _ flags: UInt32, _ part: (CURLUPart, Int32) -> String?
     ) -> Bool {

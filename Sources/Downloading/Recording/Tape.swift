@@ -4,28 +4,29 @@ internal import Logging
 internal import Platform
 internal import Synchronization
 
-/// A folder with the downloads of a time, to be played back without network (D-31).
+/// A folder with recorded downloads, which can be played back without network.
 ///
-/// Each request has a folder named by the digest of what was asked, each download a numbered file in it, see
-/// ``TapeExchange``. Credentials are not written; bodies and URLs are, so the files are their owner's alone.
+/// Each request has a folder named by the digest of its properties, and each download is a numbered file in it; see
+/// ``TapeExchange``. Credentials are not recorded. Bodies and URLs are, so only the owner can read the files.
 public final class Tape: Sendable {
-    /// What is done with it.
+    /// The use of a tape.
     public enum Use: Sendable, Hashable { case record, play }
 
     private let folder: String
     private let use: Use
     private static let logger = Logger(label: "halcyon.tape")
-    /// How many answers to each request have been played.
+    /// The number of played responses to each request.
     private let played = Mutex<[String: Int]>([:])
 
     private var exchanges: String { folder + "/exchanges" }
-    /// Holds the time of the first recording, in seconds since 1970.
+    /// The path of the file with the time of the first recording, in seconds since 1970.
     private var startFile: String { folder + "/started" }
 
-    /// A tape in `folder`; recording makes it.
+    /// Opens a tape in `folder`. Recording creates the folder.
     ///
-    /// - Parameter now: Seconds since 1970: what a new tape begins with.
-    /// - Throws: ``ImageError/storageFailed(reason:hint:)`` when the folder cannot be made, or holds nothing to play.
+    /// - Parameter now: The seconds since 1970, recorded as the start of a new tape.
+    /// - Throws: ``ImageError/storageFailed(reason:hint:)`` when the folder cannot be created, or contains nothing to
+    ///   play.
     public init(_ folder: String, use: Use, now: Int) throws(ImageError) {
         self.folder = folder
         self.use = use
@@ -51,13 +52,13 @@ public final class Tape: Sendable {
         }
     }
 
-    /// Seconds since 1970 when the recording began; nil if that is not told.
+    /// The start of the recording in seconds since 1970. `nil`: unknown.
     public var started: Int? {
         guard let bytes = try? Files.read(startFile, followsLinks: true) else { return nil }
         return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 
-    /// The download of `request`: played, or made by `live` and recorded.
+    /// The download of `request`: played, or performed by `live` and recorded.
     package func download(
         _ request: DownloadRequest, _ place: SpoolPlace, live: () async throws -> Download
     ) async throws -> Download {
@@ -74,8 +75,8 @@ public final class Tape: Sendable {
         }
     }
 
-    /// What a recorded answer is found by: the URL, whether the server was asked for changes only, and of what is no GET the
-    /// method and the body.
+    /// The name of a request's folder: made of the URL, the validators, and the method and body of a request that is
+    /// not a GET.
     private func name(of request: DownloadRequest) -> String {
         let validators = request.validators
         var parts = [request.webURL.text, validators?.etag ?? "", validators?.lastModified ?? ""]
@@ -87,13 +88,13 @@ public final class Tape: Sendable {
 
     // MARK: Recording
 
-    /// Adds a download. A tape that cannot be written is no reason to fail it.
+    /// Records a download. A failure to write does not fail the download.
     private func record(_ request: DownloadRequest, _ outcome: TapeExchange.Outcome, _ body: DownloadedBody?) {
         let folder = exchanges + "/" + name(of: request)
         _ = mkdir(folder, 0o700)
         let head = TapeExchange(url: request.webURL.text, method: request.method, outcome: outcome).head
         do {
-            // Written beside, as every file of ours, for another process may be playing.
+            // Written to a draft first, because another process may be playing.
             let draft = "\(self.folder)/\(getpid())-\(UInt64.random(in: 0 ... .max)).part"
             let descriptor = try Files.create(draft)
             defer {
@@ -113,9 +114,9 @@ public final class Tape: Sendable {
 
     // MARK: Playing
 
-    /// The next recorded answer; when all have been played, the last one again.
+    /// The next recorded response; after the last one, the last one again.
     private func play(_ request: DownloadRequest, _ place: SpoolPlace) throws -> Download {
-        // A server may always answer in full, though it was asked for changes only.
+        // A server may always answer a conditional request in full.
         for name in [name(of: request), name(of: request.unconditional)] {
             guard let path = next(name) else { continue }
             return try play(path, for: request, place)

@@ -2,31 +2,31 @@ internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 
-/// One download as a ``Tape`` has it: what was asked, and what came of it. A plain value.
+/// One recorded download of a ``Tape``: the request and its outcome.
 ///
-/// Its text is made to be read: the request line, a blank line, the answer's head as HTTP writes it, a blank line, the
-/// body.
+/// Its text form is readable: the request line, a blank line, the head of the response as HTTP writes it, a blank line,
+/// the body.
 struct TapeExchange: Sendable, Equatable {
-    /// What came of it.
+    /// The outcome of the request.
     enum Outcome: Sendable, Equatable {
-        /// An answer, but for its body.
+        /// A response without its body.
         case answer(status: Int, url: String, fields: [String: String])
         case failure(ImageError)
     }
 
-    /// The URL as it was asked for.
+    /// The requested URL.
     var url: String
     var method = RequestMethod.get
     var outcome: Outcome
 
-    /// The fields of an answer, with what led to it: under names that no field has, for those are in small letters.
+    /// The header fields of a response, and its redirects under upper-case names, which no header field has.
     static func fields(of download: Download) -> [String: String] {
         var fields = download.response.fields
         for (number, redirect) in download.route.enumerated() { fields[passed(number)] = redirect.text }
         return fields
     }
 
-    /// Takes what led to an answer out of its fields.
+    /// Removes the redirects from the fields of a response, and returns them.
     static func takeRoute(from fields: inout [String: String]) -> [RedirectConstraints.Redirect] {
         var route: [RedirectConstraints.Redirect] = []
         while let text = fields.removeValue(forKey: passed(route.count)),
@@ -39,7 +39,7 @@ struct TapeExchange: Sendable, Equatable {
 
     private static func passed(_ number: Int) -> String { "REDIRECT \(number + 1)" }
 
-    /// The longest head that is read, in bytes.
+    /// The maximum size of a head that is read, in bytes.
     static let headLimit = 1 << 20
 
     /// The text before the body.
@@ -48,7 +48,7 @@ struct TapeExchange: Sendable, Equatable {
         switch outcome {
         case .answer(let status, let url, let fields):
             lines.append("HTTP \(status) \(Self.escaped(url))")
-            // Whom a cookie names is nobody's business who gets the tape.
+            // A cookie may identify a user to everybody who gets the tape.
             for (name, value) in fields.sorted(by: { $0.key < $1.key }) where name != "set-cookie" {
                 lines.append("\(Self.escaped(name)): \(Self.escaped(value))")
             }
@@ -60,9 +60,9 @@ struct TapeExchange: Sendable, Equatable {
         return Array((lines + ["", ""]).joined(separator: "\n").utf8)
     }
 
-    /// Reads a text.
+    /// Reads the text form.
     ///
-    /// - Returns: The exchange, and where the body begins; nil for what is none.
+    /// - Returns: The exchange, and the offset of the body. `nil`: the text is malformed.
     static func parse(_ text: some RandomAccessCollection<UInt8>) -> (exchange: TapeExchange, bodyStart: Int)? {
         var lines: [String] = []
         var (line, offset, blank) = ([UInt8](), 0, 0)
@@ -145,8 +145,8 @@ struct TapeExchange: Sendable, Equatable {
 
     // MARK: Text
 
-    /// The text without line ends and other control characters: each, and the percent sign, as a percent sign and two
-    /// hexadecimal digits (RFC 3986, 2.1).
+    /// The text with control characters and percent signs replaced by a percent sign and two hexadecimal digits (RFC
+    /// 3986, 2.1).
     private static func escaped(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x25 && $0 != 0x7F }) { return text }
         let digits = Array("0123456789ABCDEF".utf8)
@@ -161,7 +161,7 @@ struct TapeExchange: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text that ``escaped(_:)`` made this of; nil for what it never makes.
+    /// The inverse of ``escaped(_:)``. `nil`: the text is not a result of it.
     private static func unescaped(_ text: Substring) -> String? {
         guard text.utf8.contains(0x25) else { return String(text) }
         let plain = String(decoding: percentDecoded(text), as: UTF8.self)

@@ -3,10 +3,10 @@ internal import ImageErrors
 internal import Platform
 internal import Synchronization
 
-/// HTTP by libcurl's multi interface: one thread moves all transfers.
+/// HTTP over libcurl's multi interface: one thread drives all transfers.
 ///
-/// The thread starts with the first transfer. Others speak to it by commands; nothing of libcurl is touched elsewhere
-/// but the wake-up, which is made for that.
+/// The thread starts with the first transfer. Other threads send it commands; the only function of libcurl that they
+/// call is the wake-up, which is made for that.
 package final class CurlTransport: Sendable {
     private enum Command: Sendable {
         case run(@Sendable () -> Void)
@@ -17,10 +17,10 @@ package final class CurlTransport: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// The multi handle as a number, once the thread runs: for waking it up.
+        /// The multi handle as a number, for waking up the thread.
         var handle: UInt = 0
         var hasThread = false
-        /// Whether the thread waits for its connections, and sees new commands only when it is woken up.
+        /// `true` while the thread waits for its connections and sees new commands only after a wake-up.
         var isPolling = false
         var lastID: UInt64 = 0
     }
@@ -31,8 +31,8 @@ package final class CurlTransport: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - spool: Where bodies too large for memory are gathered.
-    ///   - onFinish: Hears of every download that has ended.
+    ///   - spool: The place for bodies too large for memory.
+    ///   - onFinish: Receives a report about every ended download.
     init(
         _ settings: TransportSettings, spool: SpoolPlace, onFinish: @escaping @Sendable (DownloadReport) -> Void
     ) {
@@ -41,16 +41,16 @@ package final class CurlTransport: Sendable {
         self.onFinish = onFinish
     }
 
-    /// Performs one download and tells about it; cancelling the task drops its connection.
+    /// Performs one download and reports its end. Cancelling the task drops its connection.
     func perform(_ exchange: Exchange) async throws -> Download {
         var exchange = exchange
         defer { tell(exchange.ending) }
         return try await exchange.run()
     }
 
-    /// Sends one request and waits for what comes of it.
+    /// Sends one request and waits for its outcome.
     ///
-    /// - Parameter order: Makes the order from its number and whom it is to tell.
+    /// - Parameter makeCommand: Creates the command from its number and the receiver of its outcome.
     func perform(
         _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HTTPOutcome) -> Void) -> TransferCommand
     ) async -> HTTPOutcome {
@@ -74,12 +74,12 @@ package final class CurlTransport: Sendable {
 
     // MARK: Without a task
 
-    /// Runs `work`, which must not wait, on the transport's thread.
+    /// Runs `work`, which must not block, on the transport's thread.
     func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
 
-    /// Sends the first request of a download; `finish` hears what came of it, on the transport's thread.
+    /// Sends the first request of a download. `finish` receives its outcome on the transport's thread.
     ///
-    /// - Returns: The number to ``cancel(_:)`` it with.
+    /// - Returns: The argument of ``cancel(_:)``.
     func begin(
         _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ finish: @escaping @Sendable (HTTPOutcome) -> Void
     ) -> UInt64 {
@@ -88,10 +88,10 @@ package final class CurlTransport: Sendable {
         return id
     }
 
-    /// Drops a request's connection, unless it has ended.
+    /// Drops a request's connection, unless the request has ended.
     func cancel(_ id: UInt64) { send(.cancel(id)) }
 
-    /// Goes on with a download whose first request brought no image.
+    /// Continues a download whose first request did not deliver the body.
     func goOn(_ exchange: Exchange, after prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome) async throws
         -> Download
     {
@@ -100,16 +100,16 @@ package final class CurlTransport: Sendable {
         return try await exchange.goOn(after: prepared, outcome)
     }
 
-    /// Tells about a download that has ended.
+    /// Reports an ended download.
     func tell(_ report: DownloadReport) { onFinish(report) }
 
-    /// Tells a transfer what was said of its head.
+    /// Delivers a delegate's decision about a head to its transfer.
     func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
 
     private func send(_ command: Command) {
         let startsThread = state.withLock { state in
             state.commands.append(command)
-            // Whoever comes next need not wake it up once more. Under the lock, for the thread may give the handle up.
+            // Later commands need not wake the thread again. Under the lock, because the thread may give up the handle.
             if state.isPolling, let handle = UnsafeMutableRawPointer(bitPattern: state.handle) {
                 hc_multi_wakeup(handle)
             }
@@ -128,7 +128,7 @@ package final class CurlTransport: Sendable {
                 pause = loop.turn()
             }
             guard let multi = loop.multi, let pause else {
-                // Nothing was begun, so there is nothing to wait for: the next command starts another thread.
+                // There is no transfer to wait for: the next command starts another thread.
                 let goesOn = state.withLock { state in
                     state.hasThread = !state.commands.isEmpty
                     return state.hasThread
@@ -141,12 +141,12 @@ package final class CurlTransport: Sendable {
                 state.isPolling = state.commands.isEmpty
                 return state.isPolling
             }
-            // A command that comes now wakes the poll up.
+            // A command that arrives now wakes up the poll.
             if polls { hc_multi_poll(multi, Int32(pause)) }
         }
     }
 
-    /// Does what was asked, and what that asks in turn.
+    /// Executes all commands, including those that they cause.
     private func obey(_ loop: Loop) {
         while true {
             let commands = state.withLock { state in
@@ -168,28 +168,28 @@ package final class CurlTransport: Sendable {
 }
 
 extension HTTPOutcome {
-    /// There was no memory to begin with.
+    /// The outcome of a request that libcurl has no memory for.
     fileprivate static func outOfMemory(_ order: TransferCommand) -> HTTPOutcome {
         let reason = "libcurl has no memory for it."
         return HTTPOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
     }
 }
 
-/// The transfers under way, confined to the transport's thread.
+/// The running transfers, confined to the transport's thread.
 private final class Loop {
-    /// Nil as long as there is no transfer, or no memory for one.
+    /// libcurl's multi handle. `nil`: there has been no transfer, or no memory for one.
     private(set) var multi: UnsafeMutableRawPointer?
     private var transfers: [UInt64: Transfer] = [:]
-    /// The same, by what libcurl knows them by.
+    /// The transfers by libcurl's handles.
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
     private let book = TransferContext()
     private let settings: TransportSettings
     private var nextCheck = 0
-    /// Since when there has been no transfer.
+    /// The time since when there has been no transfer.
     private var idleSince: Int?
-    /// Whether there may be connections that are kept.
+    /// `true` when there may be idle connections.
     private var hasConnections = false
-    /// Transfers cancelled before they were started: the two commands may come in either order.
+    /// The transfers cancelled before they were started: the two commands may arrive in either order.
     private var cancelledEarly: Set<UInt64> = []
 
     init(_ settings: TransportSettings) { self.settings = settings }
@@ -207,7 +207,7 @@ private final class Loop {
         check(transfer, monotonicNanoseconds())
     }
 
-    /// How many connections are kept for the next download from their hosts.
+    /// The number of idle connections kept for later downloads.
     private var idleConnections: Int { DescriptorBudget(limit: DescriptorBudget.processLimit).idleConnections }
 
     private func makeMulti() -> UnsafeMutableRawPointer? {
@@ -216,7 +216,7 @@ private final class Loop {
         return multi
     }
 
-    /// Goes on with a transfer that waited for somebody's word, or ends it.
+    /// Continues or ends a transfer that waited for a delegate.
     func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
         guard let transfer = transfers[id] else { return }
         if transfer.judge(verdict) { release(transfer) }
@@ -225,7 +225,7 @@ private final class Loop {
 
     func cancel(_ id: UInt64) {
         guard let transfer = transfers[id] else {
-            // Either it has ended, or its start is still to come.
+            // Either the transfer has ended, or its start is still to come.
             cancelledEarly.insert(id)
             if cancelledEarly.count > 4096 { cancelledEarly.removeAll() }
             return
@@ -234,7 +234,8 @@ private final class Loop {
         release(transfer)
     }
 
-    /// Moves everything on; returns for how many milliseconds the thread may sleep, or nil when there is nothing to wait for.
+    /// Drives all transfers. Returns the number of milliseconds that the thread may sleep. `nil`: there is nothing to
+    /// wait for.
     func turn() -> Int? {
         guard let multi else { return nil }
         var running: Int32 = 0
@@ -245,7 +246,7 @@ private final class Loop {
         var code = CURLE_OK
         while let easy = hc_multi_next_done(multi, &code) {
             guard let transfer = byHandle[easy] else { continue }
-            // Its numbers are read before the handle is used again.
+            // The transfer reads its numbers before its handle is removed.
             if transfer.complete(code) { release(transfer) }
         }
         for transfer in book.takeHeads() where transfers[transfer.id] != nil {
@@ -262,8 +263,8 @@ private final class Loop {
         return min(max((nextCheck - now) / 1_000_000 + 1, 1), 1000)
     }
 
-    /// Closes the connections when nothing has been loaded for a while: their servers may have done so long ago, which
-    /// libcurl notices only with the next transfer.
+    /// Closes the connections when nothing has been loaded for a while: their servers may have closed them long ago,
+    /// which libcurl notices only with the next transfer.
     private func idle(_ now: Int) -> Int? {
         let since = idleSince ?? now
         idleSince = since
@@ -284,14 +285,15 @@ private final class Loop {
         if let due = transfer.check(now: now) { nextCheck = min(nextCheck, due) } else { release(transfer) }
     }
 
-    /// Lets go of a transfer that has ended. libcurl does not wait here for a name that is still being looked up: its
-    /// thread ends by itself (see `CURLOPT_QUICK_EXIT` in ``Transfer``).
+    /// Removes an ended transfer. libcurl does not wait for a pending name resolution: its thread ends by itself (see
+    /// `CURLOPT_QUICK_EXIT` in ``Transfer``).
     private func release(_ transfer: Transfer) {
         transfers[transfer.id] = nil
         byHandle[transfer.easy] = nil
         if let multi { hc_multi_remove(multi, transfer.easy) }
-        // Never used again: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier answer, and writes
-        // through it when the next answer begins with a folded line. A new handle costs 5 µs; connections stay.
+        // Handles are not reused: before 8.1 libcurl keeps a pointer to the last header of a handle's earlier response,
+        // and writes through it when the next response begins with a folded line. A new handle costs 5 µs; connections
+        // stay.
         hc_easy_cleanup(transfer.easy)
     }
 }

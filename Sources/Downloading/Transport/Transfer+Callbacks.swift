@@ -6,14 +6,14 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Called by libcurl with a piece of a body; any other number than that of its bytes breaks the transfer off.
+/// libcurl's callback for a piece of a body. Any result other than the number of its bytes aborts the transfer.
 func receiveBody(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
     transfer(context)?.body(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
 }
 
-/// Called by libcurl with one header line.
+/// libcurl's callback for one header line.
 func receiveHeader(
     bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
@@ -21,7 +21,7 @@ func receiveHeader(
     return transfer(context)?.header(line) == true ? line.count : 0
 }
 
-/// Called by libcurl for a socket to an address; -1 refuses it.
+/// libcurl's callback for the creation of a socket. -1 refuses the address.
 func openSocket(
     context: UnsafeMutableRawPointer?, purpose: curlsocktype, address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
@@ -35,14 +35,14 @@ func openSocket(
     return socket
 }
 
-/// Called by libcurl for a socket that it has no more use for, with a ``TransferContext``.
+/// libcurl's callback for closing a socket, with a ``TransferContext``.
 func closeSocket(context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
     context.map { Unmanaged<TransferContext>.fromOpaque($0).takeUnretainedValue() }?.sockets.closed(socket)
     hc_close(socket)
     return 0
 }
 
-/// Called by libcurl before a request is sent, also over a connection that another transfer made.
+/// libcurl's callback before a request is sent, also over a connection that another transfer opened.
 func beforeRequest(
     context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?, local: UnsafeMutablePointer<CChar>?,
     port: Int32, localPort: Int32

@@ -4,7 +4,7 @@ internal import ImageErrors
 internal import Platform
 
 extension Transfer {
-    /// What a failure means that libcurl tells of.
+    /// The error for a failure that libcurl reports.
     package func error(_ code: CURLcode) -> ImageError {
         let reason = "\(String(cString: hc_easy_strerror(code)))."
         if book.hasFlood, isConnected, order.outgoing.url.isSecure {
@@ -21,25 +21,25 @@ extension Transfer {
         case CURLE_COULDNT_CONNECT:
             let place = proxy.map { "the proxy \(ProxyTable.withoutCredentials($0).excerpt)" } ?? "the server"
             return .connectionFailed(url: request.url, reason: "\(place) cannot be reached\(systemProblem).")
-        // The URL has been parsed: only the answer can be of another protocol.
+        // The URL is known to be http or https, so only the response can be of another protocol.
         case CURLE_UNSUPPORTED_PROTOCOL:
             return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
         case CURLE_URL_MALFORMAT:
             return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
         case CURLE_FILESIZE_EXCEEDED: return tooLarge
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):  // CURLE_TOO_LARGE, since 8.6
-            // A header line or a trailer is longer than libcurl takes; there is no other such refusal of an answer.
+            // A header line or a trailer is longer than libcurl accepts; no other limit of a response has this code.
             let hasAnswer = hc_info_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0
             return hasAnswer
                 ? .headersTooLong(source: request.url) : .connectionFailed(url: request.url, reason: reason)
-        // So it puts a line behind a body that is longer than it takes; the same would come again.
+        // libcurl's code for a trailer line that is too long; a retry would meet it again.
         case CURLE_RECV_ERROR where failure.hasPrefix("Out of memory in chunked-encoding"):
             return .headersTooLong(source: request.url)
         case CURLE_RECV_ERROR where failure.contains("chunked-encoding"), CURLE_WEIRD_SERVER_REPLY,
             CURLE_BAD_FUNCTION_ARGUMENT:
             return .connectionFailed(
                 url: request.url, reason: "what the server sends is no well-formed HTTP\(failureTail).")
-        // There is no other file that libcurl reads.
+        // The netrc file is the only file that libcurl reads.
         case CURLE_READ_ERROR where settings.netrc != nil:
             let file = settings.netrc ?? ""
             return .connectionFailed(url: request.url, reason: "the netrc file \(file) is not well-formed.")
@@ -62,9 +62,9 @@ extension Transfer {
         }
     }
 
-    /// What the answer of a proxy means that did not connect us.
+    /// The error for a proxy's response to CONNECT.
     private func proxyRefusal(_ code: CURLcode) -> ImageError? {
-        // CURLE_PROXY, for what it says by SOCKS too.
+        // CURLE_PROXY, which also stands for SOCKS errors.
         guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
         switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {
         case 0 where code.rawValue == 97:
@@ -78,16 +78,16 @@ extension Transfer {
         }
     }
 
-    /// What the system said of a connection that could not be made: that it was refused, or that no way leads there.
+    /// The system's reason why a connection failed, such as that it was refused or there is no route.
     private var systemProblem: String {
         let code = hc_info_long(easy, CURLINFO_OS_ERRNO)
         return code == 0 ? "" : ": " + String(cString: strerror(Int32(code))).lowercased()
     }
 
-    /// What libcurl says of the failure beside its code.
+    /// libcurl's description of the failure beside its code.
     package var failure: String { String(cString: failureText) }
 
-    /// The same behind a colon, as the end of a sentence; nothing if it says nothing.
+    /// The description after a colon, as the end of a sentence. Empty when there is none.
     var failureTail: String {
         var text = failure.excerpt
         while text.hasSuffix(".") || text.hasSuffix("\n") { text.removeLast() }

@@ -2,11 +2,11 @@ internal import CCurl
 internal import HTTPSemantics
 internal import Platform
 
-/// What a head says of what is done with the body.
+/// Decisions about the body by the head of a response.
 extension Transfer {
-    /// Judges a head whose body has not begun to come, and may never do so.
+    /// Handles a complete head before the body begins, which may never happen.
     ///
-    /// - Returns: Whether that has ended the transfer.
+    /// - Returns: `true` when that has ended the transfer.
     func judgeHead() -> Bool {
         guard hasHead, case .unknown = disposition, isFinal else { return false }
         if verdict == nil { judge(hasBody: true) }
@@ -14,7 +14,7 @@ extension Transfer {
         return verdict != nil
     }
 
-    /// Whether it is known what is done with the body.
+    /// `true` when it is decided whether the body is collected or discarded.
     package var isSettled: Bool {
         switch disposition {
         case .wanted, .passedBy: true
@@ -22,14 +22,14 @@ extension Transfer {
         }
     }
 
-    /// Whether it only waits for a body that nobody wants.
+    /// `true` while the transfer only waits for the end of a discarded body.
     var isPassedBy: Bool { if case .passedBy = disposition { true } else { false } }
 
-    /// Whether the head is that of the answer: not of an answer to come, nor of a proxy's consent, nor one to which libcurl
-    /// answers with credentials by itself.
+    /// `true` when the head is that of the final response: not an interim response, not a proxy's response to CONNECT,
+    /// and not a challenge that libcurl answers by itself.
     var isFinal: Bool {
         switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
-        // A proxy that wants credentials before it connects us, and somebody has some.
+        // A proxy that demands credentials before the tunnel exists, when somebody can supply them.
         case ..<200:
             hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && isProxyFinal && challenge != nil
         case 401: order.outgoing.scheme != "digest" || order.outgoing.digest != nil
@@ -38,10 +38,11 @@ extension Transfer {
         }
     }
 
-    /// Whether libcurl does not answer a proxy's challenge by itself.
+    /// `true` when libcurl does not answer a proxy's challenge by itself.
     private var isProxyFinal: Bool { order.outgoing.proxyLogin?.mayBeDigest != true }
 
-    /// Decides what is done with the body; `disposition` stays unknown if it is refused, for `verdict` then says why.
+    /// Decides about the body by its head. When the response is rejected, `disposition` stays unknown and `abortError`
+    /// holds the reason.
     package func judge(hasBody: Bool) {
         defer { if isPassedBy { pace.lose(at: monotonicNanoseconds()) } }
         if hasBody {
@@ -59,7 +60,7 @@ extension Transfer {
         }
         if let challenge { return disposition = .passedBy(challenge) }
         if status == 200, order.ownPart == nil {
-            // Another user's gives way.
+            // The partial body of another user is given up.
             order.part?.file.drop()
         } else if let part = order.ownPart {
             switch part.note.judge(response, offset: part.file.count, length: total) {
@@ -67,7 +68,7 @@ extension Transfer {
                 spool.goOn(with: part)
                 resumedBytes = part.file.count
                 total = total.map { $0 + part.file.count } ?? part.note.total
-                // To everybody else this is the whole.
+                // To all callers this is the complete response.
                 response.status = 200
                 return want()
             case .isUseless: return disposition = .passedBy(.restart)
@@ -84,7 +85,7 @@ extension Transfer {
         }
     }
 
-    /// What the server or the proxy wants, if somebody answers that.
+    /// The challenge of the server or proxy, if the exchange answers it.
     package var challenge: HTTPOutcome.Kind? {
         let (status, field) =
             switch hc_info_long(easy, CURLINFO_RESPONSE_CODE) {
@@ -118,9 +119,9 @@ extension Transfer {
         }
     }
 
-    /// Goes on with a body that was held back until somebody had said whether it is wanted.
+    /// Continues with a body that was paused until a delegate decided about it.
     ///
-    /// - Returns: Whether that has ended the transfer.
+    /// - Returns: `true` when that has ended the transfer.
     package func judge(_ answer: Result<Bool?, any Error>) -> Bool {
         guard case .asking = disposition else { return false }
         switch answer {

@@ -3,11 +3,11 @@ internal import HTTPSemantics
 internal import Platform
 
 extension Transfer {
-    /// The most bytes taken from a connection at once. Large images come with fewer system calls than in pieces of 64 KiB;
-    /// small ones do not touch more of it than they need.
+    /// The size of the receive buffer, in bytes. Large images need fewer system calls than with 64 KiB; small ones
+    /// touch only as much of it as they need.
     private static let bufferSize = 128 << 10
 
-    /// Tells libcurl everything about the request.
+    /// Sets all options of the request.
     package func configure() {
         let outgoing = order.outgoing
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -17,10 +17,10 @@ extension Transfer {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_USERAGENT, settings.userAgent)
         hc_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        // A resolver that is silent may keep its thread, but not the one of all transfers.
+        // A silent resolver may block its own thread, but not that of all transfers.
         hc_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-        // Over TLS the handshake tells whether requests can share a connection; in the clear only a response would,
-        // and a slow one would hold up everything else from its host.
+        // Over TLS the handshake tells whether requests can share a connection. Without TLS only a response would, and
+        // a slow one would hold up all other requests to its host.
         if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.limits.maxBytes))
@@ -28,7 +28,7 @@ extension Transfer {
         hc_set_write(easy, receiveBody, context)
         hc_set_header(easy, receiveHeader, context)
         hc_set_judges(easy, openSocket, beforeRequest, context)
-        // The book lives as long as the transport's thread, and so longer than every connection.
+        // The context lives as long as the transport's thread, and so longer than every connection.
         hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
         configureHeaders()
         if order.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
@@ -41,7 +41,7 @@ extension Transfer {
     }
 
     private func set(_ option: CURLoption, _ text: String) {
-        // Handed over as it is, Swift would copy it first.
+        // A pointer, because Swift would copy a string argument first.
         _ = text.withCString { hc_set_string(easy, option, $0) }
     }
 
@@ -52,9 +52,9 @@ extension Transfer {
         for field in order.outgoing.fields {
             let (name, value) = (field.name.text, field.value.text)
             names.insert(name.lowercased())
-            // How long a body is, libcurl says.
+            // libcurl sends the length of the body.
             if hasBody, ["content-length", "transfer-encoding"].contains(name.lowercased()) { continue }
-            // An empty value needs a semicolon, or libcurl takes the header away.
+            // An empty value needs a semicolon; otherwise libcurl removes the header.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
         if let etag = order.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
@@ -65,7 +65,7 @@ extension Transfer {
             add("Range: bytes=\(part.file.count)-")
             add("If-Range: \(part.note.validator)")
         }
-        // What libcurl would make up.
+        // Suppresses the fields that libcurl would add.
         if hasBody, !names.contains("content-type") { add("Content-Type:") }
         if hasBody, !names.contains("expect") { add("Expect:") }
         if !names.contains("accept") { add("Accept: " + settings.accept) }
@@ -80,8 +80,8 @@ extension Transfer {
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
     }
 
-    /// Sends what is no GET: with its body, over a connection of its own. On one that was used before libcurl would send it
-    /// again when the server closes that.
+    /// Sends the body of a request that is not a GET, over a new connection. Over a reused one libcurl would send the
+    /// body twice when the server closes that connection.
     private func configureBody() {
         let body = order.outgoing.body ?? []
         hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
@@ -91,16 +91,16 @@ extension Transfer {
         }
         if order.outgoing.method != .post { set(CURLOPT_CUSTOMREQUEST, order.outgoing.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
-        // Or each would leave one behind that no other takes.
+        // The connection would stay open unused, because no such request reuses one.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// Our part of a digest: another each time.
+    /// The client nonce of a digest, random for each request.
     private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
         let outgoing = order.outgoing
-        // An answer of ours to a digest challenge stands among the header fields.
+        // The answer to a digest challenge is among the header fields.
         if outgoing.digest != nil { return }
         if case .basic(let user, let password) = outgoing.authorization {
             set(CURLOPT_USERNAME, user)
@@ -114,9 +114,9 @@ extension Transfer {
     }
 
     private func configureProxy() {
-        // Set, though empty, it keeps libcurl from looking into the environment by itself.
+        // Set even if empty, so that libcurl does not read the environment by itself.
         let login = order.outgoing.proxyLogin?.credentials(for: proxy)
-        // libcurl prefers what stands in the URL to what was given when that was refused.
+        // libcurl prefers the credentials in the URL to those that were given after a rejection.
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         set(CURLOPT_PROXY, place ?? "")
         set(CURLOPT_NOPROXY, "")
@@ -127,7 +127,7 @@ extension Transfer {
         } else if case .basic(let user, let password) = login {
             set(CURLOPT_PROXYUSERNAME, user)
             set(CURLOPT_PROXYPASSWORD, password)
-            // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, whichever it wants.
+            // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, as the proxy demands.
             hc_set_long(
                 easy, CURLOPT_PROXYAUTH, order.outgoing.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
@@ -144,7 +144,7 @@ extension Transfer {
         }
     }
 
-    /// CURL_SSLVERSION_TLSv1_2, whatever libcurl and OpenSSL were built to allow.
+    /// CURL_SSLVERSION_TLSv1_2, whatever the default of libcurl and OpenSSL.
     private static let oldestTLS = 6
 
     private func configureTLS() {

@@ -3,9 +3,9 @@ import Glibc
 internal import ImageErrors
 internal import Platform
 
-/// What went wrong with a secure connection, in words that tell what to do.
+/// Errors of TLS connections, with advice.
 extension Transfer {
-    /// What a failure of TLS means; nil for another one.
+    /// The error for a TLS failure. `nil`: another kind of failure.
     func tlsError(_ code: CURLcode) -> ImageError? {
         func failed(_ reason: String) -> ImageError { .tlsFailed(url: request.url, reason: reason) }
         switch code {
@@ -17,9 +17,9 @@ extension Transfer {
             return failed("the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
             return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
-        // A server of TLS 1.3 tells what it thinks of our certificate after the handshake (RFC 8446, 4.4.2.4).
+        // A TLS 1.3 server rejects the client certificate after the handshake (RFC 8446, 4.4.2.4).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            // In mid body it is not about who we are, and may pass.
+            // During the body it is not about the client certificate, and may be temporary.
             if let alert, !hasAnswered { return failed(reason(of: alert)) }
             guard code == CURLE_SSL_CONNECT_ERROR else { return silentRefusal(code) }
             if isCutOff {
@@ -32,13 +32,13 @@ extension Transfer {
         }
     }
 
-    /// Whether it is the proxy that the connection in trouble leads to, and not the server behind it.
+    /// `true` when the failed connection leads to the proxy and not to the server behind it.
     private var isProxysTLS: Bool {
         guard let proxy, proxy.asciiLowercased.hasPrefix("https://") else { return false }
         return !order.outgoing.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
     }
 
-    /// What is wrong with a certificate, by libcurl: that it has expired, or is for other hosts.
+    /// The problem of a certificate in libcurl's words: that it has expired, or is for other hosts.
     private var certificateProblem: String {
         let text = failure
         guard let start = text.firstRange(of: ": ")?.upperBound, text.hasPrefix("SSL") else { return "" }
@@ -48,13 +48,13 @@ extension Transfer {
     private var certificateAdvice: String {
         let text = failure.lowercased()
         let host = isProxysTLS ? "the proxy's host" : "the host"
-        // No authority makes an old certificate younger, or one for another host.
+        // Another authority does not help with an expired certificate, or one for other hosts.
         let isUnknown = !["expired", "not yet valid", "match", "revoked"].contains { text.contains($0) }
         return isUnknown
             ? "name the authority in caFile, or \(host) in trustedHosts" : "trustedHosts takes it with \(host)"
     }
 
-    /// What the server said before it broke off, as OpenSSL has it: "certificate required", "handshake failure".
+    /// The server's TLS alert in OpenSSL's words: "certificate required", "handshake failure".
     private var alert: String? {
         guard let start = failure.firstRange(of: " alert ")?.upperBound else { return nil }
         let words = failure[start...].prefix { $0 != "," && $0 != "(" }
@@ -74,17 +74,17 @@ extension Transfer {
         return "the server refuses the connection: \(alert)\(alert.contains("version") ? "" : advice)."
     }
 
-    /// Whether it ended without a word: that may pass.
+    /// `true` when the connection ended without an alert, which may be temporary.
     private var isCutOff: Bool {
         let signs = ["SSL_ERROR_SYSCALL", "unexpected eof", "reset by peer", "Broken pipe", "timed out"]
         return signs.contains { failure.contains($0) }
             || [ECONNRESET, EPIPE].contains(Int32(truncatingIfNeeded: hc_info_long(easy, CURLINFO_OS_ERRNO)))
     }
 
-    /// A connection that broke off right after its handshake: what the server said of our certificate may be lost, for the
-    /// request was on its way already.
+    /// The error of a connection that broke off right after its handshake. The server's alert about the client
+    /// certificate may be lost, because the request was already being sent.
     private func silentRefusal(_ code: CURLcode) -> ImageError? {
-        // By the connection: what HTTP/2 makes of it is another matter.
+        // Depends on the connection, not on the HTTP version that its code may come from.
         guard order.outgoing.url.isSecure, !hasAnswered, failure.contains("SSL_"),
             hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0

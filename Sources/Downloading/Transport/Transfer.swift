@@ -3,7 +3,7 @@ internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 
-/// One request of libcurl and its answer, confined to the thread of its ``CurlTransport``.
+/// One request of libcurl and its response, confined to the thread of its ``CurlTransport``.
 final class Transfer {
     let id: UInt64
     let easy: UnsafeMutableRawPointer
@@ -15,69 +15,70 @@ final class Transfer {
     var headerList: UnsafeMutablePointer<curl_slist>?
     var proxyHeaderList: UnsafeMutablePointer<curl_slist>?
     var resolveList: UnsafeMutablePointer<curl_slist>?
-    /// Where libcurl says more of a failure than its code does: CURL_ERROR_SIZE bytes.
+    /// The buffer of CURL_ERROR_SIZE bytes where libcurl describes a failure in more detail than by its code.
     let failureText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
     let spool: BodySpool
     var response = DownloadResponse()
     var location: String?
     private var headerBytes = 0
     var hasHead = false
-    /// Whether the head is whole, and no other comes after it.
+    /// `true` when the head is complete and no other one follows.
     private var hasLastHead = false
     var disposition = Disposition.unknown
     var total: Int?
     var resumedBytes = 0
-    /// Bytes that have come since the last ``settle()``, and whether any of them were of the body.
+    /// The number of bytes received since the last ``reportProgress()``.
     private var arrived = 0
     private var hasProgress = false
-    /// Pieces of the body that have come since then.
+    /// The number of pieces of the body received since the last ``reportProgress()``.
     private var pieces = 0
-    /// Whether anything has come of an answer.
+    /// `true` when anything of a response has been received.
     var hasAnswered: Bool { headerBytes > 0 }
-    /// Whether it has had its share of the thread: a server may send chunks of a byte without end.
+    /// `true` when the transfer has used up its share of the thread's turn. A server may send chunks of one byte
+    /// without end.
     private(set) var isHeldBack = false
     var pace: TransferPace
-    /// What was last told of it.
+    /// The stall state that was reported last.
     private var isStalled = false
-    /// What libcurl said at the end of a transfer whose head is still being judged by somebody.
+    /// `true` when libcurl has ended a transfer whose head a delegate still decides about.
     var isComplete = false
     private let started = monotonicNanoseconds()
-    /// Why we broke the transfer off; libcurl only knows that we did.
+    /// The reason why this side aborted the transfer. libcurl only knows that a callback did.
     var verdict: ImageError?
-    /// Why an address was not dialled. Another of the host's may have been.
+    /// The reason why an address was not connected to. Another address of the host may have been.
     private(set) var refusedAddress: ImageError?
-    /// Whether there could be no socket, for too many files are open.
+    /// `true` when no socket could be created because too many files are open.
     var lacksDescriptors = false
-    /// Whether there is a connection to ask over.
+    /// `true` when the transfer has a connection.
     private(set) var isConnected = false
-    /// When the request was sent.
+    /// The time when the request was sent.
     private var sent: Int?
-    /// Whether the connection held bytes before anything was asked over it.
+    /// `true` when the connection held bytes before a request was sent over it.
     private var isStale = false
     private var reached: AddressClass?
 
-    /// What is done with the body.
+    /// What happens to the body.
     enum Disposition {
-        /// Its head has not been judged yet.
+        /// The head has not been checked yet.
         case unknown
-        /// Somebody has been asked, and the body is held back.
+        /// A delegate has been asked, and the body is paused.
         case asking
-        /// It is gathered.
+        /// The body is collected.
         case wanted
-        /// It is of no interest, for the answer leads elsewhere.
+        /// The body is discarded because the response leads to another request.
         case passedBy(HTTPOutcome.Kind)
     }
 
     var request: DownloadRequest { order.request }
 
-    /// The most bytes of headers accepted, over all redirects.
+    /// The maximum size of all headers, over all redirects, in bytes.
     static let headerLimit = 256 << 10
-    /// How many fields an answer has, as a rule.
+    /// The usual number of header fields of a response.
     private static let usualFields = 12
-    /// How many pieces of its body are taken before others have their turn. libcurl reads up to a hundred buffers of 128 KiB,
-    /// which hold 1,600 chunks of 8 KiB or two million of a byte.
+    /// The number of pieces of a body that are received before other transfers have their turn. libcurl reads up to a
+    /// hundred buffers of 128 KiB, which hold 1,600 chunks of 8 KiB or two million chunks of one byte.
     private static let piecesAtOnce = 4096
-    /// The longest body of a redirect that is read to the end, so that the connection can be used again.
+    /// The largest discarded body, in bytes, that is read to the end so that the connection can be reused.
     private static let passedByLimit = 64 << 10
 
     init(
@@ -107,9 +108,9 @@ final class Transfer {
 
     // MARK: Addresses
 
-    /// Whether a connection to an address may be made, or used if it was made before.
+    /// `true` when a connection to an address may be opened or reused.
     func mayReach(_ address: IPAddress?) -> Bool {
-        // The address of a proxy is the configuration's business.
+        // The address of a proxy is trusted, because the configuration names it.
         if proxy != nil { return true }
         let url = order.outgoing.url
         guard let address else {
@@ -118,7 +119,7 @@ final class Transfer {
         }
         let type = settings.classify(address)
         let isName = IPAddress(url.host) == nil
-        // A dot at the end makes no other name.
+        // A dot at the end does not make another name.
         let name = HostPattern.bare(url.host)
         let known = isName ? book.names[name] : nil
         let origin = [order.origin, known].compactMap(\.self).min()
@@ -131,8 +132,8 @@ final class Transfer {
         return true
     }
 
-    /// Whether a connection may be used. In the clear, bytes that came unasked would be taken for the answer to our
-    /// request: libcurl 7.88 to 8.0 does not look.
+    /// `true` when a connection may be used. Without TLS, unsolicited bytes would be taken for the response to this
+    /// request: libcurl 7.88 to 8.0 does not check that.
     func mayUse(_ ends: OpenSockets.Ends) -> Bool {
         isConnected = true
         sent = monotonicNanoseconds()
@@ -149,8 +150,8 @@ final class Transfer {
         book.used(count)
     }
 
-    /// Takes note of what has come since the last time, and tells of it: once for all that libcurl has read at once. A server
-    /// may send its body in chunks of a byte, and all transfers share a thread.
+    /// Records and reports what was received since the last call, once for everything that libcurl has read in one
+    /// turn. A server may send its body in chunks of one byte, and all transfers share a thread.
     func settle() {
         pieces = 0
         guard arrived > 0 else { return }
@@ -175,7 +176,7 @@ final class Transfer {
         headerBytes += line.count
         if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
         if Self.isStatusLine(line) {
-            // libcurl asks again by itself when a server wants HTTP/1.1 after all (RFC 9113, 7), also in mid body.
+            // libcurl repeats the request by itself when a server demands HTTP/1.1 (RFC 9113, 7), even during the body.
             guard case .unknown = disposition else {
                 let reason = "the server began another answer before the end of the body."
                 return refuse(.connectionFailed(url: request.url, reason: reason))
@@ -186,12 +187,12 @@ final class Transfer {
             (hasHead, hasLastHead) = (false, false)
             return true
         }
-        // What comes behind the body says nothing of it any more (RFC 9110, 6.5.1), however empty that was.
+        // Trailers say nothing about the body any more (RFC 9110, 6.5.1), even if the body was empty.
         guard case .unknown = disposition, !hasLastHead else { return true }
         if line.first == 0x0D || line.first == 0x0A {
             hasHead = true
             hasLastHead = isFinal
-            // libcurl itself knows only after this what the head says of the body.
+            // libcurl itself evaluates the head only after this callback.
             if case .unknown = disposition { book.note(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
@@ -212,12 +213,12 @@ final class Transfer {
         return true
     }
 
-    /// Whether a line begins a head, and is no field of a trailer: `HTTP/1.1 200 OK`.
+    /// `true` when a line begins a head, such as `HTTP/1.1 200 OK`, and is not a trailer field.
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
         line.starts(with: "HTTP/".utf8) && !line.prefix { $0 != 0x20 }.contains(UInt8(ascii: ":"))
     }
 
-    /// Adds a header field; in place, for there may be thousands of one name.
+    /// Adds a header field. In place, because there may be thousands of one name.
     private func note(_ text: String, as name: String) {
         if let index = response.fields.index(forKey: name) {
             response.fields.values[index] += ", "
@@ -227,7 +228,7 @@ final class Transfer {
         }
     }
 
-    /// The bytes between the white space at either end, which is ASCII in a header.
+    /// The bytes without leading and trailing white space, which is ASCII in a header.
     private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
@@ -235,7 +236,7 @@ final class Transfer {
         return UnsafeRawBufferPointer(rebasing: bytes[first...last])
     }
 
-    /// - Returns: How many bytes were taken, or the number that holds them back.
+    /// - Returns: The number of consumed bytes, or the number that pauses the transfer.
     func body(_ data: UnsafeRawBufferPointer) -> Int {
         pieces += 1
         if pieces > Self.piecesAtOnce, isSettled {
@@ -264,9 +265,9 @@ final class Transfer {
         return true
     }
 
-    /// Goes on with a body that was held back while others had their turn.
+    /// Continues a transfer that was paused to give others their turn.
     ///
-    /// - Returns: Whether that has ended the transfer.
+    /// - Returns: `true` when that has ended the transfer.
     func goOn() -> Bool {
         isHeldBack = false
         let code = hc_resume(easy)
@@ -284,7 +285,7 @@ final class Transfer {
 
     // MARK: Time
 
-    /// When the transfer must be looked at again; nil if its time is up, and it has ended.
+    /// The time of the next check. `nil`: the transfer's time is up, and it has ended.
     func check(now: Int) -> Int? {
         switch pace.verdict(at: now) {
         case .goesOn(let due):
@@ -299,9 +300,9 @@ final class Transfer {
 
     // MARK: Ending
 
-    /// Ends the transfer with what libcurl says of it.
+    /// Ends the transfer with libcurl's result.
     ///
-    /// - Returns: Whether it has ended: not while somebody is still asked about its head.
+    /// - Returns: `false` while a delegate still decides about its head.
     func complete(_ code: CURLcode) -> Bool {
         if case .asking = disposition, code == CURLE_OK {
             isComplete = true
@@ -318,7 +319,7 @@ final class Transfer {
         if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
         if hasLostConnection(code) { return end(.stale) }
         guard code == CURLE_OK else {
-            // A proxy that wants credentials before it connects us is an error to libcurl.
+            // To libcurl, a proxy that demands credentials before the tunnel exists is an error.
             if let challenge { return end(challenge) }
             return fail(error(code))
         }
@@ -343,19 +344,19 @@ final class Transfer {
         }
     }
 
-    /// Whether the request came to nothing because the connection, which others have used, ended meanwhile: its server takes
-    /// no more requests over it (GOAWAY, RFC 9113, 6.8), or has closed it (RFC 9112, 9.3.1). Over HTTP/1.1 libcurl sends it
-    /// again by itself.
+    /// `true` when the request failed because a reused connection ended: its server accepts no more requests over it
+    /// (GOAWAY, RFC 9113, 6.8), or has closed it (RFC 9112, 9.3.1). Over HTTP/1.1 libcurl repeats the request by
+    /// itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
             && order.outgoing.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
     }
 
-    /// Ends the transfer with an error. libcurl's handle must still be as it was.
+    /// Ends the transfer with an error. The state of libcurl's handle must still be that of this request.
     func fail(_ error: any Error) {
         let bytes = spool.count
         spool.breakOff(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
-        // Whoever hears of the end may ask for the rest at once.
+        // The receiver of the result may resume the body at once.
         order.part?.file.letGo()
         end(.failure(error), bytes: bytes)
     }
@@ -371,7 +372,7 @@ final class Transfer {
             timing.connect = max(connect - dns, 0)
             timing.tls = max(seconds(CURLINFO_APPCONNECT_TIME_T) - connect, 0)
         }
-        // libcurl ends it in the middle of a head that tells of too long a body.
+        // libcurl aborts in the middle of a head that declares too large a body.
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         if hasHead || status >= 200 {
             timing.status = status

@@ -1,7 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// Whether a transfer is waiting for its server, and how much that has sent: what those who share it go by.
+/// The activity of a transfer, by which the callers who share it check their limits.
 final class TransferActivity: Sendable {
     private let running = Atomic(false)
     private let started = Atomic(0)
@@ -9,10 +9,10 @@ final class TransferActivity: Sendable {
     private let latest = Atomic(0)
     private let answer = Mutex<Answer?>(nil)
 
-    /// The answer whose body comes.
+    /// The response whose body is being received.
     final class Answer: Sendable {
         let response: DownloadResponse
-        /// How many redirects led to it.
+        /// The number of redirects that led to it.
         let redirects: Int
 
         fileprivate init(_ response: DownloadResponse, redirects: Int) {
@@ -20,50 +20,50 @@ final class TransferActivity: Sendable {
         }
     }
 
-    /// What is to be known of it at one time.
+    /// The activity at one moment.
     struct State: Sendable, Equatable {
-        /// Whether it waits for the server, and not for a turn or somebody's word.
+        /// `true` while the transfer waits for the server, and not for a slot or a delegate.
         var isRunning = true
-        /// How many requests it has sent.
+        /// The number of requests sent.
         var starts = 0
-        /// Bytes that have come, headers included.
+        /// The number of received bytes, including headers.
         var bytes = 0
     }
 
-    /// How it stands.
+    /// The current activity.
     var state: State {
         State(
             isRunning: running.load(ordering: .acquiring), starts: started.load(ordering: .relaxed),
             bytes: received.load(ordering: .relaxed))
     }
 
-    /// What has been answered; nil as long as no body comes.
+    /// The response. `nil`: its body has not begun.
     var head: Answer? { answer.withLock { $0 } }
 
-    /// A body comes.
+    /// Records that the body of a response begins.
     func note(_ response: DownloadResponse, redirects: Int) {
         let head = Answer(response, redirects: redirects)
         answer.withLock { $0 = head }
     }
 
-    /// For how many nanoseconds its server has said nothing.
+    /// The number of nanoseconds since the server last sent something.
     func silence(at now: Int) -> Int {
         running.load(ordering: .acquiring) ? max(0, now - latest.load(ordering: .relaxed)) : 0
     }
 
-    /// A request has been sent.
+    /// Records that a request was sent.
     func start(at now: Int) {
         latest.store(now, ordering: .relaxed)
         started.add(1, ordering: .relaxed)
         running.store(true, ordering: .releasing)
     }
 
-    /// Bytes came.
+    /// Records received bytes.
     func beat(_ count: Int, at now: Int) {
         latest.store(now, ordering: .relaxed)
         received.add(count, ordering: .relaxed)
     }
 
-    /// A request is over.
+    /// Records that a request has ended.
     func stop() { running.store(false, ordering: .releasing) }
 }

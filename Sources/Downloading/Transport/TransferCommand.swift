@@ -1,47 +1,48 @@
 internal import HTTPSemantics
 
-/// What one ``Transfer`` is to do, and whom it tells.
+/// The task of one ``Transfer``, and the receivers of its events.
 struct TransferCommand: Sendable {
     let request: DownloadRequest
     let outgoing: HTTPRequest
-    /// How many redirects led to it.
+    /// The number of redirects that led to this request.
     let redirects: Int
-    /// What makes it conditional.
+    /// The validators that make the request conditional.
     let validators: Validators?
-    /// The how manieth request it is with the nonces of digests.
+    /// The number of this request among those with the same digest nonce, for server and proxy.
     let uses: (server: Int, proxy: Int)
-    /// Whether it goes over a new connection, whatever others there are.
+    /// `true` when the request uses a new connection, even if idle ones exist.
     let isAlone: Bool
-    /// How many bytes of headers may still come.
+    /// The number of header bytes that may still be received.
     let headerAllowance: Int
-    /// The most public address that led here by a redirect.
+    /// The most public address in the chain of redirects that led here.
     let origin: AddressClass?
-    /// Whether a server that wants credentials is told of, instead of judged.
+    /// `true` when a server's challenge ends the transfer as ``HTTPOutcome/Kind/challenge(status:_:)``, so that the
+    /// exchange answers it.
     let answersChallenges: Bool
-    /// Whether a proxy that wants a digest is told of, whoever else is asked.
+    /// `true` when a proxy's digest challenge ends the transfer in that way, even without a delegate.
     let answersProxy: Bool
-    /// The body that was begun earlier, by whomever.
+    /// The partial body of an earlier transfer, with any credentials.
     let part: ResumePart?
-    /// With which credentials of the configuration's it comes here, as ``ResumeNote/login`` says it.
+    /// The digest of the configured credentials of this request, as in ``ResumeNote/login``.
     let login: String
     let spool: SpoolPlace
-    /// Asks whether an answer's body is wanted, if somebody is to be asked. The transfer waits for ``Transfer/judge(_:)``.
+    /// Asks a delegate about a response. `nil`: no delegate is asked. The transfer waits for ``Transfer/decide(by:)``.
     let ask: (@Sendable (Head) -> Void)?
     let transferActivity: TransferActivity
     let report: @Sendable (DownloadProgress) -> Void
-    /// Hears, in order, that the server says nothing for a while, and that it speaks again or the request has ended.
+    /// Called in order when the server becomes silent, and when it sends again or the request has ended.
     let stall: @Sendable (_ isStalled: Bool) -> Void
     let finish: @Sendable (HTTPOutcome) -> Void
 
-    /// Whether a challenge is told of, instead of judged.
+    /// `true` when the exchange answers a challenge.
     func answers(status: Int, _ challenges: ChallengeList) -> Bool {
         answersChallenges || answersProxy && status == 407 && challenges.digest != nil
     }
 
-    /// What was begun earlier with the same credentials, and may be gone on with.
+    /// The partial body that was begun with the same credentials and may be resumed.
     var ownPart: ResumePart? { part?.note.login == login ? part : nil }
 
-    /// The head of an answer, for who is asked about it.
+    /// The head of a response, for a delegate.
     struct Head: Sendable {
         let status: Int
         let contentType: String?
@@ -49,21 +50,20 @@ struct TransferCommand: Sendable {
     }
 }
 
-/// What came of one request.
+/// The outcome of one request.
 struct HTTPOutcome: Sendable {
     enum Kind: Sendable {
-        /// The answer.
+        /// A response with its body.
         case answer(Download)
-        /// An answer without a body that somebody has still to be asked about.
+        /// A response without a body that a delegate still has to decide about.
         case unjudged(Download)
-        /// It redirects.
+        /// A redirect.
         case redirect(RedirectConstraints.Redirect, location: String)
-        /// The server or the proxy wants credentials.
+        /// A challenge of the server or the proxy.
         case challenge(status: Int, ChallengeList)
-        /// What was begun earlier cannot be gone on with: ask for the whole.
+        /// The partial body cannot be resumed: request the whole.
         case restart
-        /// The connection, which others have used, had something to say that nobody had asked for, or nothing any more: ask
-        /// over another one.
+        /// The reused connection had unsolicited input, or was closed: send the request over another one.
         case stale
         case failure(any Error)
     }
@@ -72,14 +72,14 @@ struct HTTPOutcome: Sendable {
     var timing = RequestTiming()
 }
 
-/// How long the parts of one request took, in seconds, and over what it went.
+/// The timing of one request in seconds, and the kind of its connection.
 struct RequestTiming: Sendable {
     var dns = 0.0
     var connect = 0.0
     var tls = 0.0
-    /// When it was sent, in nanoseconds of the monotonic clock.
+    /// The time when it was sent, in nanoseconds of the monotonic clock.
     var sent: Int?
-    /// When its answer began, likewise.
+    /// The time when its response began, in nanoseconds of the monotonic clock.
     var firstByte: Int?
     var isReused = false
     var httpVersion: String?
@@ -87,7 +87,7 @@ struct RequestTiming: Sendable {
     var bytes = 0
     var resumedBytes = 0
     var headerBytes = 0
-    /// The class of the address it went to; nil for a proxy or none.
+    /// The class of the server's address. `nil`: a proxy, or no connection.
     var reached: AddressClass?
     var isProxied = false
 }

@@ -1,19 +1,19 @@
 internal import CCurl
 internal import Platform
 
-/// What the transfers of one transport share, confined to its thread.
+/// The state that all transfers of one transport share, confined to its thread.
 final class TransferContext {
-    /// The names that they have met.
+    /// The host names resolved so far, with the classes of their addresses.
     var names = ResolvedNames()
-    /// The sockets that they have opened.
+    /// The sockets opened by the transfers.
     var sockets = OpenSockets()
     private var heads: [Transfer] = []
     private var moved: [Transfer] = []
-    /// What has come over TLS without being of use to a transfer.
+    /// The number of bytes received over TLS that were of no use to a transfer.
     private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
 
-    /// The most of no use to anybody that may come over a connection in a turn. An honest server sends a few bytes more than
-    /// the body has; one that sends nothing but frames without content would keep the thread for ever.
+    /// The maximum number of useless bytes over a connection in one turn. An honest server sends a few bytes more than
+    /// the body; one that sends frames without content would occupy the thread forever.
     private static let uselessLimit = 16 << 20
 
     init() {
@@ -24,31 +24,31 @@ final class TransferContext {
 
     deinit { intake.deallocate() }
 
-    /// Whether a connection had to be closed in this turn, for it brought nothing of use.
+    /// `true` when a connection was closed in this turn because it delivered only useless bytes.
     var hasFlood: Bool { intake.pointee.is_exceeded != 0 }
 
-    /// Has a connection count what comes over it.
+    /// Counts the bytes received over a transfer's connection.
     func watch(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
 
-    /// Takes note of what was of use.
+    /// Subtracts bytes that were of use.
     func used(_ count: Int) { hc_take_off(intake, count) }
 
     /// Begins a turn of the thread.
     func beginTurn() { hc_begin_intake(intake) }
 
-    /// Has a head judged when libcurl has read it.
+    /// Adds a transfer whose head is checked as soon as libcurl has read it.
     func note(_ transfer: Transfer) { heads.append(transfer) }
 
-    /// Has a transfer settled to which bytes have come.
+    /// Adds a transfer that has received bytes in this turn.
     func noteMoved(_ transfer: Transfer) { moved.append(transfer) }
 
-    /// The transfers to which bytes have come.
+    /// Returns the transfers that have received bytes, and clears the list.
     func takeMoved() -> [Transfer] {
         defer { moved = [] }
         return moved
     }
 
-    /// The transfers whose heads have come whole.
+    /// Returns the transfers whose heads are complete, and clears the list.
     func takeHeads() -> [Transfer] {
         defer { heads = [] }
         return heads

@@ -1,30 +1,29 @@
 internal import Platform
 
-/// Whether a transfer still comes along, by the bytes that came and the time: a plain value.
+/// The speed check of a transfer, by received bytes and time.
 ///
-/// Silence ends it after `timeout`. So does a drip: in each span of two timeouts at least so many bytes a second have to
-/// come, or a server that sends one byte now and then would hold a slot for ever (C4). Long before that it is stalled:
-/// others may run beside it meanwhile.
+/// Silence ends a transfer after `timeout`. So does a trickle: a minimum of bytes has to arrive in each span of two
+/// timeouts, because otherwise a server that sends a byte now and then could occupy a slot forever. Long before that
+/// the transfer counts as stalled, and others may run beside it.
 struct TransferPace: Sendable {
-    /// What is to be done with a transfer.
+    /// The result of a check.
     enum Verdict: Sendable, Equatable {
-        /// It goes on; look again then, in nanoseconds.
+        /// The transfer continues. Check again at this time, in nanoseconds.
         case goesOn(until: Int)
-        /// An option has ended it, after so many seconds.
+        /// The limit of an option was exceeded after this number of seconds.
         case timedOut(option: String, seconds: Double)
-        /// Nobody waits any longer for the rest of a body that nobody wants.
+        /// The wait for the end of a discarded body is over.
         case isLetGo
     }
 
-    /// How long the body of an answer that leads elsewhere is waited for, in nanoseconds: a new connection costs about
-    /// as much.
+    /// The longest wait for the end of a discarded body, in nanoseconds. A new connection costs about as much.
     static let patience = 200_000_000
 
-    /// After how long without bytes worth counting it is stalled, in nanoseconds.
+    /// The time without significant bytes after which a transfer counts as stalled, in nanoseconds.
     static let stallSpan = 1_000_000_000
 
     private let timeout: Double
-    /// How many bytes have to come in a span; 0 for any.
+    /// The minimum number of bytes in a span. 0: no minimum.
     private let least: Double
     private let span: Int
     private var lastActivity: Int
@@ -34,26 +33,26 @@ struct TransferPace: Sendable {
     private let leastToGetOn: Int
     private var stallEnd: Int
     private var stallBytes = 0
-    /// Whether hardly anything came for ``stallSpan``: it may be that nothing will.
+    /// `true` when almost nothing arrived for ``stallSpan``, and perhaps nothing ever will.
     private(set) var isStalled = false
     private var end: Int?
 
     /// - Parameters:
-    ///   - timeout: The seconds of silence that end it.
-    ///   - minBytesPerSecond: The slowest that is put up with; 0 for no such limit.
-    ///   - now: In nanoseconds of a clock that never goes back.
+    ///   - timeout: The seconds of silence that end the transfer.
+    ///   - minBytesPerSecond: The minimum speed. 0: none.
+    ///   - now: The time of a monotonic clock, in nanoseconds.
     init(timeout: Double, minBytesPerSecond: Double, now: Int) {
         self.timeout = timeout
         span = Int(2 * timeout * 1e9)
         least = minBytesPerSecond * 2 * timeout
         lastActivity = now
         spanEnd = now + span
-        // Of a stricter limit than a head that honest servers send it is no sign.
+        // Capped: falling below a stricter limit than the size of an honest server's head is no sign of a stall.
         leastToGetOn = max(1, Int(min(minBytesPerSecond, 100)))
         stallEnd = now + Self.stallSpan
     }
 
-    /// Bytes came.
+    /// Records received bytes.
     mutating func received(_ count: Int, at now: Int) {
         lastActivity = now
         spanBytes += count
@@ -64,10 +63,10 @@ struct TransferPace: Sendable {
         }
     }
 
-    /// It waits for us: the server cannot help it.
+    /// Stops the clock while the server waits for this side.
     mutating func hold() { isHeld = true }
 
-    /// It waits for the server again.
+    /// Starts the clock again when the transfer waits for the server.
     mutating func release(at now: Int) {
         isHeld = false
         lastActivity = now
@@ -75,10 +74,10 @@ struct TransferPace: Sendable {
         (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
     }
 
-    /// What still comes is of no use.
+    /// Limits the wait for the rest of the body, because it is discarded.
     mutating func lose(at now: Int) { end = now + Self.patience }
 
-    /// What is to be done now.
+    /// Checks the speed now.
     mutating func verdict(at now: Int) -> Verdict {
         if let end, now >= end { return .isLetGo }
         if isHeld { return .goesOn(until: end ?? .max) }
