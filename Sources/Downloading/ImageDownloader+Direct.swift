@@ -50,13 +50,13 @@ extension ImageDownloader {
     /// - Parameter then: Receives the result, once, from any thread. After ``EndedForAnother`` the caller has to start
     ///   again.
     /// - Returns: The argument of ``leave(_:)``.
-    package func begin(
+    package func start(
         _ request: DownloadRequest, isStrict: Bool = false, priority: CallPriority,
         report: (@Sendable (DownloadProgress) -> Void)?, hooks: DownloadHooks,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) -> Coalescer<Sharing, Download>.Ticket {
         let sharing = Sharing(request, isStrict: isStrict)
-        let seat = TransferWaiter(request)
+        let waiter = TransferWaiter(request)
         let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, promise in
             let slot = makeSlot(effort.priority)
             queue(slot) {
@@ -66,17 +66,17 @@ extension ImageDownloader {
                 case .success:
                     // On the transport's thread: in the order of their turns, and never within the call that gave the
                     // turn.
-                    transport.run { self.depart(sharing, slot, effort.report, hooks, promise) }
+                    transport.run { self.sendFirstRequest(sharing, slot, effort.report, hooks, promise) }
                 case .failure(let error):
                     slot.priority.forget(slot.token)
                     promise.end(.failure(error))
                 }
             }
-            promise.onCancel { self.abandon(slot.id) }
+            promise.onCancel { self.leaveQueue(slot.id) }
         } resume: { result in
-            then(Result { try seat.settle(result) })
+            then(Result { try waiter.outcome(of: result) })
         }
-        watch(place, from: seat, report)
+        monitorLimits(place, for: waiter, report)
         return place.ticket
     }
 
@@ -84,20 +84,20 @@ extension ImageDownloader {
     package func leave(_ ticket: Coalescer<Sharing, Download>.Ticket) { coalescer.leave(ticket) }
 
     /// Sends the first request. Runs on the transport's thread.
-    private func depart(
+    private func sendFirstRequest(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ hooks: DownloadHooks, _ promise: Promise<Download>
     ) {
         if promise.isCancelled {
-            giveBack(slot)
+            releaseSlot(slot)
             return promise.end(.failure(CancellationError()))
         }
         var exchange = exchange(sharing, slot, hooks.noting(report), hooks.changed)
-        guard tape == nil, hooks.atOnce(), let prepared = exchange.opening() else {
-            return promise.goOn { [self] in try await ride(sharing, slot, report, hooks) }
+        guard tape == nil, hooks.atOnce(), let prepared = exchange.prepareFirstRequest() else {
+            return promise.continueInTask { [self] in try await downloadInSlot(sharing, slot, report, hooks) }
         }
-        let id = transport.begin(exchange, prepared) { [self, exchange] outcome in
-            arrive(exchange, prepared, outcome, slot, hooks, promise)
+        let id = transport.start(exchange, prepared) { [self, exchange] outcome in
+            finishFirstRequest(exchange, prepared, outcome, slot, hooks, promise)
             // Keeps the hooks alive until here, even when all callers have left.
             withExtendedLifetime(hooks) {}
         }
@@ -105,23 +105,23 @@ extension ImageDownloader {
     }
 
     /// Ends the download with the outcome of its first request if that is the body. Continues in a task otherwise.
-    private func arrive(
+    private func finishFirstRequest(
         _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome, _ slot: Slot,
         _ hooks: DownloadHooks,
         _ promise: Promise<Download>
     ) {
         var ended = exchange
-        if let download = ended.answer(outcome, to: prepared) {
-            transport.tell(ended.ending)
+        if let download = ended.download(from: outcome, of: prepared) {
+            transport.report(ended.summary)
             count(download)
             hooks.arrived()
-            giveBack(slot)
+            releaseSlot(slot)
             return promise.end(.success(download))
         }
-        promise.goOn { [self] in
-            defer { giveBack(slot) }
+        promise.continueInTask { [self] in
+            defer { releaseSlot(slot) }
             let download = try await counted(within: exchange.request.limits) {
-                try await transport.goOn(exchange, after: prepared, outcome)
+                try await transport.resume(exchange, after: prepared, outcome)
             }
             hooks.arrived()
             return download

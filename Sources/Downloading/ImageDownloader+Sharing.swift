@@ -35,28 +35,30 @@ extension ImageDownloader {
     package struct EndedForAnother: Error {}
 
     /// Monitors the limits of a caller that shares a transfer which another caller started.
-    func watch(
-        _ place: Coalescer<Sharing, Download>.Place, from seat: TransferWaiter,
+    func monitorLimits(
+        _ place: Coalescer<Sharing, Download>.Place, for waiter: TransferWaiter,
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) {
-        guard let leader = place.leader else { return seat.lead() }
-        guard leader.request.limits != seat.request.limits else { return }
-        let watch = LimitMonitor(seat.request, leader.transferActivity) { [coalescer] in coalescer.leave(place.ticket) }
-        seat.put(watch)
-        coalescer.hear(place.ticket) { progress in
-            watch.check(progress)
+        guard let leader = place.leader else { return waiter.setStarter() }
+        guard leader.request.limits != waiter.request.limits else { return }
+        let monitor = LimitMonitor(waiter.request, leader.transferActivity) { [coalescer] in
+            coalescer.leave(place.ticket)
+        }
+        waiter.setMonitor(monitor)
+        coalescer.setReport(place.ticket) { progress in
+            monitor.check(progress)
             report?(progress)
         }
-        if leader.request.limits.isMorePatient(than: seat.request.limits) { watch.follow() }
+        if leader.request.limits.isMorePatient(than: waiter.request.limits) { monitor.checkTime() }
     }
 }
 
 /// One caller that waits for a transfer, which it may share with others.
 final class TransferWaiter: Sendable {
     private struct State {
-        var watch: LimitMonitor?
+        var monitor: LimitMonitor?
         var isOver = false
-        var leads = false
+        var isStarter = false
     }
 
     let request: DownloadRequest
@@ -66,54 +68,54 @@ final class TransferWaiter: Sendable {
     init(_ request: DownloadRequest) { self.request = request }
 
     /// Records that this caller started the transfer.
-    func lead() { state.withLock { $0.leads = true } }
+    func setStarter() { state.withLock { $0.isStarter = true } }
 
     /// Attaches a monitor until the transfer is over.
-    func put(_ watch: LimitMonitor) {
+    func setMonitor(_ monitor: LimitMonitor) {
         let isOver = state.withLock { state in
-            state.watch = watch
+            state.monitor = monitor
             return state.isOver
         }
-        if isOver { watch.end() }
+        if isOver { monitor.end() }
     }
 
     /// Returns the result of the transfer as this caller's limits allow it.
     ///
     /// - Throws: ``ImageDownloader/EndedForAnother``, or the error for this caller.
-    func settle(_ result: Result<Download, any Error>) throws -> Download {
-        let (watch, leads) = state.withLock { state in
+    func outcome(of result: Result<Download, any Error>) throws -> Download {
+        let (monitor, isStarter) = state.withLock { state in
             state.isOver = true
-            return (state.watch, state.leads)
+            return (state.monitor, state.isStarter)
         }
-        watch?.end()
+        monitor?.end()
         let limits = request.limits
         switch result {
         case .success(let download):
-            if let other = download.limits, other != limits, let error = request.refusal(of: download) { throw error }
+            if let other = download.limits, other != limits, let error = request.error(in: download) { throw error }
             return download
         case .failure(let failure as ImageDownloader.BoundedFailure):
             guard failure.limits != limits else { throw failure.error }
             if limits.mayAvoid(failure.error, of: failure.limits) { throw ImageDownloader.EndedForAnother() }
             throw limits.restated(failure.error, of: failure.limits)
-        case .failure(is CancellationError): throw watch?.refusal ?? CancellationError()
+        case .failure(is CancellationError): throw monitor?.error ?? CancellationError()
         case .failure(let error as ImageError): throw error
         // An error before another caller's start says nothing about this caller.
-        case .failure(let error): throw leads ? error : ImageDownloader.EndedForAnother()
+        case .failure(let error): throw isStarter ? error : ImageDownloader.EndedForAnother()
         }
     }
 }
 
 extension DownloadRequest {
     /// The error of a body that was fetched within other limits. `nil`: it is accepted.
-    fileprivate func refusal(of download: Download) -> ImageError? {
-        if let error = refusal(of: download.response, after: download.redirects) { return error }
+    fileprivate func error(in download: Download) -> ImageError? {
+        if let error = error(in: download.response, after: download.redirects) { return error }
         return download.body.count > limits.maxBytes ? limits.tooLarge(url) : nil
     }
 
     /// The error of a response that other limits accepted, by its status and headers. `nil`: it is accepted.
-    func refusal(of response: DownloadResponse, after redirects: Int) -> ImageError? {
+    func error(in response: DownloadResponse, after redirects: Int) -> ImageError? {
         redirects > limits.maxRedirects
-            ? limits.tooManyRedirects(url) : refusal(of: response, accepted: nil)
+            ? limits.tooManyRedirects(url) : error(in: response, accepted: nil)
     }
 }
 

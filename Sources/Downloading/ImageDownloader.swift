@@ -230,29 +230,29 @@ public final class ImageDownloader: Sendable {
         _ hooks: DownloadHooks
     ) async throws -> Download {
         let request = sharing.request
-        let seat = TransferWaiter(request)
+        let waiter = TransferWaiter(request)
         let result: Result<Download, any Error>
         do {
             let download = try await coalescer.value(for: sharing, priority: priority, report: report) { place in
-                self.watch(place, from: seat, report)
+                self.monitorLimits(place, for: waiter, report)
             } work: { effort in
-                let slot = try await self.takeSlot(request, priority: effort.priority)
-                return try await self.ride(sharing, slot, effort.report, hooks)
+                let slot = try await self.acquireSlot(request, priority: effort.priority)
+                return try await self.downloadInSlot(sharing, slot, effort.report, hooks)
             }
             result = .success(download)
         } catch {
             result = .failure(error)
         }
-        return try seat.settle(result)
+        return try waiter.outcome(of: result)
     }
 
     /// Downloads within a slot, which it releases at the end.
-    func ride(
+    func downloadInSlot(
         _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
         _ hooks: DownloadHooks
     ) async throws -> Download {
         defer {
-            giveBack(slot)
+            releaseSlot(slot)
             withExtendedLifetime(hooks) {}
         }
         try await hooks.later()
@@ -295,14 +295,15 @@ public final class ImageDownloader: Sendable {
     ) -> Exchange {
         Exchange(
             sharing.request, over: transport, rules: rules, transferActivity: sharing.transferActivity,
-            seat: { try await self.move(slot, to: $0) }, stall: { self.setStalled(slot, $0) }, report: report,
+            waitForSlot: { try await self.moveSlot(slot, to: $0) }, stall: { self.setStalled(slot, $0) },
+            report: report,
             changed: changed)
     }
 
     // MARK: Slots
 
     /// Waits for a slot.
-    private func takeSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
+    private func acquireSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
         let slot = makeSlot(priority)
         do {
             try await wait(slot) { queue in Self.enqueue(slot, request, in: &queue) }
@@ -319,7 +320,7 @@ public final class ImageDownloader: Sendable {
             return scheduler.lastID
         }
         return Slot(
-            id: id, priority: priority, token: priority.observe { [weak self] in self?.weigh(id, priority) })
+            id: id, priority: priority, token: priority.observe { [weak self] in self?.updatePriority(id, priority) })
     }
 
     static func enqueue(_ slot: Slot, _ request: DownloadRequest, in queue: inout DownloadQueue) {
@@ -328,7 +329,7 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
-    private func move(_ slot: Slot, to host: String) async throws {
+    private func moveSlot(_ slot: Slot, to host: String) async throws {
         try await wait(slot) { queue in queue.move(slot.id, to: host) }
     }
 
@@ -337,10 +338,10 @@ public final class ImageDownloader: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue(slot, change) { continuation.resume(with: $0) }
-                if Task.isCancelled { abandon(slot.id) }
+                if Task.isCancelled { leaveQueue(slot.id) }
             }
         } onCancel: {
-            abandon(slot.id)
+            leaveQueue(slot.id)
         }
     }
 
@@ -357,11 +358,11 @@ public final class ImageDownloader: Sendable {
             if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
         }
         // The priority may have changed before the download was queued.
-        weigh(slot.id, slot.priority)
+        updatePriority(slot.id, slot.priority)
     }
 
     /// Moves a download to the position of its current priority, and starts the downloads that may start.
-    private func weigh(_ id: UInt64, _ priority: CallPriority) {
+    private func updatePriority(_ id: UInt64, _ priority: CallPriority) {
         scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
         startWaiting()
     }
@@ -372,7 +373,7 @@ public final class ImageDownloader: Sendable {
         if isStalled { startWaiting() }
     }
 
-    func giveBack(_ slot: Slot) {
+    func releaseSlot(_ slot: Slot) {
         slot.priority.forget(slot.token)
         scheduler.withLock { scheduler in
             scheduler.queue.remove(slot.id)
@@ -381,7 +382,7 @@ public final class ImageDownloader: Sendable {
         startWaiting()
     }
 
-    package func abandon(_ id: UInt64) {
+    package func leaveQueue(_ id: UInt64) {
         let starter = scheduler.withLock { scheduler -> Starter? in
             guard let starter = scheduler.starters.removeValue(forKey: id) else { return nil }
             scheduler.queue.remove(id)

@@ -8,9 +8,9 @@ internal import Synchronization
 final class LimitMonitor: Sendable {
     private struct State {
         var leave: (@Sendable () -> Void)?
-        var refusal: (any Error)?
+        var error: (any Error)?
         var isOver = false
-        var hasJudgedHead = false
+        var hasCheckedHead = false
         var clock: Task<Void, Never>?
     }
 
@@ -32,31 +32,31 @@ final class LimitMonitor: Sendable {
     }
 
     /// The error that ended the wait, if any.
-    var refusal: (any Error)? { state.withLock { $0.refusal } }
+    var error: (any Error)? { state.withLock { $0.error } }
 
     /// Checks the response and the progress against the limits.
     func check(_ progress: DownloadProgress) {
         // The response is checked once and before its size: it does not change.
-        if progress.received > 0, !state.withLock({ $0.hasJudgedHead }), let head = transferActivity.head {
-            state.withLock { $0.hasJudgedHead = true }
-            if let error = request.refusal(of: head.response, after: head.redirects) { return refuse(error) }
+        if progress.received > 0, !state.withLock({ $0.hasCheckedHead }), let head = transferActivity.head {
+            state.withLock { $0.hasCheckedHead = true }
+            if let error = request.error(in: head.response, after: head.redirects) { return fail(with: error) }
         }
         if max(progress.received, progress.total ?? 0) > request.limits.maxBytes {
-            refuse(request.limits.tooLarge(request.url))
+            fail(with: request.limits.tooLarge(request.url))
         }
     }
 
     /// Checks the time until the end. A transfer that was silent for longer than the timeout when the caller joined is
     /// left at once, so that the caller starts its own: the other caller may be more patient.
-    func follow(now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
+    func checkTime(now: @escaping @Sendable () -> Int = monotonicNanoseconds) {
         if Double(transferActivity.silence(at: now())) >= request.limits.timeoutSeconds * 1e9 {
-            refuse(ImageDownloader.EndedForAnother())
+            fail(with: ImageDownloader.EndedForAnother())
         } else {
-            look(now)
+            startClock(now)
         }
     }
 
-    private func look(_ now: @escaping @Sendable () -> Int) {
+    private func startClock(_ now: @escaping @Sendable () -> Int) {
         let (limits, transferActivity) = (request.limits, transferActivity)
         let clock = Task { [weak self] in
             var pace = SharedPace(limits, transferActivity.state, now: now())
@@ -64,7 +64,7 @@ final class LimitMonitor: Sendable {
             {
                 guard let self else { return }
                 if let (option, seconds) = pace.look(transferActivity.state, at: now()) {
-                    return refuse(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
+                    return fail(with: ImageError.timedOut(url: request.url, option: option, seconds: seconds))
                 }
             }
         }
@@ -84,10 +84,10 @@ final class LimitMonitor: Sendable {
         clock?.cancel()
     }
 
-    private func refuse(_ error: any Error) {
+    private func fail(with error: any Error) {
         let leave = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isOver, state.refusal == nil else { return nil }
-            state.refusal = error
+            guard !state.isOver, state.error == nil else { return nil }
+            state.error = error
             return state.leave
         }
         leave?()
@@ -105,7 +105,7 @@ struct SharedPace: Sendable {
     init(_ limits: DownloadLimits, _ state: TransferActivity.State, now: Int) {
         pace = TransferPace(timeout: limits.timeoutSeconds, minBytesPerSecond: limits.minBytesPerSecond, now: now)
         self.state = state
-        if !state.isRunning { pace.hold() }
+        if !state.isRunning { pace.pause() }
     }
 
     /// Checks the speed since the last look.
@@ -113,8 +113,8 @@ struct SharedPace: Sendable {
     /// - Returns: The option that ends the wait, and its number of seconds, if the transfer is too slow.
     mutating func look(_ new: TransferActivity.State, at now: Int) -> (option: String, seconds: Double)? {
         // A wait between two requests is not the server's fault.
-        if new.starts != state.starts { pace.release(at: now) }
-        if state.isRunning, !new.isRunning { pace.hold() }
+        if new.starts != state.starts { pace.resume(at: now) }
+        if state.isRunning, !new.isRunning { pace.pause() }
         if new.bytes != state.bytes { pace.received(new.bytes - state.bytes, at: now) }
         state = new
         guard case .timedOut(let option, let seconds) = pace.verdict(at: now) else { return nil }

@@ -43,24 +43,24 @@ package final class BodySpool {
     }
 
     /// Begins with the partial body of an earlier transfer.
-    package func goOn(with part: ResumePart) {
+    package func resume(with part: ResumePart) {
         self.part = part
         count = part.file.count
     }
 
     /// Makes the body resumable if it is interrupted.
-    package func keep(as request: DownloadRequest, _ note: ResumeNote) { resumable = (request, note) }
+    package func makeResumable(as request: DownloadRequest, _ note: ResumeNote) { resumable = (request, note) }
 
     /// - Parameter expected: The size of the whole body, if known.
     package func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
         if file == nil, part == nil, unnamed == nil, count + data.count > Self.memoryLimit {
-            do { try moveToFile() } catch { try moveAway(after: error) }
+            do { try moveToFile() } catch { try moveToSpare(after: error) }
         }
         while true {
             do {
                 try write(data, expected)
                 break
-            } catch { try moveAway(after: error) }
+            } catch { try moveToSpare(after: error) }
         }
         count += data.count
         hash()
@@ -125,7 +125,7 @@ package final class BodySpool {
     /// Continues in a temporary file, because the current place failed with `error`.
     ///
     /// - Throws: `error`, when there is no other place.
-    private func moveAway(after error: any Error) throws {
+    private func moveToSpare(after error: any Error) throws {
         while let makeFile = spares.popFirst() {
             guard let next = try? makeFile(), (try? copy(to: next)) != nil else { continue }
             part?.file.drop()
@@ -161,7 +161,7 @@ package final class BodySpool {
     /// Ends an incomplete body.
     ///
     /// - Parameter keeps: `true` when it may be resumed.
-    func breakOff(keeps: Bool) {
+    func interrupt(keeps: Bool) {
         let isWorthIt = keeps && count >= ResumeNote.smallestBody
         if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
         if let part {
@@ -180,7 +180,7 @@ package final class BodySpool {
             do {
                 try flush()
                 break
-            } catch { try moveAway(after: error) }
+            } catch { try moveToSpare(after: error) }
         }
         hash()
         if let unnamed { return DownloadedBody(.unnamed(unnamed, count: count)) }
@@ -190,7 +190,7 @@ package final class BodySpool {
                 path = try place.makePath()
                 try part.file.handOver(to: path)
             } catch {
-                try moveAway(after: error)
+                try moveToSpare(after: error)
                 return try finish()
             }
             self.part = nil

@@ -75,14 +75,14 @@ struct Base64TextReader {
     mutating func read(_ text: some Sequence<UInt8>, into bytes: inout [UInt8]) throws(Failure) {
         for byte in text {
             position += 1
-            try take(byte, &bytes)
+            try read(byte, &bytes)
         }
     }
 
     /// Appends the remaining bytes at the end.
     mutating func finish(into bytes: inout [UInt8]) throws(Failure) {
         switch state {
-        case .start(let seen): try begin(with: seen, &bytes)
+        case .start(let seen): try readText(with: seen, &bytes)
         case .head: throw Failure(reason: "The data URL ends before its comma.")
         case .text, .padding: break
         }
@@ -94,15 +94,15 @@ struct Base64TextReader {
         if count > 2 { bytes.append(UInt8(truncatingIfNeeded: group >> 2)) }
     }
 
-    private mutating func take(_ byte: UInt8, _ bytes: inout [UInt8]) throws(Failure) {
+    private mutating func read(_ byte: UInt8, _ bytes: inout [UInt8]) throws(Failure) {
         switch state {
-        case .text: try takeLetter(byte, &bytes)
+        case .text: try readLetter(byte, &bytes)
         case .start(var seen):
             if seen.isEmpty, Self.isSpace(byte) { return }
             seen.append(byte)
             let mark = Array("data:".utf8)
             if seen.last.map({ $0 | (mark[seen.count - 1] == 0x3A ? 0 : 0x20) }) != mark[seen.count - 1] {
-                return try begin(with: seen, &bytes)
+                return try readText(with: seen, &bytes)
             }
             state = seen.count == mark.count ? .head([]) : .start(seen)
         case .head(var head):
@@ -119,21 +119,21 @@ struct Base64TextReader {
             state = .text
         case .padding:
             if Self.isSpace(byte) { return }
-            guard byte == UInt8(ascii: "="), count + padding < 4 else { throw stranger(byte) }
+            guard byte == UInt8(ascii: "="), count + padding < 4 else { throw invalidByte(byte) }
             padding += 1
         }
     }
 
-    private mutating func begin(with seen: [UInt8], _ bytes: inout [UInt8]) throws(Failure) {
+    private mutating func readText(with seen: [UInt8], _ bytes: inout [UInt8]) throws(Failure) {
         state = .text
-        for byte in seen { try take(byte, &bytes) }
+        for byte in seen { try read(byte, &bytes) }
     }
 
-    private mutating func takeLetter(_ byte: UInt8, _ bytes: inout [UInt8]) throws(Failure) {
+    private mutating func readLetter(_ byte: UInt8, _ bytes: inout [UInt8]) throws(Failure) {
         let value = Self.values[Int(byte)]
         guard value < 64 else {
             if Self.isSpace(byte) { return }
-            guard byte == UInt8(ascii: "="), count >= 2 else { throw stranger(byte) }
+            guard byte == UInt8(ascii: "="), count >= 2 else { throw invalidByte(byte) }
             (state, padding) = (.padding, 1)
             return
         }
@@ -146,7 +146,7 @@ struct Base64TextReader {
         (group, count) = (0, 0)
     }
 
-    private func stranger(_ byte: UInt8) -> Failure {
+    private func invalidByte(_ byte: UInt8) -> Failure {
         let hex = "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         return Failure(reason: "Byte \(position) of the text is \(hex), which does not stand there in Base64.")
     }

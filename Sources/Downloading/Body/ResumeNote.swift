@@ -57,13 +57,13 @@ package struct ResumeNote: Hashable, Sendable {
     /// The meaning of a response to a range request.
     package enum Verdict: Equatable {
         /// Its body is the rest.
-        case goesOn
+        case continues
         /// Its body is the whole.
-        case begins
+        case isWhole
         /// It cannot be used: request the whole.
-        case isUseless
+        case unusable
         /// It says nothing about the body.
-        case isOther
+        case unrelated
     }
 
     /// `true` when a server may reject a range with this status, so that its response to a request for the whole is
@@ -73,29 +73,29 @@ package struct ResumeNote: Hashable, Sendable {
     }
 
     /// Interprets a response to a request for everything from byte `offset` on.
-    func judge(_ response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
+    func verdict(on response: DownloadResponse, offset: Int, length: Int?) -> Verdict {
         switch response.status {
         case 206: break
-        case 200, 203: return .begins
-        case let status where Self.refusesRanges(status): return .isUseless
-        default: return .isOther
+        case 200, 203: return .isWhole
+        case let status where Self.refusesRanges(status): return .unusable
+        default: return .unrelated
         }
         guard let range = Self.range(response.fields["content-range"] ?? ""), range.first == offset,
             response.compression == nil,
             Digest(of: response.url).hex == source
-        else { return .isUseless }
+        else { return .unusable }
         if let whole = range.total {
-            guard range.last == whole - 1, total == nil || total == whole else { return .isUseless }
+            guard range.last == whole - 1, total == nil || total == whole else { return .unusable }
         } else if let total, range.last != total - 1 {
-            return .isUseless
+            return .unusable
         }
-        if let length, length != range.last - range.first + 1 { return .isUseless }
+        if let length, length != range.last - range.first + 1 { return .unusable }
         // A server that answers 206 has to send the tag that it would have sent with 200; the date it may leave out
         // (RFC 9110, 15.3.7).
         let isTag = validator.hasPrefix("\"")
-        if isTag, response.etag != validator { return .isUseless }
-        if !isTag, let modified = response.lastModified, modified != validator { return .isUseless }
-        return .goesOn
+        if isTag, response.etag != validator { return .unusable }
+        if !isTag, let modified = response.lastModified, modified != validator { return .unusable }
+        return .continues
     }
 
     /// The parts of `bytes 100-199/200`.

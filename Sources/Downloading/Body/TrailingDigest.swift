@@ -83,7 +83,7 @@ package final class TrailingDigest: Sendable {
     /// Records the number of bytes written. Does not block.
     func wrote(_ count: Int) {
         written.store(count, ordering: .releasing)
-        hasten()
+        scheduleTurn()
     }
 
     /// Records the end of writing. Does not block.
@@ -117,7 +117,7 @@ package final class TrailingDigest: Sendable {
 
     /// Schedules the next turn of the thread, if there is enough to hash and none is scheduled. The files take turns.
     /// One that is no longer referenced is released before or during its turn.
-    private func hasten() {
+    private func scheduleTurn() {
         let end = hashed.load(ordering: .relaxed) + Self.stride
         guard written.load(ordering: .acquiring) >= end, !isAtWork.exchange(true, ordering: .acquiring) else { return }
         Self.pool.submit { [weak self] in self?.work(to: end) }
@@ -128,6 +128,6 @@ package final class TrailingDigest: Sendable {
         // A broken one stays marked as scheduled.
         if progress.withLock({ $0.isBroken }) { return }
         isAtWork.store(false, ordering: .releasing)
-        hasten()
+        scheduleTurn()
     }
 }

@@ -121,7 +121,7 @@ extension HTTPRequest {
     /// The request with digest authentication: answered by this software where it can, else by libcurl.
     ///
     /// - Parameter sent: The request with its credentials, which the rules of its host may have added.
-    func speakingDigest(_ challenges: ChallengeList, as sent: HTTPRequest) -> HTTPRequest {
+    func usingDigest(_ challenges: ChallengeList, as sent: HTTPRequest) -> HTTPRequest {
         var outgoing = self
         outgoing.scheme = "digest"
         outgoing.digest = nil

@@ -37,14 +37,14 @@ extension Exchange {
         let isProxy = status == 407
         if !isProxy, case .basic = sent.authorization, outgoing.scheme == nil, challenges.wantsDigest {
             // The credentials are right, but have to be sent in another scheme.
-            return next.speakingDigest(challenges, as: sent)
+            return next.usingDigest(challenges, as: sent)
         }
         if !isProxy, let old = outgoing.digest, let new = challenges.digest, renewals < Self.challengeLimit,
             new.isStale && new.nonce != old.nonce || new.realm != old.realm
         {
             // The credentials may still be right; only the nonce is too old, or the realm is another.
             renewals += 1
-            return next.speakingDigest(challenges, as: sent)
+            return next.usingDigest(challenges, as: sent)
         }
         if isProxy, let old = outgoing.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
             new.isStale, new.nonce != old.nonce
@@ -69,7 +69,7 @@ extension Exchange {
             url: outgoing.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : outgoing.url.host,
             realm: best.realm,
             scheme: best.scheme, isProxy: isProxy, failures: failures)
-        let answer = try await aside { try await delegate.answer(challenge) }
+        let answer = try await whileStalled { try await delegate.answer(challenge) }
         failures += 1
         switch answer {
         case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)
@@ -82,12 +82,12 @@ extension Exchange {
         case .credential(let credential) where isProxy:
             next.proxyLogin = proxy.map { HTTPRequest.ProxyLogin($0, credential, challenges) }
         case .credential(let credential):
-            note("challenge \(outgoing.url.origin) \(credential.scopeText)")
+            addLogin("challenge \(outgoing.url.origin) \(credential.scopeText)")
             next = next.withoutField("authorization")
             next.authorization = credential
             next.digest = nil
             next.scheme = "basic"
-            if best.scheme == "digest" { next = next.speakingDigest(challenges, as: next) }
+            if best.scheme == "digest" { next = next.usingDigest(challenges, as: next) }
         }
         return next
     }

@@ -17,12 +17,12 @@ struct Exchange: Sendable {
     /// The activity that the callers who share the download check.
     let transferActivity: TransferActivity
     /// Waits for a slot at another host.
-    let seat: @Sendable (_ host: String) async throws -> Void
+    let waitForSlot: @Sendable (_ host: String) async throws -> Void
     /// Called when the current server becomes silent or sends again.
     let stall: @Sendable (_ isStalled: Bool) -> Void
     let report: @Sendable (DownloadProgress) -> Void
     /// The report about the download so far.
-    private(set) var ending: DownloadReport
+    private(set) var summary: DownloadReport
     private let started = monotonicNanoseconds()
     /// The host that the download has a slot at.
     private var host: String
@@ -54,7 +54,7 @@ struct Exchange: Sendable {
     init(
         _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules,
         transferActivity: TransferActivity,
-        seat: @escaping @Sendable (_ host: String) async throws -> Void,
+        waitForSlot: @escaping @Sendable (_ host: String) async throws -> Void,
         stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
         report: @escaping @Sendable (DownloadProgress) -> Void,
         changed: @escaping @Sendable (_ url: String, _ isAnswer: Bool) -> Void
@@ -63,12 +63,12 @@ struct Exchange: Sendable {
         self.request = request
         self.rules = rules
         self.transferActivity = transferActivity
-        self.seat = seat
+        self.waitForSlot = waitForSlot
         self.stall = stall
         self.report = report
         self.changed = changed
         host = request.host
-        ending = DownloadReport(url: request.url)
+        summary = DownloadReport(url: request.url)
         policy = RedirectPolicy(limit: request.limits.maxRedirects, source: request.url, mode: request.redirect)
     }
 
@@ -96,7 +96,7 @@ struct Exchange: Sendable {
     /// Performs the download.
     mutating func run() async throws -> Download {
         do {
-            return try await converse(from: try await firstRequest())
+            return try await sendRequests(from: try await firstRequest())
         } catch {
             end(error)
             throw error
@@ -104,9 +104,9 @@ struct Exchange: Sendable {
     }
 
     private mutating func end(_ error: (any Error)? = nil) {
-        ending.seconds = Double(monotonicNanoseconds() - started) / 1e9
-        ending.error = error as? ImageError
-        ending.isCancelled = error is CancellationError
+        summary.seconds = Double(monotonicNanoseconds() - started) / 1e9
+        summary.error = error as? ImageError
+        summary.isCancelled = error is CancellationError
     }
 
     private mutating func firstRequest() async throws -> HTTPRequest {
@@ -118,22 +118,22 @@ struct Exchange: Sendable {
             outgoing = try outgoing.changed(to: draft)
         }
         outgoing = try rules.rewritten(outgoing)
-        takePart()
+        loadPart()
         return outgoing
     }
 
     /// Loads the partial body of an earlier transfer, if there is one.
-    private mutating func takePart() {
+    private mutating func loadPart() {
         part = request.canResume ? transport.spool.resume?.part(of: request.resumeIdentity) : nil
     }
 
-    private mutating func converse(from first: HTTPRequest) async throws -> Download {
+    private mutating func sendRequests(from first: HTTPRequest) async throws -> Download {
         var outgoing = first
         while true {
             let prepared = try prepared(outgoing)
-            try await sit(at: outgoing.url.origin)
+            try await acquireSlot(at: outgoing.url.origin)
             let current = self
-            let outcome = await transport.perform { id, finish in current.order(prepared, id, finish) }
+            let outcome = await transport.perform { id, finish in current.command(for: prepared, id, finish) }
             switch try await step(outcome, of: prepared) {
             case .done(let download):
                 end()
@@ -145,8 +145,8 @@ struct Exchange: Sendable {
 
     private mutating func prepared(_ outgoing: HTTPRequest) throws(ImageError) -> PreparedRequest {
         try check(outgoing)
-        let sent = transport.settings.dressed(outgoing, by: rules)
-        for mark in transport.settings.standingLogins(of: outgoing, dressed: sent) { note(mark) }
+        let sent = transport.settings.configured(outgoing, by: rules)
+        for mark in transport.settings.configuredLogins(of: outgoing, configured: sent) { addLogin(mark) }
         return PreparedRequest(
             outgoing: outgoing, sent: sent,
             uses: (server: use(outgoing.digest), proxy: use(outgoing.proxyLogin?.digest)),
@@ -155,10 +155,10 @@ struct Exchange: Sendable {
 
     private mutating func step(_ outcome: HTTPOutcome, of prepared: PreparedRequest) async throws -> Step {
         prepared.question.withdraw()
-        note(outcome, prepared)
+        record(outcome, prepared)
         switch outcome.kind {
-        case .answer(let download): return .done(signed(download))
-        case .unjudged(let download): return .done(signed(try await judged(download)))
+        case .answer(let download): return .done(completed(download))
+        case .undecided(let download): return .done(completed(try await decided(download)))
         case .redirect(let redirect, let location):
             route.append(redirect)
             return .next(try await redirected(prepared.outgoing, redirect.status, location))
@@ -178,33 +178,33 @@ struct Exchange: Sendable {
     /// Prepares the first request, if no delegate has to be asked and nothing is wrong with it.
     ///
     /// - Returns: `nil` otherwise; then ``run()`` of another exchange performs the download.
-    mutating func opening() -> PreparedRequest? {
+    mutating func prepareFirstRequest() -> PreparedRequest? {
         guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
             outgoing.url.origin == host, let prepared = try? prepared(outgoing)
         else { return nil }
-        takePart()
+        loadPart()
         return prepared
     }
 
     /// The download, if the first request delivered its body.
     ///
     /// - Returns: `nil` otherwise; then ``resume(after:_:)`` continues.
-    mutating func answer(_ outcome: HTTPOutcome, to prepared: PreparedRequest) -> Download? {
+    mutating func download(from outcome: HTTPOutcome, of prepared: PreparedRequest) -> Download? {
         guard case .answer(let download) = outcome.kind else { return nil }
         prepared.question.withdraw()
-        note(outcome, prepared)
+        record(outcome, prepared)
         end()
-        return signed(download)
+        return completed(download)
     }
 
     /// Continues the download after its first request.
-    mutating func goOn(after prepared: PreparedRequest, _ outcome: HTTPOutcome) async throws -> Download {
+    mutating func resume(after prepared: PreparedRequest, _ outcome: HTTPOutcome) async throws -> Download {
         do {
             switch try await step(outcome, of: prepared) {
             case .done(let download):
                 end()
                 return download
-            case .next(let outgoing): return try await converse(from: outgoing)
+            case .next(let outgoing): return try await sendRequests(from: outgoing)
             }
         } catch {
             end(error)
@@ -219,16 +219,16 @@ struct Exchange: Sendable {
         return uses[challenge.nonce, default: 1]
     }
 
-    mutating func note(_ login: String) {
+    mutating func addLogin(_ login: String) {
         if !logins.contains(login) { logins.append(login) }
     }
 
     /// The digest of the credentials from other sources than the request, as in ``ResumeNote/login``.
     private var login: String { logins.isEmpty ? "" : Digest(of: logins.joined(separator: "\n")).hex }
 
-    private func signed(_ download: Download) -> Download {
+    private func completed(_ download: Download) -> Download {
         var download = download
-        download.redirects = ending.redirects
+        download.redirects = summary.redirects
         download.route = route
         download.limits = request.limits
         download.delay = delay / 1_000_000_000
@@ -253,18 +253,18 @@ struct Exchange: Sendable {
     }
 
     /// Waits for a slot at the host of the next request, if that is another than before.
-    private mutating func sit(at origin: String) async throws {
+    private mutating func acquireSlot(at origin: String) async throws {
         guard origin != host else { return }
-        try await seat(origin)
+        try await waitForSlot(origin)
         host = origin
     }
 
     /// The command for the transfer of a request.
-    func order(_ prepared: PreparedRequest, _ id: UInt64, _ finish: @escaping @Sendable (HTTPOutcome) -> Void)
+    func command(for prepared: PreparedRequest, _ id: UInt64, _ finish: @escaping @Sendable (HTTPOutcome) -> Void)
         -> TransferCommand
     {
         TransferCommand(
-            request: request, outgoing: prepared.sent, redirects: ending.redirects,
+            request: request, outgoing: prepared.sent, redirects: summary.redirects,
             validators: request.validators(for: prepared.sent.url.text, isRedirected: !route.isEmpty),
             uses: prepared.uses,
             isAlone: staleConnections >= Self.staleLimit,
@@ -272,12 +272,14 @@ struct Exchange: Sendable {
             origin: origin, answersChallenges: answersChallenges(prepared.sent),
             answersProxy: answersProxy(prepared.sent), part: part, login: login,
             spool: transport.spool,
-            ask: asking(id, prepared.question), transferActivity: transferActivity, report: report, stall: stall,
+            ask: delegateQuestion(id, prepared.question), transferActivity: transferActivity, report: report,
+            stall: stall,
             finish: finish)
     }
 
     /// Asks the delegate about a head while the transfer waits.
-    private func asking(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferCommand.Head) -> Void)? {
+    private func delegateQuestion(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferCommand.Head) -> Void)?
+    {
         guard let delegate = delegate(for: .validateStatus) else { return nil }
         return { [transport, stall] head in
             question.ask {
@@ -286,34 +288,34 @@ struct Exchange: Sendable {
                 do {
                     let verdict = try await delegate.accepts(
                         status: head.status, contentType: head.contentType, url: head.url)
-                    transport.judge(id, .success(verdict))
+                    transport.decide(id, .success(verdict))
                 } catch {
-                    transport.judge(id, .failure(error))
+                    transport.decide(id, .failure(error))
                 }
             }
         }
     }
 
-    private mutating func note(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {
+    private mutating func record(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {
         let (timing, outgoing) = (outcome.timing, prepared.outgoing)
         // Limited by the engine's clock, which may have stood still meanwhile.
         let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
         delay = max(0, min(onTheWay, transport.settings.now() - prepared.started))
-        ending.finalURL = outgoing.url.text
-        ending.status = timing.status ?? ending.status
-        ending.bytes = timing.bytes
-        ending.resumedBytes = timing.resumedBytes
-        ending.dns += timing.dns
-        ending.connect += timing.connect
-        ending.tls += timing.tls
-        ending.isReused = timing.isReused
-        ending.httpVersion = timing.httpVersion
-        ending.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
+        summary.finalURL = outgoing.url.text
+        summary.status = timing.status ?? summary.status
+        summary.bytes = timing.bytes
+        summary.resumedBytes = timing.resumedBytes
+        summary.dns += timing.dns
+        summary.connect += timing.connect
+        summary.tls += timing.tls
+        summary.isReused = timing.isReused
+        summary.httpVersion = timing.httpVersion
+        summary.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
         if outgoing.method != .get, let status = timing.status, (200..<400).contains(status) {
             let isAnswer =
                 switch outcome.kind {
-                case .answer, .unjudged: true
+                case .answer, .undecided: true
                 default: false
                 }
             if route.isEmpty { changed(request.url, isAnswer) }
@@ -327,7 +329,7 @@ struct Exchange: Sendable {
     }
 
     /// Asks a delegate. Meanwhile other downloads may run, as beside one whose server is silent.
-    func aside<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
+    func whileStalled<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
         stall(true)
         defer { stall(false) }
         return try await ask()
@@ -341,17 +343,19 @@ struct Exchange: Sendable {
         var next = try policy.next(after: outgoing, status: status, location: location)
         if let delegate = delegate(for: .redirect) {
             let draft = next.draft
-            let answer = try await aside { try await delegate.redirect(draft, from: outgoing.url.text, status: status) }
+            let answer = try await whileStalled {
+                try await delegate.redirect(draft, from: outgoing.url.text, status: status)
+            }
             guard let draft = answer else {
                 throw ImageError.invalidStatusCode(status, url: request.url)
             }
             let changed = try next.changed(to: draft)
             if let credentials = changed.credentials, credentials != next.credentials {
-                note("redirect \(changed.url.origin) \(credentials)")
+                addLogin("redirect \(changed.url.origin) \(credentials)")
             }
             next = changed
         }
-        ending.redirects += 1
+        summary.redirects += 1
         // The nonce may be outdated for each request; the number of redirects has its own limit.
         renewals = 0
         return try rules.rewritten(next)
@@ -360,14 +364,14 @@ struct Exchange: Sendable {
     // MARK: Answers
 
     /// Returns a response without a body if the delegate accepts it.
-    private func judged(_ download: Download) async throws -> Download {
+    private func decided(_ download: Download) async throws -> Download {
         let response = download.response
         let delegate = delegate(for: .validateStatus)
-        let verdict = try await aside {
+        let verdict = try await whileStalled {
             try await delegate?.accepts(
                 status: response.status, contentType: response.contentType, url: response.url)
         }
-        if let error = request.refusal(of: response, accepted: verdict ?? nil) { throw error }
+        if let error = request.error(in: response, accepted: verdict ?? nil) { throw error }
         return download
     }
 }

@@ -44,7 +44,7 @@ package struct HTTPRequest: Hashable, Sendable {
     /// The client certificate that the rules name for the host.
     package var certificate: ClientCertificate?
     /// `true` while the request goes to the origin of the requested URL. Other origins see no client certificate.
-    var isAtHome = true
+    var isAtOriginalOrigin = true
     /// `true` while the netrc file and the rules for hosts may be used: not after a redirect from https to http.
     var mayUseNetrc = true
 
@@ -79,7 +79,7 @@ package struct HTTPRequest: Hashable, Sendable {
         next.authorization = nil
         next.scheme = nil
         next.digest = nil
-        next.isAtHome = false
+        next.isAtOriginalOrigin = false
         return next
     }
 

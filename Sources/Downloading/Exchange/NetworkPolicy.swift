@@ -77,7 +77,7 @@ struct ResolvedNames: Sendable {
     subscript(name: String) -> AddressClass? { classes[name] }
 
     /// Records that `name` resolved to an address.
-    mutating func note(_ name: String, _ type: AddressClass) {
+    mutating func add(_ name: String, _ type: AddressClass) {
         if let known = classes[name] {
             classes[name] = min(known, type)
             return

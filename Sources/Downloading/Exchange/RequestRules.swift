@@ -81,7 +81,7 @@ public struct URLRewrite: Sendable, Hashable {
 
 extension HTTPRequest {
     /// The request with the additions of the rules for its host. None after a redirect from https to http.
-    func dressed(by rules: RequestRules) -> HTTPRequest {
+    func applying(_ rules: RequestRules) -> HTTPRequest {
         guard !rules.hosts.isEmpty, mayUseNetrc else { return self }
         var outgoing = self
         for rule in rules.hosts where rule.matches(url.host) {

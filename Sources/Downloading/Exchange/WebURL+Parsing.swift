@@ -49,7 +49,8 @@ extension WebURL {
         if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
             throw invalid("It is no well-formed URL.")
         }
-        guard Self.spaced(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK else {
+        guard Self.encodingQuerySpaces(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK
+        else {
             throw invalid("It is no well-formed URL.")
         }
         func part(_ part: CURLUPart, _ flags: Int32 = CURLU_DEFAULT_PORT) -> String? {
@@ -72,7 +73,9 @@ extension WebURL {
             name = part(CURLUPART_HOST)
         }
         if text.utf8.contains(UInt8(ascii: "%")) || name?.hasSuffix(".") == true {
-            guard Self.settle(url, flags, part) else { throw invalid("Its host has a name that cannot be looked up.") }
+            guard Self.stabilizeHost(url, flags, part) else {
+                throw invalid("Its host has a name that cannot be looked up.")
+            }
             name = part(CURLUPART_HOST)
         }
         let host = (name ?? "").quicklyLowercased
@@ -99,7 +102,7 @@ extension WebURL {
     }
 
     /// The text with spaces in the query as `%20`, as browsers send them. libcurl would replace each by a plus sign.
-    private static func spaced(_ text: String) -> String {
+    private static func encodingQuerySpaces(_ text: String) -> String {
         guard let query = text.firstIndex(of: "?"), text[query...].utf8.contains(0x20) else { return text }
         return text[..<query]
             + text[query...].split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
@@ -109,7 +112,7 @@ extension WebURL {
     /// address, which libcurl recognises only when it parses the result again, to connect or to name it to a proxy.
     ///
     /// - Returns: `false` when it changes each time.
-    private static func settle(
+    private static func stabilizeHost(
         _ url: OpaquePointer, _ flags: UInt32, _ part: (CURLUPart, Int32) -> String?
     ) -> Bool {
         for _ in 0..<8 {

@@ -175,7 +175,7 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         try await value(
             for: key, priority: priority, lingers: lingers, report: report, joined: joined
         ) { effort, promise in
-            promise.goOn { try await work(effort) }
+            promise.continueInTask { try await work(effort) }
         }
     }
 
@@ -222,8 +222,8 @@ package final class Coalescer<Key: Hashable & Sendable, Value: Sendable>: Sendab
         _ = join(ticket, waiter, nil, isAlone: true, work)
     }
 
-    /// Has another hear of progress in a caller's stead; it hears at once how far the work is.
-    package func hear(_ ticket: Ticket, _ report: @escaping Report) {
+    /// Replaces the receiver of a caller's progress. The new one receives the latest progress at once.
+    package func setReport(_ ticket: Ticket, _ report: @escaping Report) {
         let progress = state.withLock { state in
             state.running[ticket.name].flatMap { shared in
                 shared.waiters[ticket.id] == nil ? nil : shared.progress.add(report, as: ticket.id)

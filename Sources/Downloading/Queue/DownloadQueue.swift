@@ -142,7 +142,7 @@ struct DownloadQueue: Sendable {
     var limits: Limits {
         didSet {
             guard limits.perHost != oldValue.perHost else { return }
-            for host in Array(hosts.keys) { weigh(host) }
+            for host in Array(hosts.keys) { updateReadiness(of: host) }
         }
     }
     /// The order among equal priorities.
@@ -205,7 +205,7 @@ struct DownloadQueue: Sendable {
     private mutating func wait(_ id: UInt64, _ entry: Entry) {
         entries[id] = entry
         hosts[entry.host, default: Host()].waiting.insert(id, Rank(entry, order))
-        weigh(entry.host)
+        updateReadiness(of: entry.host)
     }
 
     /// Reorders the waiting downloads.
@@ -213,11 +213,11 @@ struct DownloadQueue: Sendable {
         guard order != self.order else { return }
         self.order = order
         for host in Array(hosts.keys) {
-            hosts[host]?.waiting.rank { [entries] id in
+            hosts[host]?.waiting.rerank { [entries] id in
                 // Every waiting download has an entry.
                 Rank(entries[id] ?? Entry(host: host, priority: 0, arrival: 0, number: 0), order)
             }
-            weigh(host)
+            updateReadiness(of: host)
         }
     }
 
@@ -233,7 +233,7 @@ struct DownloadQueue: Sendable {
             let rank = Rank(entry, order)
             change(entry.host) { $0.waiting.insert(id, rank) }
         }
-        weigh(entry.host)
+        updateReadiness(of: entry.host)
     }
 
     /// Records that the server of a running download is silent, or sends again.
@@ -259,7 +259,7 @@ struct DownloadQueue: Sendable {
     }
 
     /// Recomputes whether a host can start its next download, and the rank of that download.
-    private mutating func weigh(_ name: String) {
+    private mutating func updateReadiness(of name: String) {
         guard let host = hosts[name] else { return }
         guard let first = host.waiting.first else {
             ready.remove(name)
@@ -275,10 +275,10 @@ struct DownloadQueue: Sendable {
     }
 
     /// Makes hosts ready again whose rate limit allows a start now.
-    private mutating func release(at now: Int) {
+    private mutating func endThrottling(at now: Int) {
         while let (name, time) = throttled.first, time <= now {
             throttled.remove(name)
-            weigh(name)
+            updateReadiness(of: name)
         }
     }
 
@@ -288,7 +288,7 @@ struct DownloadQueue: Sendable {
     ///
     /// - Parameter now: The time of a monotonic clock, in nanoseconds.
     mutating func start(at now: Int) -> Start {
-        release(at: now)
+        endThrottling(at: now)
         guard pause != .everything else { return .none }
         while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
             let delay = hostRate.delay(of: name, at: now)
@@ -301,14 +301,14 @@ struct DownloadQueue: Sendable {
             mayStart(rank)
         else { return throttled.first.map { .wait(max($0.rank - now, 1)) } ?? .none }
         if rank.isFresh {
-            guard bucket.take(at: now) else { return .wait(bucket.delay(at: now)) }
-            hostRate.take(of: name, at: now)
+            guard bucket.takeToken(at: now) else { return .wait(bucket.delay(at: now)) }
+            hostRate.countStart(of: name, at: now)
         }
         entry.isRunning = true
         entries[id] = entry
         count(entry, 1)
         change(name) { $0.waiting.remove(id) }
-        weigh(name)
+        updateReadiness(of: name)
         return .download(id)
     }
 
@@ -327,7 +327,7 @@ struct DownloadQueue: Sendable {
         } else {
             change(entry.host) { $0.waiting.remove(id) }
         }
-        weigh(entry.host)
+        updateReadiness(of: entry.host)
     }
 }
 

@@ -28,13 +28,13 @@ struct HostRate: Sendable, Equatable {
     }
 
     /// Counts a start of a host.
-    mutating func take(of host: String, at now: Int) {
+    mutating func countStart(of host: String, at now: Int) {
         guard rate > 0 else { return }
         if buckets.count >= sweepCount {
             buckets = buckets.filter { _, bucket in !bucket.isFull(at: now) }
             // Growing, so that the cost of a sweep is amortised however many hosts there are.
             sweepCount = max(1024, 2 * buckets.count)
         }
-        _ = buckets[host, default: TokenBucket(rate: rate, burst: burst, at: now)].take(at: now)
+        _ = buckets[host, default: TokenBucket(rate: rate, burst: burst, at: now)].takeToken(at: now)
     }
 }

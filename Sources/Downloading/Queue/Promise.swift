@@ -49,7 +49,7 @@ package final class Promise<Value: Sendable>: Sendable {
     }
 
     /// Continues the work in a task, which is cancelled with it and delivers the result.
-    package func goOn(_ work: @escaping @Sendable () async throws -> Value) {
+    package func continueInTask(_ work: @escaping @Sendable () async throws -> Value) {
         let task = Task {
             let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }

@@ -24,7 +24,7 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
             return rise(from: items.count - 1)
         }
         items[place].rank = rank
-        settle(place)
+        restoreOrder(at: place)
     }
 
     /// Removes an item, if it is in the heap.
@@ -34,16 +34,16 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
         guard place < items.count else { return }
         items[place] = last
         places[last.id] = place
-        settle(place)
+        restoreOrder(at: place)
     }
 
     /// Changes the rank of every item.
-    mutating func rank(_ rank: (ID) -> Rank) {
+    mutating func rerank(_ rank: (ID) -> Rank) {
         for place in items.indices { items[place].rank = rank(items[place].id) }
         for place in items.indices.reversed() { sink(from: place) }
     }
 
-    private mutating func settle(_ place: Int) {
+    private mutating func restoreOrder(at place: Int) {
         if place > 0, items[place].rank < items[(place - 1) / 2].rank {
             rise(from: place)
         } else {

@@ -30,7 +30,7 @@ struct TokenBucket: Sendable, Equatable {
     }
 
     /// Takes a token. Returns `false` when none is available.
-    mutating func take(at now: Int) -> Bool {
+    mutating func takeToken(at now: Int) -> Bool {
         guard delay(at: now) == 0 else { return false }
         if rate > 0 { tokens -= 1 }
         return true

@@ -11,7 +11,7 @@ package final class CurlTransport: Sendable {
     private enum Command: Sendable {
         case run(@Sendable () -> Void)
         case start(UInt64, TransferCommand)
-        case judge(UInt64, Result<Bool?, any Error>)
+        case decide(UInt64, Result<Bool?, any Error>)
         case cancel(UInt64)
     }
 
@@ -44,7 +44,7 @@ package final class CurlTransport: Sendable {
     /// Performs one download and reports its end. Cancelling the task drops its connection.
     func perform(_ exchange: Exchange) async throws -> Download {
         var exchange = exchange
-        defer { tell(exchange.ending) }
+        defer { report(exchange.summary) }
         return try await exchange.run()
     }
 
@@ -52,13 +52,13 @@ package final class CurlTransport: Sendable {
     ///
     /// - Parameter makeCommand: Creates the command from its number and the receiver of its outcome.
     func perform(
-        _ order: @escaping @Sendable (UInt64, @escaping @Sendable (HTTPOutcome) -> Void) -> TransferCommand
+        _ makeCommand: @escaping @Sendable (UInt64, @escaping @Sendable (HTTPOutcome) -> Void) -> TransferCommand
     ) async -> HTTPOutcome {
         if Task.isCancelled { return HTTPOutcome(kind: .failure(CancellationError())) }
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                send(.start(id, order(id) { continuation.resume(returning: $0) }))
+                send(.start(id, makeCommand(id) { continuation.resume(returning: $0) }))
             }
         } onCancel: {
             send(.cancel(id))
@@ -80,11 +80,11 @@ package final class CurlTransport: Sendable {
     /// Sends the first request of a download. `finish` receives its outcome on the transport's thread.
     ///
     /// - Returns: The argument of ``cancel(_:)``.
-    func begin(
+    func start(
         _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ finish: @escaping @Sendable (HTTPOutcome) -> Void
     ) -> UInt64 {
         let id = nextID()
-        send(.start(id, exchange.order(prepared, id, finish)))
+        send(.start(id, exchange.command(for: prepared, id, finish)))
         return id
     }
 
@@ -92,19 +92,19 @@ package final class CurlTransport: Sendable {
     func cancel(_ id: UInt64) { send(.cancel(id)) }
 
     /// Continues a download whose first request did not deliver the body.
-    func goOn(_ exchange: Exchange, after prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome) async throws
+    func resume(_ exchange: Exchange, after prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome) async throws
         -> Download
     {
         var exchange = exchange
-        defer { tell(exchange.ending) }
-        return try await exchange.goOn(after: prepared, outcome)
+        defer { report(exchange.summary) }
+        return try await exchange.resume(after: prepared, outcome)
     }
 
     /// Reports an ended download.
-    func tell(_ report: DownloadReport) { onFinish(report) }
+    func report(_ report: DownloadReport) { onFinish(report) }
 
     /// Delivers a delegate's decision about a head to its transfer.
-    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.judge(id, verdict)) }
+    func decide(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.decide(id, verdict)) }
 
     private func send(_ command: Command) {
         let startsThread = state.withLock { state in
@@ -124,7 +124,7 @@ package final class CurlTransport: Sendable {
         while true {
             var pause: Int?
             Afterwards.gather {
-                obey(loop)
+                execute(loop)
                 pause = loop.turn()
             }
             guard let multi = loop.multi, let pause else {
@@ -147,7 +147,7 @@ package final class CurlTransport: Sendable {
     }
 
     /// Executes all commands, including those that they cause.
-    private func obey(_ loop: Loop) {
+    private func execute(_ loop: Loop) {
         while true {
             let commands = state.withLock { state in
                 state.isPolling = false
@@ -158,8 +158,8 @@ package final class CurlTransport: Sendable {
             for command in commands {
                 switch command {
                 case .run(let work): work()
-                case .start(let id, let order): loop.start(id, order)
-                case .judge(let id, let verdict): loop.judge(id, verdict)
+                case .start(let id, let command): loop.start(id, command)
+                case .decide(let id, let verdict): loop.decide(id, verdict)
                 case .cancel(let id): loop.cancel(id)
                 }
             }
@@ -169,9 +169,9 @@ package final class CurlTransport: Sendable {
 
 extension HTTPOutcome {
     /// The outcome of a request that libcurl has no memory for.
-    fileprivate static func outOfMemory(_ order: TransferCommand) -> HTTPOutcome {
+    fileprivate static func outOfMemory(_ command: TransferCommand) -> HTTPOutcome {
         let reason = "libcurl has no memory for it."
-        return HTTPOutcome(kind: .failure(ImageError.connectionFailed(url: order.request.url, reason: reason)))
+        return HTTPOutcome(kind: .failure(ImageError.connectionFailed(url: command.request.url, reason: reason)))
     }
 }
 
@@ -182,7 +182,7 @@ private final class Loop {
     private var transfers: [UInt64: Transfer] = [:]
     /// The transfers by libcurl's handles.
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    private let book = TransferContext()
+    private let shared = TransferContext()
     private let settings: TransportSettings
     private var nextCheck = 0
     /// The time since when there has been no transfer.
@@ -194,12 +194,12 @@ private final class Loop {
 
     init(_ settings: TransportSettings) { self.settings = settings }
 
-    func start(_ id: UInt64, _ order: TransferCommand) {
-        if cancelledEarly.remove(id) != nil { return order.finish(HTTPOutcome(kind: .failure(CancellationError()))) }
+    func start(_ id: UInt64, _ command: TransferCommand) {
+        if cancelledEarly.remove(id) != nil { return command.finish(HTTPOutcome(kind: .failure(CancellationError()))) }
         guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
-            return order.finish(.outOfMemory(order))
+            return command.finish(.outOfMemory(command))
         }
-        let transfer = Transfer(id: id, easy: easy, order: order, settings: settings, book: book)
+        let transfer = Transfer(id: id, easy: easy, command: command, settings: settings, shared: shared)
         transfers[id] = transfer
         byHandle[easy] = transfer
         hasConnections = true
@@ -217,9 +217,9 @@ private final class Loop {
     }
 
     /// Continues or ends a transfer that waited for a delegate.
-    func judge(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
+    func decide(_ id: UInt64, _ verdict: Result<Bool?, any Error>) {
         guard let transfer = transfers[id] else { return }
-        if transfer.judge(verdict) { release(transfer) }
+        if transfer.decide(by: verdict) { release(transfer) }
         nextCheck = 0
     }
 
@@ -239,27 +239,27 @@ private final class Loop {
     func turn() -> Int? {
         guard let multi else { return nil }
         var running: Int32 = 0
-        book.beginTurn()
+        shared.beginTurn()
         hc_multi_perform(multi, &running)
-        let moved = book.takeMoved()
-        for transfer in moved { transfer.settle() }
+        let receivers = shared.removeReceivers()
+        for transfer in receivers { transfer.reportProgress() }
         var code = CURLE_OK
         while let easy = hc_multi_next_done(multi, &code) {
             guard let transfer = byHandle[easy] else { continue }
             // The transfer reads its numbers before its handle is removed.
             if transfer.complete(code) { release(transfer) }
         }
-        for transfer in book.takeHeads() where transfers[transfer.id] != nil {
-            if transfer.judgeHead() { release(transfer) }
-            if transfer.isPassedBy { nextCheck = 0 }
+        for transfer in shared.removeHeads() where transfers[transfer.id] != nil {
+            if transfer.handleHead() { release(transfer) }
+            if transfer.isDiscarding { nextCheck = 0 }
         }
         let now = monotonicNanoseconds()
         guard !transfers.isEmpty else { return idle(now) }
         idleSince = nil
         if now >= nextCheck { checkTimes(now) }
-        let held = moved.filter { $0.isHeldBack && transfers[$0.id] != nil }
-        for transfer in held where transfer.goOn() { release(transfer) }
-        if !held.isEmpty { return 0 }
+        let yielding = receivers.filter { $0.isYielding && transfers[$0.id] != nil }
+        for transfer in yielding where transfer.resume() { release(transfer) }
+        if !yielding.isEmpty { return 0 }
         return min(max((nextCheck - now) / 1_000_000 + 1, 1), 1000)
     }
 

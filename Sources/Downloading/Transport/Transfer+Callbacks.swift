@@ -28,7 +28,7 @@ func openSocket(
     guard let address, let transfer = transfer(context), transfer.mayReach(IPAddress(address)) else { return -1 }
     let socket = hc_socket(address)
     if socket >= 0 {
-        transfer.book.sockets.opened(socket)
+        transfer.shared.sockets.opened(socket)
     } else {
         transfer.lacksDescriptors = errno == EMFILE || errno == ENFILE
     }

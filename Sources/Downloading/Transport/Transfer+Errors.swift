@@ -7,11 +7,11 @@ extension Transfer {
     /// The error for a failure that libcurl reports.
     package func error(_ code: CURLcode) -> ImageError {
         let reason = "\(String(cString: hc_easy_strerror(code)))."
-        if book.hasFlood, isConnected, order.outgoing.url.isSecure {
+        if shared.hasFlood, isConnected, command.outgoing.url.isSecure {
             return .connectionFailed(
                 url: request.url, reason: "the server sends frames without content, and no end of them.")
         }
-        if let refusal = proxyRefusal(code) ?? tlsError(code) { return refusal }
+        if let error = proxyError(code) ?? tlsError(code) { return error }
         switch code {
         case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
             return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
@@ -63,7 +63,7 @@ extension Transfer {
     }
 
     /// The error for a proxy's response to CONNECT.
-    private func proxyRefusal(_ code: CURLcode) -> ImageError? {
+    private func proxyError(_ code: CURLcode) -> ImageError? {
         // CURLE_PROXY, which also stands for SOCKS errors.
         guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
         switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {

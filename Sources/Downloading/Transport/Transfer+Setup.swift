@@ -9,7 +9,7 @@ extension Transfer {
 
     /// Sets all options of the request.
     package func configure() {
-        let outgoing = order.outgoing
+        let outgoing = command.outgoing
         let context = Unmanaged.passUnretained(self).toOpaque()
         failureText.pointee = 0
         hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
@@ -29,9 +29,9 @@ extension Transfer {
         hc_set_header(easy, receiveHeader, context)
         hc_set_judges(easy, openSocket, beforeRequest, context)
         // The context lives as long as the transport's thread, and so longer than every connection.
-        hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(book).toOpaque())
+        hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(shared).toOpaque())
         configureHeaders()
-        if order.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
+        if command.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if outgoing.method != .get { configureBody() }
         configureCredentials()
         configureProxy()
@@ -48,8 +48,8 @@ extension Transfer {
     private func configureHeaders() {
         var names: Set<String> = []
         func add(_ line: String) { headerList = line.withCString { hc_list_append(headerList, $0) } }
-        let hasBody = order.outgoing.method != .get
-        for field in order.outgoing.fields {
+        let hasBody = command.outgoing.method != .get
+        for field in command.outgoing.fields {
             let (name, value) = (field.name.text, field.value.text)
             names.insert(name.lowercased())
             // libcurl sends the length of the body.
@@ -57,11 +57,11 @@ extension Transfer {
             // An empty value needs a semicolon; otherwise libcurl removes the header.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        if let etag = order.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
-        if let date = order.validators?.lastModified, !names.contains("if-modified-since") {
+        if let etag = command.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
+        if let date = command.validators?.lastModified, !names.contains("if-modified-since") {
             add("If-Modified-Since: \(date)")
         }
-        if let part = order.ownPart {
+        if let part = command.ownPart {
             add("Range: bytes=\(part.file.count)-")
             add("If-Range: \(part.note.validator)")
         }
@@ -70,11 +70,11 @@ extension Transfer {
         if hasBody, !names.contains("expect") { add("Expect:") }
         if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
-        if case .bearer(let token) = order.outgoing.authorization, !names.contains("authorization") {
+        if case .bearer(let token) = command.outgoing.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
-        if order.outgoing.digest != nil, !names.contains("authorization") {
-            let answer = order.outgoing.digestAnswer(use: order.uses.server, own: Self.digestPart)
+        if command.outgoing.digest != nil, !names.contains("authorization") {
+            let answer = command.outgoing.digestAnswer(use: command.uses.server, own: Self.digestPart)
             if let answer { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
@@ -83,13 +83,13 @@ extension Transfer {
     /// Sends the body of a request that is not a GET, over a new connection. Over a reused one libcurl would send the
     /// body twice when the server closes that connection.
     private func configureBody() {
-        let body = order.outgoing.body ?? []
+        let body = command.outgoing.body ?? []
         hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         // An empty array may have no address.
         _ = (body + [0]).withUnsafeBytes { bytes in
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
-        if order.outgoing.method != .post { set(CURLOPT_CUSTOMREQUEST, order.outgoing.method.rawValue) }
+        if command.outgoing.method != .post { set(CURLOPT_CUSTOMREQUEST, command.outgoing.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // The connection would stay open unused, because no such request reuses one.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -99,7 +99,7 @@ extension Transfer {
     private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
-        let outgoing = order.outgoing
+        let outgoing = command.outgoing
         // The answer to a digest challenge is among the header fields.
         if outgoing.digest != nil { return }
         if case .basic(let user, let password) = outgoing.authorization {
@@ -115,13 +115,13 @@ extension Transfer {
 
     private func configureProxy() {
         // Set even if empty, so that libcurl does not read the environment by itself.
-        let login = order.outgoing.proxyLogin?.credentials(for: proxy)
+        let login = command.outgoing.proxyLogin?.credentials(for: proxy)
         // libcurl prefers the credentials in the URL to those that were given after a rejection.
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         set(CURLOPT_PROXY, place ?? "")
         set(CURLOPT_NOPROXY, "")
         if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
-        if let answer = order.outgoing.digestAnswer(to: proxy, use: order.uses.proxy, own: Self.digestPart) {
+        if let answer = command.outgoing.digestAnswer(to: proxy, use: command.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
         } else if case .basic(let user, let password) = login {
@@ -129,12 +129,12 @@ extension Transfer {
             set(CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, as the proxy demands.
             hc_set_long(
-                easy, CURLOPT_PROXYAUTH, order.outgoing.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
+                easy, CURLOPT_PROXYAUTH, command.outgoing.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
     }
 
     private func configureProxyTLS(_ proxy: String) {
-        book.watch(easy)
+        shared.countInput(easy)
         hc_set_long(easy, CURLOPT_PROXY_SSLVERSION, Self.oldestTLS)
         if let file = settings.tls.caFile { set(CURLOPT_PROXY_CAINFO, file) }
         let host = ProxyTable.host(of: proxy)
@@ -149,14 +149,14 @@ extension Transfer {
 
     private func configureTLS() {
         let tls = settings.tls
-        book.watch(easy)
+        shared.countInput(easy)
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { set(CURLOPT_CAINFO, file) }
-        if let certificate = settings.certificate(for: order.outgoing) {
+        if let certificate = settings.certificate(for: command.outgoing) {
             set(CURLOPT_SSLCERT, certificate.file)
             set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
-        if tls.trustedHosts.contains(where: { HostPattern.matches(order.outgoing.url.host, $0) }) {
+        if tls.trustedHosts.contains(where: { HostPattern.matches(command.outgoing.url.host, $0) }) {
             hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
             hc_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }

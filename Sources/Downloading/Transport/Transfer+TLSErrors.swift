@@ -13,7 +13,7 @@ extension Transfer {
             let owner = isProxysTLS ? "the proxy's" : "its"
             return failed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
         case CURLE_SSL_CERTPROBLEM:
-            let file = settings.certificate(for: order.outgoing)?.file ?? "clientCertificate"
+            let file = settings.certificate(for: command.outgoing)?.file ?? "clientCertificate"
             return failed("the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
             return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
@@ -21,7 +21,7 @@ extension Transfer {
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             // During the body it is not about the client certificate, and may be temporary.
             if let alert, !hasAnswered { return failed(reason(of: alert)) }
-            guard code == CURLE_SSL_CONNECT_ERROR else { return silentRefusal(code) }
+            guard code == CURLE_SSL_CONNECT_ERROR else { return errorAfterHandshake(code) }
             if isCutOff {
                 return .connectionFailed(url: request.url, reason: "the connection broke off in the handshake of TLS.")
             }
@@ -35,7 +35,7 @@ extension Transfer {
     /// `true` when the failed connection leads to the proxy and not to the server behind it.
     private var isProxysTLS: Bool {
         guard let proxy, proxy.asciiLowercased.hasPrefix("https://") else { return false }
-        return !order.outgoing.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
+        return !command.outgoing.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
     }
 
     /// The problem of a certificate in libcurl's words: that it has expired, or is for other hosts.
@@ -62,7 +62,7 @@ extension Transfer {
     }
 
     private func reason(of alert: String) -> String {
-        let certificate = settings.certificate(for: order.outgoing)?.file
+        let certificate = settings.certificate(for: command.outgoing)?.file
         if alert.contains("required") {
             return "the server wants a client certificate (name one in clientCertificate)."
         }
@@ -83,14 +83,14 @@ extension Transfer {
 
     /// The error of a connection that broke off right after its handshake. The server's alert about the client
     /// certificate may be lost, because the request was already being sent.
-    private func silentRefusal(_ code: CURLcode) -> ImageError? {
+    private func errorAfterHandshake(_ code: CURLcode) -> ImageError? {
         // Depends on the connection, not on the HTTP version that its code may come from.
-        guard order.outgoing.url.isSecure, !hasAnswered, failure.contains("SSL_"),
+        guard command.outgoing.url.isSecure, !hasAnswered, failure.contains("SSL_"),
             hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         else { return nil }
         let advice =
-            settings.certificate(for: order.outgoing).map { "it may not accept the client certificate in \($0.file)" }
+            settings.certificate(for: command.outgoing).map { "it may not accept the client certificate in \($0.file)" }
             ?? "it may want a client certificate: name one in clientCertificate"
         return .connectionFailed(
             url: request.url, reason: "the server broke off right after the handshake of TLS (\(advice)).")

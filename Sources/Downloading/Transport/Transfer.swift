@@ -7,9 +7,9 @@ internal import Platform
 final class Transfer {
     let id: UInt64
     let easy: UnsafeMutableRawPointer
-    let order: TransferCommand
+    let command: TransferCommand
     let settings: TransportSettings
-    let book: TransferContext
+    let shared: TransferContext
     let proxy: String?
 
     var headerList: UnsafeMutablePointer<curl_slist>?
@@ -36,7 +36,7 @@ final class Transfer {
     var hasAnswered: Bool { headerBytes > 0 }
     /// `true` when the transfer has used up its share of the thread's turn. A server may send chunks of one byte
     /// without end.
-    private(set) var isHeldBack = false
+    private(set) var isYielding = false
     var pace: TransferPace
     /// The stall state that was reported last.
     private var isStalled = false
@@ -44,7 +44,7 @@ final class Transfer {
     var isComplete = false
     private let started = monotonicNanoseconds()
     /// The reason why this side aborted the transfer. libcurl only knows that a callback did.
-    var verdict: ImageError?
+    var abortError: ImageError?
     /// The reason why an address was not connected to. Another address of the host may have been.
     private(set) var refusedAddress: ImageError?
     /// `true` when no socket could be created because too many files are open.
@@ -66,10 +66,10 @@ final class Transfer {
         /// The body is collected.
         case wanted
         /// The body is discarded because the response leads to another request.
-        case passedBy(HTTPOutcome.Kind)
+        case discarded(HTTPOutcome.Kind)
     }
 
-    var request: DownloadRequest { order.request }
+    var request: DownloadRequest { command.request }
 
     /// The maximum size of all headers, over all redirects, in bytes.
     static let headerLimit = 256 << 10
@@ -79,23 +79,23 @@ final class Transfer {
     /// hundred buffers of 128 KiB, which hold 1,600 chunks of 8 KiB or two million chunks of one byte.
     private static let piecesAtOnce = 4096
     /// The largest discarded body, in bytes, that is read to the end so that the connection can be reused.
-    private static let passedByLimit = 64 << 10
+    private static let discardLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, order: TransferCommand, settings: TransportSettings,
-        book: TransferContext
+        id: UInt64, easy: UnsafeMutableRawPointer, command: TransferCommand, settings: TransportSettings,
+        shared: TransferContext
     ) {
         self.id = id
         self.easy = easy
-        self.order = order
+        self.command = command
         self.settings = settings
-        self.book = book
-        proxy = settings.proxies.proxy(for: order.outgoing.url)
-        spool = BodySpool(order.spool)
-        let request = order.request
+        self.shared = shared
+        proxy = settings.proxies.proxy(for: command.outgoing.url)
+        spool = BodySpool(command.spool)
+        let request = command.request
         pace = TransferPace(
             timeout: request.limits.timeoutSeconds, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
-        order.transferActivity.start(at: started)
+        command.transferActivity.start(at: started)
         configure()
     }
 
@@ -112,7 +112,7 @@ final class Transfer {
     func mayReach(_ address: IPAddress?) -> Bool {
         // The address of a proxy is trusted, because the configuration names it.
         if proxy != nil { return true }
-        let url = order.outgoing.url
+        let url = command.outgoing.url
         guard let address else {
             refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
             return false
@@ -121,13 +121,13 @@ final class Transfer {
         let isName = IPAddress(url.host) == nil
         // A dot at the end does not make another name.
         let name = HostPattern.bare(url.host)
-        let known = isName ? book.names[name] : nil
-        let origin = [order.origin, known].compactMap(\.self).min()
+        let known = isName ? shared.names[name] : nil
+        let origin = [command.origin, known].compactMap(\.self).min()
         if let reason = settings.policy.refusal(type, after: origin) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
         }
-        if isName { book.names.note(name, type) }
+        if isName { shared.names.add(name, type) }
         reached = type
         return true
     }
@@ -137,49 +137,49 @@ final class Transfer {
     func mayUse(_ ends: OpenSockets.Ends) -> Bool {
         isConnected = true
         sent = monotonicNanoseconds()
-        guard !order.outgoing.url.isSecure else { return true }
-        isStale = book.sockets.hasUnaskedInput(over: ends)
+        guard !command.outgoing.url.isSecure else { return true }
+        isStale = shared.sockets.hasUnaskedInput(over: ends)
         return !isStale
     }
 
     // MARK: Receiving
 
     private func received(_ count: Int) {
-        if arrived == 0 { book.noteMoved(self) }
+        if arrived == 0 { shared.addReceiver(self) }
         arrived += count
-        book.used(count)
+        shared.countUseful(count)
     }
 
     /// Records and reports what was received since the last call, once for everything that libcurl has read in one
     /// turn. A server may send its body in chunks of one byte, and all transfers share a thread.
-    func settle() {
+    func reportProgress() {
         pieces = 0
         guard arrived > 0 else { return }
         let now = monotonicNanoseconds()
         pace.received(arrived, at: now)
-        order.transferActivity.beat(arrived, at: now)
+        command.transferActivity.received(arrived, at: now)
         arrived = 0
-        if isStalled { tellStalled(pace.isStalled) }
+        if isStalled { reportStall(pace.isStalled) }
         guard hasProgress else { return }
         hasProgress = false
-        order.report(DownloadProgress(received: spool.count, total: total))
+        command.report(DownloadProgress(received: spool.count, total: total))
     }
 
-    private func tellStalled(_ isStalled: Bool) {
+    private func reportStall(_ isStalled: Bool) {
         guard isStalled != self.isStalled else { return }
         self.isStalled = isStalled
-        order.stall(isStalled)
+        command.stall(isStalled)
     }
 
     func header(_ line: UnsafeRawBufferPointer) -> Bool {
         received(line.count)
         headerBytes += line.count
-        if headerBytes > order.headerAllowance { return refuse(.headersTooLong(source: request.url)) }
+        if headerBytes > command.headerAllowance { return abort(.headersTooLong(source: request.url)) }
         if Self.isStatusLine(line) {
             // libcurl repeats the request by itself when a server demands HTTP/1.1 (RFC 9113, 7), even during the body.
             guard case .unknown = disposition else {
                 let reason = "the server began another answer before the end of the body."
-                return refuse(.connectionFailed(url: request.url, reason: reason))
+                return abort(.connectionFailed(url: request.url, reason: reason))
             }
             response = DownloadResponse()
             response.fields.reserveCapacity(Self.usualFields)
@@ -193,17 +193,17 @@ final class Transfer {
             hasHead = true
             hasLastHead = isFinal
             // libcurl itself evaluates the head only after this callback.
-            if case .unknown = disposition { book.note(self) }
+            if case .unknown = disposition { shared.addHead(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(lowercasing: UnsafeRawBufferPointer(rebasing: line[..<colon]))
         let value = Self.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         let text = String(decoding: value, as: UTF8.self)
-        note(text, as: name)
+        addField(text, as: name)
         switch name {
         case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
             let reason = "the server does not say clearly how long the body is."
-            return refuse(.connectionFailed(url: request.url, reason: reason))
+            return abort(.connectionFailed(url: request.url, reason: reason))
         case "content-type": response.contentType = text
         case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
         case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
@@ -219,7 +219,7 @@ final class Transfer {
     }
 
     /// Adds a header field. In place, because there may be thousands of one name.
-    private func note(_ text: String, as name: String) {
+    private func addField(_ text: String, as name: String) {
         if let index = response.fields.index(forKey: name) {
             response.fields.values[index] += ", "
             response.fields.values[index] += text
@@ -239,26 +239,26 @@ final class Transfer {
     /// - Returns: The number of consumed bytes, or the number that pauses the transfer.
     func body(_ data: UnsafeRawBufferPointer) -> Int {
         pieces += 1
-        if pieces > Self.piecesAtOnce, isSettled {
-            isHeldBack = true
+        if pieces > Self.piecesAtOnce, isDecided {
+            isYielding = true
             return Int(CURL_WRITEFUNC_PAUSE)
         }
         received(data.count)
-        if case .unknown = disposition { judge(hasBody: true) }
+        if case .unknown = disposition { decide(hasBody: true) }
         switch disposition {
         case .asking: return Int(CURL_WRITEFUNC_PAUSE)
-        case .passedBy: return (total ?? .max) <= Self.passedByLimit ? data.count : 0
+        case .discarded: return (total ?? .max) <= Self.discardLimit ? data.count : 0
         case .unknown: return 0
-        case .wanted: return gather(data) ? data.count : 0
+        case .wanted: return collect(data) ? data.count : 0
         }
     }
 
-    private func gather(_ data: UnsafeRawBufferPointer) -> Bool {
-        guard spool.count + data.count <= request.limits.maxBytes else { return refuse(tooLarge) }
+    private func collect(_ data: UnsafeRawBufferPointer) -> Bool {
+        guard spool.count + data.count <= request.limits.maxBytes else { return abort(tooLarge) }
         do {
             try spool.append(data, expected: total)
         } catch {
-            verdict = ImageError.storage(error, folder: "the cache folder")
+            abortError = ImageError.storage(error, folder: "the cache folder")
             return false
         }
         hasProgress = true
@@ -268,16 +268,16 @@ final class Transfer {
     /// Continues a transfer that was paused to give others their turn.
     ///
     /// - Returns: `true` when that has ended the transfer.
-    func goOn() -> Bool {
-        isHeldBack = false
+    func resume() -> Bool {
+        isYielding = false
         let code = hc_resume(easy)
         if code == CURLE_OK { return false }
-        fail(verdict ?? error(code))
+        fail(abortError ?? error(code))
         return true
     }
 
-    private func refuse(_ error: ImageError) -> Bool {
-        verdict = error
+    private func abort(_ error: ImageError) -> Bool {
+        abortError = error
         return false
     }
 
@@ -288,12 +288,12 @@ final class Transfer {
     /// The time of the next check. `nil`: the transfer's time is up, and it has ended.
     func check(now: Int) -> Int? {
         switch pace.verdict(at: now) {
-        case .goesOn(let due):
-            tellStalled(pace.isStalled)
+        case .continues(let due):
+            reportStall(pace.isStalled)
             return due
         case .timedOut(let option, let seconds):
             fail(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
-        case .isLetGo: if case .passedBy(let kind) = disposition { end(kind) }
+        case .discardEnded: if case .discarded(let kind) = disposition { end(kind) }
         }
         return nil
     }
@@ -313,9 +313,9 @@ final class Transfer {
     }
 
     private func conclude(_ code: CURLcode) {
-        settle()
-        if case .passedBy(let kind) = disposition { return end(kind) }
-        if let verdict { return fail(verdict) }
+        reportProgress()
+        if case .discarded(let kind) = disposition { return end(kind) }
+        if let abortError { return fail(abortError) }
         if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
         if hasLostConnection(code) { return end(.stale) }
         guard code == CURLE_OK else {
@@ -328,12 +328,12 @@ final class Transfer {
             return fail(ImageError.connectionFailed(url: request.url, reason: reason))
         }
         if case .unknown = disposition {
-            judge(hasBody: false)
-            if case .passedBy(let kind) = disposition { return end(kind) }
-            if order.ask != nil, !response.isConfirmation {
-                return end(.unjudged(Download(response: response, body: DownloadedBody(.memory([])))))
+            decide(hasBody: false)
+            if case .discarded(let kind) = disposition { return end(kind) }
+            if command.ask != nil, !response.isConfirmation {
+                return end(.undecided(Download(response: response, body: DownloadedBody(.memory([])))))
             }
-            if let verdict { return fail(verdict) }
+            if let abortError { return fail(abortError) }
         }
         do {
             let bytes = spool.count
@@ -349,20 +349,20 @@ final class Transfer {
     /// itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
-            && order.outgoing.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !book.hasFlood
+            && command.outgoing.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
     }
 
     /// Ends the transfer with an error. The state of libcurl's handle must still be that of this request.
     func fail(_ error: any Error) {
         let bytes = spool.count
-        spool.breakOff(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
+        spool.interrupt(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
         // The receiver of the result may resume the body at once.
-        order.part?.file.letGo()
+        command.part?.file.letGo()
         end(.failure(error), bytes: bytes)
     }
 
     private func end(_ kind: HTTPOutcome.Kind, bytes: Int = 0) {
-        tellStalled(false)
+        reportStall(false)
         func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
         var timing = RequestTiming()
         let (dns, connect) = (seconds(CURLINFO_NAMELOOKUP_TIME_T), seconds(CURLINFO_CONNECT_TIME_T))
@@ -385,7 +385,7 @@ final class Transfer {
         timing.headerBytes = headerBytes
         timing.reached = reached
         timing.isProxied = proxy != nil
-        order.transferActivity.stop()
-        order.finish(HTTPOutcome(kind: kind, timing: timing))
+        command.transferActivity.stop()
+        command.finish(HTTPOutcome(kind: kind, timing: timing))
     }
 }

@@ -41,7 +41,7 @@ final class TransferActivity: Sendable {
     var head: Answer? { answer.withLock { $0 } }
 
     /// Records that the body of a response begins.
-    func note(_ response: DownloadResponse, redirects: Int) {
+    func setAnswer(_ response: DownloadResponse, redirects: Int) {
         let head = Answer(response, redirects: redirects)
         answer.withLock { $0 = head }
     }
@@ -59,7 +59,7 @@ final class TransferActivity: Sendable {
     }
 
     /// Records received bytes.
-    func beat(_ count: Int, at now: Int) {
+    func received(_ count: Int, at now: Int) {
         latest.store(now, ordering: .relaxed)
         received.add(count, ordering: .relaxed)
     }

@@ -56,7 +56,7 @@ struct HTTPOutcome: Sendable {
         /// A response with its body.
         case answer(Download)
         /// A response without a body that a delegate still has to decide about.
-        case unjudged(Download)
+        case undecided(Download)
         /// A redirect.
         case redirect(RedirectConstraints.Redirect, location: String)
         /// A challenge of the server or the proxy.

@@ -8,7 +8,7 @@ final class TransferContext {
     /// The sockets opened by the transfers.
     var sockets = OpenSockets()
     private var heads: [Transfer] = []
-    private var moved: [Transfer] = []
+    private var receivers: [Transfer] = []
     /// The number of bytes received over TLS that were of no use to a transfer.
     private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
 
@@ -28,28 +28,28 @@ final class TransferContext {
     var hasFlood: Bool { intake.pointee.is_exceeded != 0 }
 
     /// Counts the bytes received over a transfer's connection.
-    func watch(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
+    func countInput(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
 
     /// Subtracts bytes that were of use.
-    func used(_ count: Int) { hc_take_off(intake, count) }
+    func countUseful(_ count: Int) { hc_take_off(intake, count) }
 
     /// Begins a turn of the thread.
     func beginTurn() { hc_begin_intake(intake) }
 
     /// Adds a transfer whose head is checked as soon as libcurl has read it.
-    func note(_ transfer: Transfer) { heads.append(transfer) }
+    func addHead(_ transfer: Transfer) { heads.append(transfer) }
 
     /// Adds a transfer that has received bytes in this turn.
-    func noteMoved(_ transfer: Transfer) { moved.append(transfer) }
+    func addReceiver(_ transfer: Transfer) { receivers.append(transfer) }
 
     /// Returns the transfers that have received bytes, and clears the list.
-    func takeMoved() -> [Transfer] {
-        defer { moved = [] }
-        return moved
+    func removeReceivers() -> [Transfer] {
+        defer { receivers = [] }
+        return receivers
     }
 
     /// Returns the transfers whose heads are complete, and clears the list.
-    func takeHeads() -> [Transfer] {
+    func removeHeads() -> [Transfer] {
         defer { heads = [] }
         return heads
     }

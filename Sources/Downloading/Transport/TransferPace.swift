@@ -9,15 +9,15 @@ struct TransferPace: Sendable {
     /// The result of a check.
     enum Verdict: Sendable, Equatable {
         /// The transfer continues. Check again at this time, in nanoseconds.
-        case goesOn(until: Int)
+        case continues(until: Int)
         /// The limit of an option was exceeded after this number of seconds.
         case timedOut(option: String, seconds: Double)
         /// The wait for the end of a discarded body is over.
-        case isLetGo
+        case discardEnded
     }
 
     /// The longest wait for the end of a discarded body, in nanoseconds. A new connection costs about as much.
-    static let patience = 200_000_000
+    static let discardSpan = 200_000_000
 
     /// The time without significant bytes after which a transfer counts as stalled, in nanoseconds.
     static let stallSpan = 1_000_000_000
@@ -29,8 +29,8 @@ struct TransferPace: Sendable {
     private var lastActivity: Int
     private var spanEnd: Int
     private var spanBytes = 0
-    private var isHeld = false
-    private let leastToGetOn: Int
+    private var isPaused = false
+    private let leastBytesToContinue: Int
     private var stallEnd: Int
     private var stallBytes = 0
     /// `true` when almost nothing arrived for ``stallSpan``, and perhaps nothing ever will.
@@ -48,7 +48,7 @@ struct TransferPace: Sendable {
         lastActivity = now
         spanEnd = now + span
         // Capped: falling below a stricter limit than the size of an honest server's head is no sign of a stall.
-        leastToGetOn = max(1, Int(min(minBytesPerSecond, 100)))
+        leastBytesToContinue = max(1, Int(min(minBytesPerSecond, 100)))
         stallEnd = now + Self.stallSpan
     }
 
@@ -57,30 +57,30 @@ struct TransferPace: Sendable {
         lastActivity = now
         spanBytes += count
         stallBytes += count
-        if stallBytes >= leastToGetOn {
+        if stallBytes >= leastBytesToContinue {
             isStalled = false
             (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
         }
     }
 
     /// Stops the clock while the server waits for this side.
-    mutating func hold() { isHeld = true }
+    mutating func pause() { isPaused = true }
 
     /// Starts the clock again when the transfer waits for the server.
-    mutating func release(at now: Int) {
-        isHeld = false
+    mutating func resume(at now: Int) {
+        isPaused = false
         lastActivity = now
         (spanEnd, spanBytes) = (now + span, 0)
         (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
     }
 
     /// Limits the wait for the rest of the body, because it is discarded.
-    mutating func lose(at now: Int) { end = now + Self.patience }
+    mutating func discard(at now: Int) { end = now + Self.discardSpan }
 
     /// Checks the speed now.
     mutating func verdict(at now: Int) -> Verdict {
-        if let end, now >= end { return .isLetGo }
-        if isHeld { return .goesOn(until: end ?? .max) }
+        if let end, now >= end { return .discardEnded }
+        if isPaused { return .continues(until: end ?? .max) }
         let silence = lastActivity + Int(timeout * 1e9)
         if now >= silence { return .timedOut(option: "timeout", seconds: timeout) }
         if now >= spanEnd {
@@ -91,6 +91,6 @@ struct TransferPace: Sendable {
             isStalled = true
             (stallEnd, stallBytes) = (now + Self.stallSpan, 0)
         }
-        return .goesOn(until: min(silence, spanEnd, stallEnd, end ?? .max))
+        return .continues(until: min(silence, spanEnd, stallEnd, end ?? .max))
     }
 }

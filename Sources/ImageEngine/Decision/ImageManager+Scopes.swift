@@ -39,7 +39,7 @@ extension ImageManager {
 
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
         guard let web = try? WebURL(url) else { return [] }
-        let storedCandidate = downloader.standingLogin(of: web, options.network.request)
+        let storedCandidate = downloader.configuredLogin(of: web, options.network.request)
         return knownLogins.all(of: loginRequest(url, web, options)) + (storedCandidate.map { [$0] } ?? [])
     }
 

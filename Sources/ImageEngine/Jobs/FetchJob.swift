@@ -60,7 +60,7 @@ final class FetchJob: Sendable {
         _ request: DownloadRequest, hooks: ImageDownloader.DownloadHooks, isStrict: Bool = false,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) {
-        let ticket = manager.downloader.begin(
+        let ticket = manager.downloader.start(
             request, isStrict: isStrict, priority: effort.priority, report: effort.report, hooks: hooks
         ) { [self] result in
             guard case .failure(is ImageDownloader.EndedForAnother) = result else { return then(result) }

@@ -250,7 +250,7 @@ import Testing
         let place = engine.folder.path + "/netrc"
         overwrite(place, Array(text.utf8))
         let ann = try TestEngine(folder: engine.folder, clock: engine.clock) { $0.downloader.netrc = place }
-        let login = ann.manager.downloader.standingLogin(of: try WebURL(url), RequestContent())
+        let login = ann.manager.downloader.configuredLogin(of: try WebURL(url), RequestContent())
         #expect((login != nil) == counts)
     }
 

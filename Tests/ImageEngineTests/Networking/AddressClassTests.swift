@@ -96,11 +96,11 @@ import Testing
 
     @Test func memoryOfNamesIsBounded() {
         var memory = ResolvedNames()
-        for number in 0..<(2 * ResolvedNames.limit) { memory.note("\(number)", .public) }
+        for number in 0..<(2 * ResolvedNames.limit) { memory.add("\(number)", .public) }
         #expect(memory["0"] == nil && memory["\(2 * ResolvedNames.limit - 1)"] == .public)
-        memory.note("a", .private)
-        memory.note("a", .public)
-        memory.note("a", .loopback)
+        memory.add("a", .private)
+        memory.add("a", .public)
+        memory.add("a", .loopback)
         #expect(memory["a"] == .public, "the most public one counts")
     }
 }

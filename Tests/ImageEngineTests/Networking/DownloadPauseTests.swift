@@ -125,7 +125,7 @@ import Testing
     @Test func ratesOfManyHostsTakeBoundedMemory() {
         var rate = HostRate(rate: 1000, burst: 1)
         for number in 0..<10_000 {
-            rate.take(of: "\(number)", at: number * second)
+            rate.countStart(of: "\(number)", at: number * second)
             #expect(rate.delay(of: "\(number)", at: number * second) == second / 1000)
         }
         #expect(rate.bucketCount <= 1025)

@@ -339,7 +339,7 @@ import Testing
     func absurdRatesNeverTrap(_ rate: Double) {
         var bucket = TokenBucket(rate: rate, burst: 0, at: .min)
         for now in [0, 1, .max, 5, .min] {
-            _ = bucket.take(at: now)
+            _ = bucket.takeToken(at: now)
             #expect(bucket.delay(at: now) >= 0)
         }
     }

@@ -62,13 +62,13 @@ import Testing
 
     @Test func whatGoesOnInATaskEndsWithItAndIsCancelledLikeTheRest() async throws {
         let (finished, results) = promise()
-        finished.goOn { 7 }
+        finished.continueInTask { 7 }
         try await eventually("it has ended") { results.all == [7] }
         let (failed, failures) = promise()
-        failed.goOn { throw Failed() }
+        failed.continueInTask { throw Failed() }
         try await eventually("it has failed") { failures.all == [nil] }
         let (cancelled, ends) = promise()
-        cancelled.goOn {
+        cancelled.continueInTask {
             try await Task.sleep(for: .seconds(3600))
             return 1
         }

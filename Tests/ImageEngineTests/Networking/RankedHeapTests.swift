@@ -34,7 +34,7 @@ import Testing
             switch Int.random(in: 0..<20, using: &generator) {
             case 0:
                 model = model.mapValues { -$0 }
-                heap.rank { model[$0] ?? 0 }
+                heap.rerank { model[$0] ?? 0 }
             case 1..<12:
                 // Ranks are told apart by the thing, so that the lowest is one.
                 let rank = Int.random(in: -1000...1000, using: &generator) * 50 + id

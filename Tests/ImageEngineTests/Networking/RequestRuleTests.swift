@@ -80,10 +80,10 @@ import Testing
         second.authorization = .bearer("t")
         var rules = RequestRules()
         rules.hosts = [first, second]
-        let hop = try WebURL("https://a.example.com/x").hop.dressed(by: rules)
+        let hop = try WebURL("https://a.example.com/x").hop.applying(rules)
         #expect(hop.draft.headers == ["A": "1", "B": "2"])
         #expect(hop.authorization == .bearer("t"))
-        #expect(try WebURL("https://example.com/x").hop.dressed(by: rules).fields.isEmpty)
+        #expect(try WebURL("https://example.com/x").hop.applying(rules).fields.isEmpty)
     }
 
     /// Basic credentials of the configuration answer a digest challenge like those of a request.

@@ -284,10 +284,10 @@ import Testing
         let place = SpoolPlace(makePath: { try storage.partialPath() }, resume: ResumeFolder(storage))
         let request = try DownloadRequest(url: "http://a/", options: NetworkOptions())
         let spool = BodySpool(place)
-        spool.keep(as: request, try note())
+        spool.makeResumable(as: request, try note())
         try zeros(600_000).withUnsafeBytes { try spool.append($0, expected: nil) }
         #expect(ResumeFolder(storage).part(of: request.resumeIdentity) == nil, "it is being written")
-        spool.breakOff(keeps: true)
+        spool.interrupt(keeps: true)
         let part = try #require(ResumeFolder(storage).part(of: request.resumeIdentity))
         #expect(part.file.count == 600_000)
         // One that was taken and not gone on with.

@@ -303,16 +303,16 @@ import Testing
     @Test func whatKeptTheFirstFromBeginningIsNotToldToWhoShares() throws {
         let request = try DownloadRequest(url: "http://h/a", options: NetworkOptions())
         let (first, other) = (TransferWaiter(request), TransferWaiter(request))
-        first.lead()
+        first.setStarter()
         #expect(throws: FetchJob.Interruption.isBusy) {
-            try first.settle(.failure(FetchJob.Interruption.isBusy))
+            try first.outcome(of: .failure(FetchJob.Interruption.isBusy))
         }
         #expect(throws: ImageDownloader.EndedForAnother.self) {
-            try other.settle(.failure(FetchJob.Interruption.isBusy))
+            try other.outcome(of: .failure(FetchJob.Interruption.isBusy))
         }
-        #expect(throws: CancellationError.self) { try other.settle(.failure(CancellationError())) }
+        #expect(throws: CancellationError.self) { try other.outcome(of: .failure(CancellationError())) }
         #expect(throws: ImageError.notModified(url: "u")) {
-            try other.settle(.failure(ImageError.notModified(url: "u")))
+            try other.outcome(of: .failure(ImageError.notModified(url: "u")))
         }
     }
 
@@ -390,7 +390,7 @@ import Testing
         #expect(pulse.silence(at: 9) == 0, "it has not begun")
         pulse.start(at: 10)
         #expect(pulse.silence(at: 15) == 5)
-        pulse.beat(3, at: 20)
+        pulse.received(3, at: 20)
         #expect(pulse.silence(at: 21) == 1 && pulse.state == .init(starts: 1, bytes: 3))
         pulse.stop()
         #expect(pulse.silence(at: 99) == 0, "it waits for somebody else")

@@ -157,9 +157,9 @@ import Testing
         let request = try DownloadRequest(url: "http://127.0.0.1/a", options: NetworkOptions())
         let note = try Self.note(bytes.count)
         let begun = BodySpool(place)
-        begun.keep(as: request, note)
+        begun.makeResumable(as: request, note)
         try Self.append(bytes[..<first], to: begun)
-        begun.breakOff(keeps: true)
+        begun.interrupt(keeps: true)
         // A process that another test is just starting may hold the lock for a moment.
         let taken = Mutex<ResumePart?>(nil)
         try await eventually("nobody else holds it") {
@@ -171,7 +171,7 @@ import Testing
         let part = try #require(taken.withLock { $0 })
         #expect(part.file.count == first)
         let spool = BodySpool(place)
-        spool.goOn(with: part)
+        spool.resume(with: part)
         try Self.append(bytes[first...], to: spool)
         let body = try spool.finish()
         #expect(try Self.known(body) == (bytes.count < TrailingDigest.least ? nil : Self.digest(bytes)))
@@ -230,10 +230,10 @@ import Testing
         let bytes = hollowPNG(width: 7, count: 1 << 20)
         let spool = BodySpool(place)
         let request = try DownloadRequest(url: "http://127.0.0.1/a", options: NetworkOptions())
-        spool.keep(as: request, try Self.note(bytes.count))
+        spool.makeResumable(as: request, try Self.note(bytes.count))
         try Self.append(bytes, to: spool)
         #expect(openFiles(in: folder.path) == 2, "for who writes, and for who reads")
-        spool.breakOff(keeps: true)
+        spool.interrupt(keeps: true)
         try await eventually("both are closed") { [folder] in openFiles(in: folder.path) == 0 }
         withExtendedLifetime(spool) {}
     }

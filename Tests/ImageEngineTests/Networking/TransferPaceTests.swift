@@ -26,7 +26,7 @@ import Testing
         var next = Int(pause * 1e9)
         while now < 3600 * second {
             let verdict = pace.verdict(at: now)
-            guard case .goesOn(let due) = verdict else { return (verdict, Double(now) / 1e9) }
+            guard case .continues(let due) = verdict else { return (verdict, Double(now) / 1e9) }
             #expect(due > now, "there is always a time to look again")
             now = min(due, next)
             if now == next {
@@ -57,10 +57,10 @@ import Testing
     @Test func transferThatTurnsIntoADripEndsWithinTwoSpans() {
         var pace = pace()
         pace.received(100 << 20, at: 29 * second)
-        #expect(pace.verdict(at: 30 * second) == .goesOn(until: 31 * second))
+        #expect(pace.verdict(at: 30 * second) == .continues(until: 31 * second))
         for time in 31..<60 {
             pace.received(1, at: time * second)
-            guard case .goesOn = pace.verdict(at: time * second) else {
+            guard case .continues = pace.verdict(at: time * second) else {
                 Issue.record("ended at \(time)")
                 return
             }
@@ -75,24 +75,24 @@ import Testing
 
     @Test func whatWaitsForUsIsNotTheServersDoing() {
         var held = pace()
-        held.hold()
-        #expect(held.verdict(at: 1000 * second) == .goesOn(until: .max))
-        held.release(at: 1000 * second)
-        #expect(held.verdict(at: 1000 * second) == .goesOn(until: 1001 * second))
+        held.pause()
+        #expect(held.verdict(at: 1000 * second) == .continues(until: .max))
+        held.resume(at: 1000 * second)
+        #expect(held.verdict(at: 1000 * second) == .continues(until: 1001 * second))
         #expect(held.verdict(at: 1015 * second) == .timedOut(option: "timeout", seconds: 15))
     }
 
     /// C4: long before silence ends it, others may run beside it.
     @Test func transferIsStalledAfterASecondOfSilenceUntilBytesCome() {
         var pace = pace()
-        #expect(pace.verdict(at: second - 1) == .goesOn(until: second) && !pace.isStalled)
-        #expect(pace.verdict(at: second) == .goesOn(until: 2 * second) && pace.isStalled)
+        #expect(pace.verdict(at: second - 1) == .continues(until: second) && !pace.isStalled)
+        #expect(pace.verdict(at: second) == .continues(until: 2 * second) && pace.isStalled)
         pace.received(200, at: 5 * second)
         #expect(!pace.isStalled)
-        #expect(pace.verdict(at: 5 * second) == .goesOn(until: 6 * second) && !pace.isStalled)
+        #expect(pace.verdict(at: 5 * second) == .continues(until: 6 * second) && !pace.isStalled)
         pace.received(100, at: 6 * second - 1)
-        #expect(pace.verdict(at: 6 * second) == .goesOn(until: 7 * second - 1) && !pace.isStalled)
-        #expect(pace.verdict(at: 7 * second) == .goesOn(until: 8 * second) && pace.isStalled)
+        #expect(pace.verdict(at: 6 * second) == .continues(until: 7 * second - 1) && !pace.isStalled)
+        #expect(pace.verdict(at: 7 * second) == .continues(until: 8 * second) && pace.isStalled)
     }
 
     @Test(arguments: [(1, 0.1, true), (9, 0.1, true), (20, 0.1, false), (1000, 0.9, false), (1000, 1.5, true)])
@@ -110,19 +110,19 @@ import Testing
 
     @Test func whatWaitsForUsIsNotStalled() {
         var pace = pace()
-        pace.hold()
+        pace.pause()
         _ = pace.verdict(at: 100 * second)
         #expect(!pace.isStalled)
-        pace.release(at: 100 * second)
+        pace.resume(at: 100 * second)
         _ = pace.verdict(at: 101 * second)
         #expect(pace.isStalled)
     }
 
     @Test func restOfAUselessBodyIsHardlyWaitedFor() {
         var pace = pace()
-        pace.lose(at: second)
-        #expect(pace.verdict(at: second) == .goesOn(until: second + TransferPace.patience))
-        #expect(pace.verdict(at: second + TransferPace.patience) == .isLetGo)
+        pace.discard(at: second)
+        #expect(pace.verdict(at: second) == .continues(until: second + TransferPace.discardSpan))
+        #expect(pace.verdict(at: second + TransferPace.discardSpan) == .discardEnded)
     }
 
     @Test(arguments: [0, 1e-9, 1e8])

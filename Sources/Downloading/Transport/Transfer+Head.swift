@@ -7,23 +7,23 @@ extension Transfer {
     /// Handles a complete head before the body begins, which may never happen.
     ///
     /// - Returns: `true` when that has ended the transfer.
-    func judgeHead() -> Bool {
+    func handleHead() -> Bool {
         guard hasHead, case .unknown = disposition, isFinal else { return false }
-        if verdict == nil { judge(hasBody: true) }
-        if let verdict { fail(verdict) }
-        return verdict != nil
+        if abortError == nil { decide(hasBody: true) }
+        if let abortError { fail(abortError) }
+        return abortError != nil
     }
 
     /// `true` when it is decided whether the body is collected or discarded.
-    package var isSettled: Bool {
+    package var isDecided: Bool {
         switch disposition {
-        case .wanted, .passedBy: true
+        case .wanted, .discarded: true
         case .unknown, .asking: false
         }
     }
 
     /// `true` while the transfer only waits for the end of a discarded body.
-    var isPassedBy: Bool { if case .passedBy = disposition { true } else { false } }
+    var isDiscarding: Bool { if case .discarded = disposition { true } else { false } }
 
     /// `true` when the head is that of the final response: not an interim response, not a proxy's response to CONNECT,
     /// and not a challenge that libcurl answers by itself.
@@ -32,54 +32,54 @@ extension Transfer {
         // A proxy that demands credentials before the tunnel exists, when somebody can supply them.
         case ..<200:
             hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && isProxyFinal && challenge != nil
-        case 401: order.outgoing.scheme != "digest" || order.outgoing.digest != nil
+        case 401: command.outgoing.scheme != "digest" || command.outgoing.digest != nil
         case 407: isProxyFinal
         default: true
         }
     }
 
     /// `true` when libcurl does not answer a proxy's challenge by itself.
-    private var isProxyFinal: Bool { order.outgoing.proxyLogin?.mayBeDigest != true }
+    private var isProxyFinal: Bool { command.outgoing.proxyLogin?.mayBeDigest != true }
 
     /// Decides about the body by its head. When the response is rejected, `disposition` stays unknown and `abortError`
     /// holds the reason.
-    package func judge(hasBody: Bool) {
-        defer { if isPassedBy { pace.lose(at: monotonicNanoseconds()) } }
+    package func decide(hasBody: Bool) {
+        defer { if isDiscarding { pace.discard(at: monotonicNanoseconds()) } }
         if hasBody {
             let length = hc_info_offset(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
             total = length >= 0 ? Int(length) : nil
         }
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.status = status
-        response.url = order.outgoing.url.text
-        response.isConfirmation = status == 304 && order.validators != nil
+        response.url = command.outgoing.url.text
+        response.isConfirmation = status == 304 && command.validators != nil
         if RedirectPolicy.redirects(status: status, location: location) {
             let redirect = RedirectConstraints.Redirect(status: status, fields: response.fields)
-            disposition = .passedBy(.redirect(redirect, location: location ?? ""))
+            disposition = .discarded(.redirect(redirect, location: location ?? ""))
             return
         }
-        if let challenge { return disposition = .passedBy(challenge) }
-        if status == 200, order.ownPart == nil {
+        if let challenge { return disposition = .discarded(challenge) }
+        if status == 200, command.ownPart == nil {
             // The partial body of another user is given up.
-            order.part?.file.drop()
-        } else if let part = order.ownPart {
-            switch part.note.judge(response, offset: part.file.count, length: total) {
-            case .goesOn:
-                spool.goOn(with: part)
+            command.part?.file.drop()
+        } else if let part = command.ownPart {
+            switch part.note.verdict(on: response, offset: part.file.count, length: total) {
+            case .continues:
+                spool.resume(with: part)
                 resumedBytes = part.file.count
                 total = total.map { $0 + part.file.count } ?? part.note.total
                 // To all callers this is the complete response.
                 response.status = 200
-                return want()
-            case .isUseless: return disposition = .passedBy(.restart)
-            case .begins: part.file.drop()
-            case .isOther: break
+                return collectBody()
+            case .unusable: return disposition = .discarded(.restart)
+            case .isWhole: part.file.drop()
+            case .unrelated: break
             }
         }
-        if order.ask != nil, hasBody, !response.isConfirmation {
+        if command.ask != nil, hasBody, !response.isConfirmation {
             disposition = .asking
-            pace.hold()
-            order.ask?(TransferCommand.Head(status: status, contentType: response.contentType, url: response.url))
+            pace.pause()
+            command.ask?(TransferCommand.Head(status: status, contentType: response.contentType, url: response.url))
         } else {
             decide(accepted: nil)
         }
@@ -94,35 +94,35 @@ extension Transfer {
             default: hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 ? (407, "proxy-authenticate") : (0, "")
             }
         guard let challenges = response.fields[field].map({ ChallengeList($0) }) else { return nil }
-        return order.answers(status: status, challenges) ? .challenge(status: status, challenges) : nil
+        return command.answers(status: status, challenges) ? .challenge(status: status, challenges) : nil
     }
 
     private func decide(accepted: Bool?) {
-        if let refusal = request.refusal(of: response, accepted: accepted) {
-            verdict = refusal
+        if let error = request.error(in: response, accepted: accepted) {
+            abortError = error
             disposition = .unknown
         } else {
-            if request.canResume, let note = ResumeNote(response, length: total, login: order.login) {
-                spool.keep(as: request, note)
+            if request.canResume, let note = ResumeNote(response, length: total, login: command.login) {
+                spool.makeResumable(as: request, note)
             }
-            want()
+            collectBody()
         }
     }
 
-    private func want() {
+    private func collectBody() {
         disposition = .wanted
         if let total, total > request.limits.maxBytes {
-            verdict = tooLarge
+            abortError = tooLarge
             disposition = .unknown
         } else {
-            order.transferActivity.note(response, redirects: order.redirects)
+            command.transferActivity.setAnswer(response, redirects: command.redirects)
         }
     }
 
     /// Continues with a body that was paused until a delegate decided about it.
     ///
     /// - Returns: `true` when that has ended the transfer.
-    package func judge(_ answer: Result<Bool?, any Error>) -> Bool {
+    package func decide(by answer: Result<Bool?, any Error>) -> Bool {
         guard case .asking = disposition else { return false }
         switch answer {
         case .failure(let error):
@@ -130,11 +130,11 @@ extension Transfer {
             return true
         case .success(let accepted): decide(accepted: accepted)
         }
-        if verdict == nil, !isComplete {
-            pace.release(at: monotonicNanoseconds())
+        if abortError == nil, !isComplete {
+            pace.resume(at: monotonicNanoseconds())
             let code = hc_resume(easy)
             if code == CURLE_OK { return false }
-            fail(verdict ?? error(code))
+            fail(abortError ?? error(code))
             return true
         }
         return complete(CURLE_OK)

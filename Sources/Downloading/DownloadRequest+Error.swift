@@ -6,15 +6,15 @@ extension DownloadRequest {
     /// The error of a response, by its status and headers. `nil`: it is accepted.
     ///
     /// - Parameter accepted: The decision of a delegate, if it made one.
-    func refusal(of response: DownloadResponse, accepted: Bool?) -> ImageError? {
+    func error(in response: DownloadResponse, accepted: Bool?) -> ImageError? {
         let status = response.status
         if response.isConfirmation { return nil }
         switch accepted {
         case true: break
-        case false: return refusal(response)
+        case false: return statusError(of: response)
         default:
             if status == 304, limits.validStatusCodes == nil { return .notModified(url: url) }
-            if !limits.accepts(status: status) { return refusal(response) }
+            if !limits.accepts(status: status) { return statusError(of: response) }
         }
         if let types = limits.acceptContentTypes, accepted != true, let type = response.contentType,
             !MediaType.matches(type, types)
@@ -31,7 +31,7 @@ extension DownloadRequest {
         return nil
     }
 
-    private func refusal(_ response: DownloadResponse) -> ImageError {
+    private func statusError(of response: DownloadResponse) -> ImageError {
         let text = response.fields["retry-after"]
         return .invalidStatusCode(
             response.status, url: url, retryAfter: text.flatMap { HTTPTime.delay($0, now: wallSeconds()) })

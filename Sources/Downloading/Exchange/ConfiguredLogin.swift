@@ -5,14 +5,14 @@ internal import Platform
 /// response fetched with credentials answers only requests with the same.
 extension TransportSettings {
     /// The request with everything that the configuration adds: by rules, and cookies.
-    func dressed(_ outgoing: HTTPRequest, by rules: RequestRules) -> HTTPRequest {
-        var dressed = outgoing.dressed(by: rules)
-        if let cookies, !dressed.fields.contains(where: { $0.name.text.asciiLowercased == "cookie" }),
+    func configured(_ outgoing: HTTPRequest, by rules: RequestRules) -> HTTPRequest {
+        var configured = outgoing.applying(rules)
+        if let cookies, !configured.fields.contains(where: { $0.name.text.asciiLowercased == "cookie" }),
             let value = cookies.value(for: outgoing.url, now: wallSeconds())
         {
-            dressed.fields += HTTPRequest.fields([("Cookie", value)])
+            configured.fields += HTTPRequest.fields([("Cookie", value)])
         }
-        return dressed
+        return configured
     }
 
     /// The marks of a request's configured credentials.
@@ -20,20 +20,20 @@ extension TransportSettings {
     /// - Parameters:
     ///   - outgoing: The request without the additions of the configuration.
     ///   - configured: The request with them.
-    func standingLogins(of outgoing: HTTPRequest, dressed: HTTPRequest) -> [String] {
+    func configuredLogins(of outgoing: HTTPRequest, configured: HTTPRequest) -> [String] {
         var marks: [String] = []
-        if dressed.authorization == nil, outgoing.mayUseNetrc, let mark = netrcMark(for: outgoing.url.host) {
+        if configured.authorization == nil, outgoing.mayUseNetrc, let mark = netrcMark(for: outgoing.url.host) {
             marks.append(mark)
         }
-        let secrets = dressed.fields.dropFirst(outgoing.fields.count).filter {
+        let secrets = configured.fields.dropFirst(outgoing.fields.count).filter {
             !RequestContent.crossesOrigins($0.name.text)
         }
         var added = secrets.map { "\($0.name.text.asciiLowercased) \($0.value.text)" }
-        if outgoing.authorization == nil, let authorization = dressed.authorization {
+        if outgoing.authorization == nil, let authorization = configured.authorization {
             added.append(authorization.scopeText)
         }
         if !added.isEmpty { marks.append("host " + Digest(of: added.joined(separator: "\n")).hex) }
-        if let certificate = certificate(for: dressed) {
+        if let certificate = certificate(for: configured) {
             // Counts even if the server does not request the certificate, because that is not known beforehand.
             let bytes = try? Files.read(certificate.file, followsLinks: true)
             marks.append(
@@ -46,7 +46,8 @@ extension TransportSettings {
     package func certificate(for outgoing: HTTPRequest) -> ClientCertificate? {
         guard outgoing.url.isSecure else { return nil }
         if let certificate = outgoing.certificate { return certificate }
-        return outgoing.isAtHome ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
+        return outgoing.isAtOriginalOrigin
+            ? tls.clientCertificate.map { ClientCertificate(file: $0, key: tls.clientKey) } : nil
     }
 
     /// A mark that distinguishes netrc files with credentials for a host. `nil`: the file has none.
@@ -66,11 +67,11 @@ extension TransportSettings {
 extension ImageDownloader {
     /// The marks of the credentials that the configuration adds to a download without redirects, as in
     /// ``Download/login``. `nil`: none.
-    package func standingLogin(of url: WebURL, _ request: RequestContent) -> String? {
+    package func configuredLogin(of url: WebURL, _ request: RequestContent) -> String? {
         let rules = rules
         guard let outgoing = try? rules.rewritten(HTTPRequest(url, request)) else { return nil }
-        let marks = transport.settings.standingLogins(
-            of: outgoing, dressed: transport.settings.dressed(outgoing, by: rules))
+        let marks = transport.settings.configuredLogins(
+            of: outgoing, configured: transport.settings.configured(outgoing, by: rules))
         return marks.isEmpty ? nil : marks.joined(separator: "\n")
     }
 }
