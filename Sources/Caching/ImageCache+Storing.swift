@@ -1,29 +1,11 @@
 package import ImageErrors
-package import ImageFormats
+internal import ImageFormats
 package import Platform
 
 /// How images come into the tiers.
 extension ImageCache {
     /// This cache, if small images are stored in it without waiting for the disk; see ``BlockingPool/submit(briefFor:_:)``.
     package var ifBrief: ImageCache? { disk.isBrief ? self : nil }
-
-    /// Stores an image in both tiers, or in memory only.
-    ///
-    /// - Returns: What memory made of it, once the file is at its place.
-    package func store(
-        _ content: DiskStorage.Content, for key: CacheKey, header: ImageHeader, origin: ImageOrigin,
-        options: StorageOptions, keepsBytes: Bool, overwrites: Bool = true, metadata: String? = nil,
-        lease: Double = 0, allowsOversize: Bool = false
-    ) throws(ImageError) -> Kept {
-        let order = DiskStorage.Order(
-            key: key, header: header, origin: origin, expiration: options.diskCacheExpiration,
-            fileExtension: options.forcedCacheFileExtension, overwrites: overwrites, metadata: metadata,
-            lease: lease,
-            allowsOversize: allowsOversize)
-        return try BlockingWait.wait { queue, then in
-            store(content, order, options, keepsBytes: keepsBytes, in: queue, then: then)
-        }.get()
-    }
 
     /// Stores an image in both tiers, or in memory only, and does not wait for the index.
     ///

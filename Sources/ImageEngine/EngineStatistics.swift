@@ -28,4 +28,6 @@ public struct EngineStatistics: Sendable, Equatable {
     public let damagedFiles: Int
     /// Failures that are remembered, and repeated without asking.
     public let rememberedFailures: Int
+    /// Loaded images that no tier keeps although they were to be kept, by reason.
+    public let notStored: [NotStoredReason: Int]
 }

@@ -57,6 +57,7 @@ public final class ImageManager: Sendable {
     let readAhead = Allowance(bytes: 4 << 20)
     /// Stores that are answered before they are done.
     let unawaited = Backlog()
+    let notStored = NotStoredCounts()
     private let surveyPool = BlockingPool(threads: 2)
     /// The folder of the default cache, where large bodies are gathered.
     let spool: StorageFolder
@@ -196,6 +197,6 @@ public final class ImageManager: Sendable {
             damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },
             rememberedFailures: failures.withLock { failures in
                 failures.values.reduce(0) { $0 + $1.count(now: configuration.clock.monotonic()) }
-            })
+            }, notStored: notStored.all)
     }
 }

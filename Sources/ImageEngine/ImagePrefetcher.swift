@@ -21,6 +21,8 @@ public final class ImagePrefetcher: Sendable {
         public var skipped: [String] = []
         /// Not to be had, or stopped.
         public var failed: [Failure] = []
+        /// Those of `completed` that no tier keeps.
+        public var notStored: [(url: String, reason: NotStoredReason)] = []
 
         /// How many URLs are settled.
         public var count: Int { completed.count + skipped.count + failed.count }
@@ -56,7 +58,7 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private enum Outcome: Sendable {
-        case completed(String)
+        case completed(String, NotStoredReason?)
         case skipped(String)
         case failed(String, any Error)
         /// Somebody stopped it, or there is nothing left to stop.
@@ -64,7 +66,7 @@ public final class ImagePrefetcher: Sendable {
 
         var url: String? {
             switch self {
-            case .completed(let url), .skipped(let url), .failed(let url, _): url
+            case .completed(let url, _), .skipped(let url), .failed(let url, _): url
             case .stopped: nil
             }
         }
@@ -150,7 +152,9 @@ public final class ImagePrefetcher: Sendable {
             }
             func note(_ outcome: Outcome) {
                 switch outcome {
-                case .completed(let url): result.completed.append(url)
+                case .completed(let url, let reason):
+                    result.completed.append(url)
+                    if let reason { result.notStored.append((url, reason)) }
                 case .skipped(let url): result.skipped.append(url)
                 case .failed(let url, let error): result.failed.append(Failure(url: url, error: error))
                 case .stopped:
@@ -214,7 +218,8 @@ public final class ImagePrefetcher: Sendable {
             let image = try await loadAlone(resource)
             guard settle(url) else { return .failed(url, CancellationError()) }
             // It may have been stored since it was looked for.
-            return image.cacheType == .none || image.isRevalidated ? .completed(url) : .skipped(url)
+            return image.cacheType == .none || image.isRevalidated
+                ? .completed(url, image.notStored) : .skipped(url)
         } catch {
             return failure(url, error)
         }

@@ -20,7 +20,9 @@ extension ImageError {
         switch error {
         case let error as ImageError: error
         case let problem as any StorageProblem:
-            .storageFailed(reason: problem.reason, hint: hint(problem.systemCode, folder))
+            .storageFailed(
+                reason: problem.reason, hint: hint(problem.systemCode, folder),
+                isFull: [ENOSPC, EDQUOT].contains(problem.systemCode))
         default: .storageFailed(reason: "\(error).", hint: hint(0, folder))
         }
     }

@@ -40,8 +40,8 @@ public enum ImageError: Error, Equatable, Sendable {
     case downloadCancelledBeforeStarting(url: String)
     /// Several attempts or sources failed. The first error counts; the others only accompany it.
     case afterAttempts([Attempt])
-    /// The cache folder cannot be used. `hint` says how to correct that.
-    case storageFailed(reason: String, hint: String)
+    /// The cache folder cannot be used; `hint` says what to do about it. `isFull` is `true` when the disk has no room.
+    case storageFailed(reason: String, hint: String, isFull: Bool = false)
 }
 
 extension ImageError {
@@ -128,7 +128,7 @@ extension ImageError: CustomStringConvertible {
         case .forbiddenAddress(let url, let reason): "\(url.excerpt) may not be loaded: \(reason)"
         case .downloadCancelledBeforeStarting(let url):
             "The download of \(url.excerpt) was called off by the client, which was asked about it."
-        case .storageFailed(let reason, let hint): "The cache cannot be used: \(reason) \(hint)"
+        case .storageFailed(let reason, let hint, _): "The cache cannot be used: \(reason) \(hint)"
         }
     }
 

@@ -60,7 +60,7 @@ extension ImageError {
             code = 30000
             url(source)
         case .afterAttempts: code = 20001
-        case .storageFailed(_, let hint):
+        case .storageFailed(_, let hint, _):
             code = 40000
             details.append(("hint", .string(hint)))
         }

@@ -85,6 +85,8 @@ class Definition:
     members: List[Member] = field(default_factory=list)
     type: Optional[Type] = None
     base: Optional[str] = None
+    replaced: List[str] = field(default_factory=list)
+    """The members of the base that have another type here."""
 
 
 _NOT_OF_THE_SHAPE = {
@@ -227,9 +229,12 @@ class Catalog:
         members = [
             Member(key, self.type(inner, "%s.%s" % (path, key)), key in required, member_doc(path, key, inner))
             for key, inner in schema["properties"].items()
-            if key not in inherited
+            if key not in inherited or _shape(inner) != _shape(inherited[key])
         ]
-        self.definitions[name] = Definition(name, path, self._module, _doc(schema, path), members, base=base_name)
+        replaced = [member.name for member in members if member.name in inherited]
+        self.definitions[name] = Definition(
+            name, path, self._module, _doc(schema, path), members, base=base_name, replaced=replaced
+        )
 
 
 def member_doc(path: str, name: str, schema: Any) -> str:

@@ -51,6 +51,8 @@ NAMING = Naming(
         "ImageResult.format": "PictureFormat",
         "ImageResult.pixels": "Pixels",
         "StoreResult.stored": "StoredTiers",
+        "ImageResult.stored": "NotStoredReason",
+        "PrefetchResult.notStored[]": "UnstoredImage",
         "SizeResult": "CacheSize",
         "SizeResult.disk": "DiskSize",
         "SizeResult.memory": "MemorySize",
@@ -210,6 +212,9 @@ def definition_lines(definition: Definition) -> List[str]:
             "export type %s = " % definition.name, ALIASES.get(definition.name) or text(definition.type), ";"
         )
     base = " extends %s" % definition.base if definition.base else ""
+    if definition.replaced:
+        names = " | ".join('"%s"' % name for name in definition.replaced)
+        base = " extends Omit<%s, %s>" % (definition.base, names)
     lines.append("export interface %s%s {" % (definition.name, base))
     for member in definition.members:
         lines += comment(member.doc, "  ")

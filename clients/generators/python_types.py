@@ -44,6 +44,8 @@ NAMING = Naming(
         "ImageResult.format": "PictureFormat",
         "ImageResult.pixels": "Pixels",
         "StoreResult.stored": "StoredTiers",
+        "ImageResult.stored": "NotStoredReason",
+        "PrefetchResult.notStored[]": "UnstoredImage",
         "SizeResult.disk": "DiskSize",
         "SizeResult.memory": "MemorySize",
         "IsCachedResult": "CachedResult",
@@ -232,7 +234,10 @@ def data_class(definition: Definition, catalog: Catalog) -> List[str]:
         if inner == Scalar("bytes"):
             converters.append("%s=bytes_from_wire" % snake(member.name))
             default = "field(default=None, repr=False)"
-        lines += wrapped(snake(member.name) + ": ", text, " = " + default if default else "", "    ")
+        ending = " = " + default if default else ""
+        if member.name in definition.replaced:
+            ending += "  # type: ignore[assignment]"
+        lines += wrapped(snake(member.name) + ": ", text, ending, "    ")
         if member.doc:
             lines += docstring([in_words(member.doc)], "    ")
     if not definition.base:
@@ -253,7 +258,7 @@ def _nothing(definition: Definition) -> str:
     """A TypedDict with what is empty in it."""
     return "%s(%s)" % (
         definition.name,
-        ", ".join("%s=%s" % (m.name, _default(m.type, definition, m)) for m in definition.members),
+        ", ".join("%s=%s" % (m.name, _default(m.type, definition, m)) for m in definition.members if m.required),
     )
 
 

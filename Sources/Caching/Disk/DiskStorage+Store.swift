@@ -1,6 +1,6 @@
 internal import Glibc
 internal import HTTPSemantics
-internal import ImageErrors
+package import ImageErrors
 package import ImageFormats
 internal import Platform
 internal import Synchronization
@@ -132,9 +132,7 @@ extension DiskStorage {
             let size = file.stamp.size
             if configuration.bytesLimit > 0, size > configuration.bytesLimit {
                 if order.allowsOversize, order.lease > 0 { return .stored(try pass(file, order, digest, fileName)) }
-                throw ImageError.limitExceeded(
-                    limit: "bytesLimit", reason: "its \(size) bytes are more than the disk tier may hold in all",
-                    source: order.key.key)
+                throw Self.tooLarge(size, order.key)
             }
             // Before others can see the entry, or they might take it out first.
             if order.lease > 0 { lending.lend(digest.rowNumber, for: order.lease) }
@@ -146,6 +144,13 @@ extension DiskStorage {
         } catch {
             throw ImageError.storage(error, folder: folder.path)
         }
+    }
+
+    /// The error of an image that is larger than the whole tier.
+    package static func tooLarge(_ byteCount: Int, _ key: CacheKey) -> ImageError {
+        .limitExceeded(
+            limit: "bytesLimit", reason: "its \(byteCount) bytes are more than the disk tier may hold in all",
+            source: key.key)
     }
 
     /// Names the draft and enters it.

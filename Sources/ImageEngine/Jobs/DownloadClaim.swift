@@ -41,8 +41,7 @@ final class DownloadClaim: Sendable {
         let options = plan.outgoing.options
         // An image that is not to be found afterwards is not worth waiting for.
         let isAlone =
-            options.lookup.forceRefresh || options.storage.fromMemoryCacheOrRefresh
-            || options.storage.cacheMemoryOnly && !options.storage.keepsInMemory
+            options.lookup.forceRefresh || options.storage.fromMemoryCacheOrRefresh || options.storage.keepsNothing
         identity = isAlone ? nil : plan.request.flight(to: plan.key, inMemory: options.storage.cacheMemoryOnly)
         isForOtherProcesses = !options.storage.cacheMemoryOnly
         merges = options.network.merges

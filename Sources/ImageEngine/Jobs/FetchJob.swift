@@ -197,7 +197,7 @@ final class FetchJob: Sendable {
     }
 
     private func keep(_ store: PendingStore) {
-        manager.storeVerified(store, holding: self) { [self] result in
+        manager.storeVerified(store, holding: self, isAwaited: !plan.isRefresh) { [self] result in
             switch result {
             case .success(let image): end(image)
             case .failure(let error): fail(error)

@@ -40,7 +40,7 @@ struct FetchPlan: Sendable {
     /// `true` when what comes is kept nowhere, and serves every request for the same as long as it is in use.
     var isHeldWhileUsed: Bool {
         let options = outgoing.options
-        return options.storage.cacheMemoryOnly && !options.storage.keepsInMemory && !options.lookup.forceRefresh
+        return options.storage.keepsNothing && !options.lookup.forceRefresh
             && options.network.merges && (options.lookup.revalidate ?? .never) == .never && storedCandidate == nil
             && request.delegates == nil && request.method == .get
     }

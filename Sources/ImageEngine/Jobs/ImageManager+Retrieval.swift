@@ -162,7 +162,7 @@ extension ImageManager {
         _ found: ImageCache.Candidate, isStale: Bool, _ request: ImageRequest
     ) async throws -> ImageResult {
         try await pool.run { [self] in
-            var result = try answer(found.hit, in: request.cache, request.options)
+            var result = try answer(found.hit, in: request.cache, request.options, request.needs)
             result.isStale = isStale
             // In memory an expired image would look like one that is not, and a stale one may be replaced meanwhile.
             let isSmall = found.hit.record.byteCount <= BodySpool.memoryLimit

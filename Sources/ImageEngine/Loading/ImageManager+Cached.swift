@@ -83,15 +83,19 @@ extension ImageManager {
             record: record, cache: cache.name, cacheType: hit.cacheType, bytes: hit.bytes, entry: hit.entry)
     }
 
-    /// The answer with what was found; writes the file that it needs.
-    func answer(_ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions) throws -> ImageResult {
+    /// The answer with what was found; writes its file if memory alone has it and the options want it on disk.
+    func answer(
+        _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
+    ) throws -> ImageResult {
         var result = result(hit, in: cache, options)
         if hit.record.path == nil, !options.storage.cacheMemoryOnly, let bytes = hit.bytes {
-            let record = hit.record
-            let kept = try cache.store(
-                .bytes(bytes), for: record.key, header: record.header, origin: record.origin, options: options.storage,
-                keepsBytes: true, lease: options.storage.lease ?? ImageCache.lease)
-            (result.record, result.entry, result.admission) = (kept.entry.record, kept.entry, kept.admission)
+            var storing = ImageOptions()
+            storing.storage = options.storage
+            storing.storage.queryDataWhenInMemory = true
+            let store = PendingStore(
+                content: .bytes(bytes), key: hit.record.key, cache: cache, source: hit.record.key.key,
+                origin: hit.record.origin, options: storing, needs: needs)
+            (result, result.cacheType) = (try storeNow(store), hit.cacheType)
         } else if options.storage.queryDataWhenInMemory {
             // A reader to come finds them in memory; that they cannot be read now is its business.
             result.admission = (try? cache.loadBytes(of: hit.record, options: options.storage))?.kept.admission

@@ -34,10 +34,8 @@ extension ImageManager {
             origin: record.origin,
             options: keeping, needs: request.needs)
         do {
-            let kept = try await storeLoaded(store)
-            var result = ImageResult(
-                record: kept.record, cache: cache.name, cacheType: hit.cacheType, bytes: kept.bytes)
-            result.content = kept.content
+            var result = try await storeLoaded(store)
+            result.cacheType = hit.cacheType
             return result
         } catch  where !record.isIntact(burst: 0) {
             // The file went while it was copied.

@@ -164,7 +164,7 @@ extension ImageManager {
         guard let origin = arrival.origin(renewing: old.origin, old.answer?.metadata),
             let hit = try cache.revive(storedCandidate.hit, origin, options: options.storage)
         else { return nil }
-        var result = try answer(hit, in: cache, options)
+        var result = try answer(hit, in: cache, options, arrival.needs)
         result.isRevalidated = true
         return result
     }
@@ -204,28 +204,6 @@ extension ImageOptions {
 extension Resource {
     /// Whether it comes over the network.
     var isOnNetwork: Bool { url.utf8.prefix(4).map { $0 | 0x20 } == Array("http".utf8) }
-}
-
-extension PendingStore {
-    /// Whether its server forbids to keep it, and the request goes by that.
-    var isToBeForgotten: Bool {
-        options.lookup.revalidate == .http
-            && origin.http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
-    }
-
-    /// The result, of which neither tier keeps anything: not of what was there before either.
-    func forgetting() throws(ImageError) -> ImageResult {
-        let result = try withoutFile()
-        do { try cache.discard(key) } catch ImageError.storageFailed { /* Then it cannot be read either. */  }
-        if needs.contains(.file), !needs.contains(.bytes) {
-            throw .storageFailed(
-                reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
-                hint:
-                    "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
-            )
-        }
-        return result
-    }
 }
 
 extension ImageRecord {

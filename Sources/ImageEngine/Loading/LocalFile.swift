@@ -50,7 +50,9 @@ struct LocalFile: Sendable {
         let record = ImageRecord(
             key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
             storedAt: now, lifetime: nil, expiresAt: nil, stamp: stamp, checksum: nil)
-        if stamp != nil { cache.remember(record, bytes: nil, options.storage) }
+        if StoragePolicy(options, needs).plan(forUserFile: stamp != nil).place == .userFile {
+            cache.remember(record, bytes: nil, options.storage)
+        }
         var bytes: [UInt8]?
         if needs.contains(.bytes), size <= BodySpool.memoryLimit || stamp == nil {
             bytes = try ImageCache.bytes(of: .file(path))

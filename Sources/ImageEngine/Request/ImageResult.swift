@@ -5,7 +5,7 @@ public struct ImageResult: Sendable {
     /// The name of its cache.
     public let cache: String
     /// Where the answer came from.
-    public let cacheType: CacheType
+    public internal(set) var cacheType: CacheType
     /// Its bytes, when they were asked for.
     public internal(set) var bytes: [UInt8]?
     /// Whether it stands in for an image that could not be had.
@@ -16,6 +16,8 @@ public struct ImageResult: Sendable {
     public var isRevalidated = false
     /// What became of the bytes in memory; nil when memory was not to keep them now.
     public internal(set) var admission: MemoryAdmission?
+    /// The reason why no tier keeps the image that was loaded or given; `nil` when one keeps it, and for a hit.
+    public internal(set) var notStored: NotStoredReason?
     /// Where its bytes are when no cache keeps them and they are too many to be held by all those that wait.
     var content: DiskStorage.Content?
     /// What memory holds of the image, so that a purge does not take it while the answer is on its way.
@@ -29,7 +31,7 @@ public struct ImageResult: Sendable {
     var stored: ImageResult {
         ImageResult(
             record: record, cache: cache, cacheType: record.path == nil ? .memory : .disk, bytes: nil,
-            admission: admission)
+            admission: admission, notStored: notStored, entry: entry)
     }
 
     /// Whether its file is there no longer, or is another one.

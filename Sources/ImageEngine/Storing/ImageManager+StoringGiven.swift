@@ -20,7 +20,7 @@ extension ImageManager {
             let run = { @Sendable (done: @escaping @Sendable () -> Void) in
                 store.run { result in
                     done()
-                    then(result.tryMap { (image) throws(ImageError) in try Self.checked(image).stored })
+                    then(result.map(\.stored))
                 }
             }
             // Reading a file of the user's may take as long as it likes; what it held is stored together with others'.
@@ -37,8 +37,7 @@ extension ImageManager {
         _ given: Given, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
     ) throws(ImageError) -> ImageResult {
-        let store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
-        return try Self.checked(store.run()).stored
+        try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata).run().stored
     }
 
     /// How something that is given is stored.
@@ -57,6 +56,7 @@ extension ImageManager {
         // Bytes that are in hand are held by memory too, as by Kingfisher's.
         return PendingStore(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
-            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata)
+            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
+            isGiven: true)
     }
 }

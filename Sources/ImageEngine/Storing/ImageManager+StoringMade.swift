@@ -30,7 +30,7 @@ extension ImageManager {
             }
             if options.lookup.verifyDecode == true { store = try await verified(store) }
             if options.processing.recipe.isEmpty {
-                return try await pool.run { [store] in try Self.checked(store.run()).stored }
+                return try await pool.run { [store] in try store.run().stored }
             }
         }
         var keeping = options.keepingOnlyCacheOptions
@@ -49,7 +49,8 @@ extension ImageManager {
             original, options.processing.recipe.cacheKey(key), key, in: cache, keeping, needs: [.file, .bytes])
         store.overwrites = overwrites
         store.metadata = metadata
-        return try await pool.run { [store] in try Self.checked(store.run()).stored }
+        store.isGiven = true
+        return try await pool.run { [store] in try store.run().stored }
     }
 
     /// The original, stored if it is to be kept, with a file for the worker.

@@ -1,35 +1,54 @@
 internal import Logging
 internal import Platform
 
-/// One image on its way into a cache: validated by its header, then stored as the options say.
+/// One image on its way into a cache: validated by its header, then stored as its ``plan`` says.
 struct PendingStore: Sendable {
     var content: DiskStorage.Content
     let key: CacheKey
     let cache: ImageCache
-    /// What errors name as the thing that failed.
+    /// The name of the image in errors.
     let source: String
     var origin: ImageOrigin
     let options: ImageOptions
     let needs: ImageNeeds
-    /// What the server called it; for errors only.
+    /// The media type that the server gave; for errors and the log only.
     var contentType: String?
-    /// Whether an image that is there is replaced.
+    /// `true` when an image that has the key is replaced.
     var overwrites = true
-    /// What the caller wants kept with the image: a JSON object.
+    /// The caller's own data that is kept with the image: a JSON object.
     var metadata: String?
 
-    /// The file of the content, when it is there for this alone.
+    /// The file of the content, when it exists for this store alone.
     var scratch: ScratchFile?
-    /// Whether an image that is too large for the disk tier is answered all the same.
-    var allowsOversize = false
+    /// `true` when the image is the caller's own: it is stored, or the store fails.
+    var isGiven = false
+    /// `true` when the image is made from an expired original.
+    var isOfExpired = false
 
-    /// Stores the image and makes the result. What is no image is never cached. Waits for the disk.
+    var policy: StoragePolicy {
+        StoragePolicy(
+            storage: options.storage, needs: needs, obeysNoStore: !isGiven && options.lookup.revalidate == .http,
+            isGiven: isGiven, overwrites: overwrites, isOfExpired: isOfExpired)
+    }
+
+    /// What is done with the image. Reads no more than the size of a file.
+    var plan: StoragePlan {
+        let (policy, count) = (policy, StorageFolder.count(of: content))
+        return policy.plan(
+            for: StoragePolicy.Image(
+                byteCount: count, isNoStore: policy.obeysNoStore && origin.isNoStore,
+                diskLimit: cache.disk.configuration.bytesLimit,
+                memory: options.storage.cacheMemoryOnly
+                    ? cache.memory.configuration.admission(cost: count, isExempt: false) : .kept))
+    }
+
+    /// Stores the image as its ``plan`` says, and makes the result. What is no image is never cached. Waits for the disk.
     func run() throws(ImageError) -> ImageResult {
         try BlockingWait.wait { queue, then in run(in: queue, then: then) }.get()
     }
 
-    /// Stores the image and makes the result; waits for the disk, but not for the index, into which another thread may
-    /// be writing. What is no image is never cached.
+    /// Stores the image as its ``plan`` says, and makes the result; waits for the disk, but not for the index, into which
+    /// another thread may be writing. What is no image is never cached.
     ///
     /// - Parameter then: Is told the result, once, on this thread or on another one; it must not wait, for other stores
     ///   do.
@@ -38,71 +57,99 @@ struct PendingStore: Sendable {
     }
 
     private func run(in queue: WorkQueue, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
-        let order: DiskStorage.Order
+        let (header, plan): (ImageHeader, StoragePlan)
         do throws(ImageError) {
-            let header = try header()
-            if let admission = refusal {
-                cache.memory.remove(key)
-                var result = try withoutFile(header)
-                result.admission = admission
-                return then(.success(result))
-            }
-            order = DiskStorage.Order(
-                key: key, header: header, origin: origin.noting(header.timing),
-                expiration: options.storage.diskCacheExpiration,
-                fileExtension: options.storage.forcedCacheFileExtension,
-                overwrites: overwrites, metadata: metadata, lease: options.storage.lease ?? ImageCache.lease,
-                allowsOversize: allowsOversize)
+            (header, plan) = (try self.header(), self.plan)
+            if plan.place == .nowhere { return then(.success(try unstored(header, plan))) }
         } catch {
             return then(.failure(error))
         }
-        let keepsBytes = needs.contains(.bytes) || options.storage.queryDataWhenInMemory
-        cache.store(content, order, options.storage, keepsBytes: keepsBytes, in: queue) { kept in
-            then(kept.tryMap { (kept) throws(ImageError) in try result(kept, keepsBytes: keepsBytes) })
+        let order = DiskStorage.Order(
+            key: key, header: header, origin: origin.noting(header.timing),
+            expiration: options.storage.diskCacheExpiration,
+            fileExtension: options.storage.forcedCacheFileExtension,
+            overwrites: overwrites, metadata: metadata, lease: options.storage.lease ?? ImageCache.lease,
+            allowsOversize: plan.place == .lease)
+        cache.store(content, order, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
+            then(
+                kept.tryMap { (kept) throws(ImageError) in try result(kept, plan) }
+                    .flatMapError { error in
+                        guard let reason = policy.reason(after: error) else { return .failure(error) }
+                        return Result { () throws(ImageError) in try withoutFile(header, reason) }
+                    })
         }
     }
 
-    private func result(_ kept: ImageCache.Kept, keepsBytes: Bool) throws(ImageError) -> ImageResult {
+    /// The result of a store.
+    private func result(_ kept: ImageCache.Kept, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
         // Until now its content may have been in a file that goes with this.
         defer { withExtendedLifetime(scratch) {} }
-        var result = ImageResult(record: kept.entry.record, cache: cache.name, cacheType: .none, bytes: nil)
-        result.admission =
-            keepsBytes || options.storage.cacheMemoryOnly || kept.admission == .occupied ? kept.admission : nil
+        let record = kept.entry.record
+        var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
+        result.notStored = plan.reason
+        if plan.place == .memory || kept.admission == .occupied { result.notStored = NotStoredReason(kept.admission) }
+        if policy.wantsBytesInMemory || plan.place == .memory || kept.admission == .occupied {
+            result.admission = kept.admission
+        }
+        if plan.place == .memory, let reason = result.notStored, policy.fails(for: reason) {
+            throw refusal(reason, kept.admission)
+        }
         // Large bytes are not held by all those that wait until the client takes them.
         if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
         // Nobody else may have them when there is no file.
-        let onlyBytes = kept.entry.record.path == nil && needs.contains(.bytes) ? kept.entry.bytes : nil
+        let onlyBytes = record.path == nil && needs.contains(.bytes) ? kept.entry.bytes : nil
         result.bytes = if let onlyBytes { onlyBytes } else { try bytesIfNeeded() }
         return result
     }
 
-    /// The result without storing anything.
-    func withoutFile() throws(ImageError) -> ImageResult {
-        try withoutFile(try header())
+    /// The result of a plan that keeps the image nowhere.
+    private func unstored(_ header: ImageHeader, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
+        var result = try withoutFile(header, plan.reason)
+        result.admission = plan.admission
+        switch plan.removal {
+        case .none: break
+        case .fromMemory: cache.memory.remove(key)
+        case .fromBothTiers:
+            do { try cache.discard(key) } catch ImageError.storageFailed { /* Then it cannot be read either. */  }
+        }
+        if plan.fails, let reason = plan.reason { throw refusal(reason, plan.admission) }
+        return result
     }
 
-    private func withoutFile(_ header: ImageHeader) throws(ImageError) -> ImageResult {
+    /// The error of a caller to whom an image is of no use that no tier keeps.
+    private func refusal(_ reason: NotStoredReason, _ admission: MemoryAdmission?) -> ImageError {
+        if let admission, let setting = admission.setting, let sentence = admission.reason {
+            return .limitExceeded(
+                limit: setting, reason: "it was to be kept in memory only: \(sentence)", source: key.key)
+        }
+        if reason == .tooLarge { return DiskStorage.tooLarge(StorageFolder.count(of: content), key) }
+        return .storageFailed(
+            reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
+            hint:
+                "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
+        )
+    }
+
+    /// The result without storing anything.
+    func withoutFile(_ reason: NotStoredReason? = nil) throws(ImageError) -> ImageResult {
+        try withoutFile(try header(), reason)
+    }
+
+    private func withoutFile(_ header: ImageHeader, _ reason: NotStoredReason?) throws(ImageError) -> ImageResult {
         let record = ImageRecord(
             key: key, header: header, byteCount: StorageFolder.count(of: content), path: nil, origin: origin,
             storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
+        result.notStored = reason
         if needs.contains(.bytes) {
-            if record.byteCount > BodySpool.memoryLimit, !content.isInMemory {
+            // A file that is there for this alone goes before somebody could read it.
+            if record.byteCount > BodySpool.memoryLimit, !content.isInMemory, scratch == nil {
                 result.content = content
             } else {
                 result.bytes = try ImageCache.bytes(of: content)
             }
         }
         return result
-    }
-
-    /// Why memory does not take an image that is to be kept nowhere else; nil if it may, or is not the only place.
-    private var refusal: MemoryAdmission? {
-        guard options.storage.cacheMemoryOnly, overwrites, !content.isInMemory else { return nil }
-        if !options.storage.keepsInMemory { return .unwanted }
-        let count = StorageFolder.count(of: content)
-        let admission = cache.memory.configuration.admission(cost: count, isExempt: false)
-        return count > BodySpool.memoryLimit && admission != .kept ? admission : nil
     }
 
     /// Small bytes are in hand already; large ones are read when they are wanted.
@@ -118,7 +165,7 @@ struct PendingStore: Sendable {
 
     var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
 
-    /// Says in the log that a server calls the image something else than it is; by its hash, for URLs are private.
+    /// Says in the log that a server calls the image something else than it is; by its hash, for URLs are private.
     private func warn(of format: ImageFormat) {
         guard let contentType, !format.mayBeCalled(contentType) else { return }
         Self.logger.notice(
@@ -131,7 +178,9 @@ struct PendingStore: Sendable {
 
     private static let logger = Logger(label: "halcyon.images")
 
-    /// - Parameter warns: Whether the log hears when the server calls it something else than it is.
+    /// The header of the image.
+    ///
+    /// - Parameter warns: `true` when the log names an image that its server calls something else than it is.
     func header(warns: Bool = true) throws(ImageError) -> ImageHeader {
         if let integrity = options.lookup.integrity, !integrity.allows(content) {
             throw Integrity.mismatch(source, sample)
@@ -153,6 +202,13 @@ struct PendingStore: Sendable {
         } catch {
             throw ImageError.storage(error, folder: "the cache folder")
         }
+    }
+}
+
+extension ImageOrigin {
+    /// `true` when the answer, or the request for it, forbids storing.
+    fileprivate var isNoStore: Bool {
+        http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
     }
 }
 

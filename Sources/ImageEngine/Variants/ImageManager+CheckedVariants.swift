@@ -96,10 +96,7 @@ extension ImageOptions {
             loading.storage.forcedCacheFileExtension = nil
             loading.storage.queryDataWhenInMemory = false
             loading.lookup.originalCache = nil
-            if !loading.processing.cacheOriginalImage || isLocal {
-                loading.storage.cacheMemoryOnly = true
-                loading.storage.keepsInMemory = false
-            }
+            if !loading.processing.cacheOriginalImage || isLocal { loading.storage.keepNothing() }
             // A local source is read again, whatever the cache has under its name.
             if isLocal { loading.lookup.forceRefresh = true }
         }

@@ -93,9 +93,8 @@ extension ImageManager {
             PendingStore(
                 content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
                 options: keeping, needs: request.needs))
-        var result = ImageResult(
-            record: kept.record, cache: cache.name, cacheType: loaded.cacheType, bytes: kept.bytes)
-        (result.content, result.entry, result.admission) = (kept.content, kept.entry, kept.admission)
+        var result = kept
+        result.cacheType = loaded.cacheType
         (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
         return result
     }

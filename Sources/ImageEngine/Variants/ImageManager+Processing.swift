@@ -51,7 +51,7 @@ extension ImageManager {
                 return nil
             }
             count(hit.cacheType)
-            return try answer(hit, in: cache, looking)
+            return try answer(hit, in: cache, looking, request.needs)
         }
     }
 
@@ -104,21 +104,18 @@ extension ImageManager {
         }
         var keeping = options.keepingForVariants
         let record = original.result.entry?.record ?? original.result.record
-        if original.result.isStale, let end = record.expiryTime, end <= request.cache.disk.clock.now {
-            // What stands in for an image does not live on as what is made of that.
-            keeping.storage.diskCacheExpiration = .expired
-            // In memory alone it has to be somewhere.
-            if !keeping.storage.cacheMemoryOnly || needs.contains(.bytes) {
-                keeping.storage.memoryCacheExpiration = .expired
-            }
-        }
+        let isOfExpired =
+            original.result.isStale && record.expiryTime.map { $0 <= request.cache.disk.clock.now } == true
+        if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
         let key = JobKey.Variant(
             cache: request.cache.name, key: request.madeKey, mark: original.mark, options: keeping, needs: needs)
         var result = try await jobs.value(
             for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in request.caller.joined() }
         ) { [self] effort in
-            .image(try await makeVariant(of: original, request, key, priority: effort.priority))
+            .image(
+                try await makeVariant(
+                    of: original, request, key, priority: effort.priority, isOfExpired: isOfExpired))
         }.image.get()
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await loadingBytes(of: result, in: request.cache, options: keeping)
@@ -130,7 +127,8 @@ extension ImageManager {
 
     /// The work of the job that makes a variant: looks for it once more, makes it, and stores it.
     private func makeVariant(
-        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority
+        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority,
+        isOfExpired: Bool
     ) async throws -> ImageResult {
         // Another job may have made it since it was looked for.
         if let found = try await made(request, from: original) { return found }
@@ -138,7 +136,7 @@ extension ImageManager {
             try await storeLoaded(
                 try await rendered(
                     base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
-                    priority: priority))
+                    priority: priority, isOfExpired: isOfExpired))
         }
         if let base = try await intermediate(of: original, request) {
             do { return try await make(base) } catch let error as ImageError where base.isToBlame(for: error) {
@@ -151,7 +149,7 @@ extension ImageManager {
     /// Has the worker make the image, and says how it is to be stored.
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
-        needs: ImageNeeds, priority: CallPriority = CallPriority(0.5)
+        needs: ImageNeeds, priority: CallPriority = CallPriority(0.5), isOfExpired: Bool = false
     ) async throws -> PendingStore {
         let work = JobKey.Render(
             mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
@@ -164,7 +162,7 @@ extension ImageManager {
                 content: try Self.content(of: file), key: key, cache: cache, source: source,
                 origin: VariantSource.origin(
                     original.origin, mark: original.mark, of: file.image.isExact ? original.format : nil),
-                options: keeping, needs: needs)
+                options: keeping, needs: needs, isOfExpired: isOfExpired)
         }
     }
 

@@ -20,8 +20,7 @@ extension Method {
         let tokens = invocation.progress
         var options = server.addingClientDelegate(to: options) ?? ImageOptions()
         options.lookup.forceRefresh = true
-        options.storage.cacheMemoryOnly = true
-        options.storage.keepsInMemory = false
+        options.storage.keepNothing()
         // No image in the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
         let entry = OpenRequests.Entry(

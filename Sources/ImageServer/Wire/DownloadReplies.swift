@@ -78,6 +78,28 @@ struct PrefetchReply: WireObject {
                 }
             }
         },
+        WireField(
+            "notStored", "URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.",
+            [
+                "type": "array",
+                "items": [
+                    "type": "object", "properties": ["url": textSchema, "stored": NotStoredReason.schema],
+                    "required": ["url", "stored"],
+                ],
+            ], isOptional: true
+        ) {
+            let dropped = $0.report.notStored
+            if dropped.isEmpty { return }
+            $1.key("notStored")
+            $1.array { writer in
+                for (url, reason) in dropped {
+                    writer.object { writer in
+                        writer.field("url", url)
+                        writer.field("stored", reason.rawValue)
+                    }
+                }
+            }
+        },
     ]
 }
 

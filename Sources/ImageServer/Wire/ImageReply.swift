@@ -165,13 +165,19 @@ struct ImageReply: WireObject {
         ) {
             if let reason = $0.memoryReason { $1.field("memoryReason", reason) }
         },
+        WireField(
+            "stored", "The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.",
+            NotStoredReason.schema, isOptional: true, isVolatile: true
+        ) {
+            if let reason = $0.image.notStored { $1.field("stored", reason.rawValue) }
+        },
     ]
 
     /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
         form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
             && !image.isRevalidated
-            && (image.admission == nil || image.admission == .kept)
+            && (image.admission == nil || image.admission == .kept) && image.notStored == nil
     }
 
     static let fields = imageFields + rareFields
@@ -197,6 +203,8 @@ struct ImageReply: WireObject {
         }
     }
 }
+
+extension NotStoredReason: NamedValue {}
 
 /// The schema of a list of delays.
 let delaySchema: JSONLiteral = ["type": "array", "items": countSchema]
@@ -227,18 +235,25 @@ struct StoreReply: WireObject {
     static let name = "StoreResult"
 
     private static let stored: JSONLiteral = [
-        "type": "object", "properties": ["memory": flagSchema, "disk": flagSchema], "required": ["memory", "disk"],
+        "type": "object",
+        "properties": ["memory": flagSchema, "disk": flagSchema, "reason": NotStoredReason.schema],
+        "required": ["memory", "disk"],
     ]
 
     static let fields: [WireField<StoreReply>] =
         ImageReply.imageFields.map { field in field.within { $0.reply } } + [
-            WireField("stored", "Which tiers hold the image now: memory its bytes, disk its file.", stored) {
+            WireField(
+                "stored",
+                "Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.",
+                stored
+            ) {
                 let image = $0.reply.image
                 $1.key("stored")
                 $1.object { writer in
                     let isOccupied = image.admission == .occupied
                     writer.field("memory", image.admission == .kept || isOccupied && image.isHeldInMemory)
                     writer.field("disk", image.record.path != nil)
+                    if let reason = image.notStored { writer.field("reason", reason.rawValue) }
                 }
             },
             WireField(

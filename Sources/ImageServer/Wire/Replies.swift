@@ -150,6 +150,21 @@ struct StatsReply: WireObject {
             \.damagedFiles),
         counter(
             "rememberedFailures", "Failures that are remembered, and repeated without asking.", \.rememberedFailures),
+        WireField(
+            "notStored",
+            "Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.",
+            ["type": "object", "additionalProperties": countSchema]
+        ) {
+            let counts = $0.statistics.notStored
+            $1.key("notStored")
+            $1.object { writer in
+                for reason in NotStoredReason.allCases {
+                    guard let count = counts[reason] else { continue }
+                    writer.key(reason.rawValue)
+                    writer.write(count)
+                }
+            }
+        },
         WireField("requestsInFlight", "Requests being worked on.", countSchema) {
             $1.field("requestsInFlight", $0.requestsInFlight)
         },

@@ -91,7 +91,7 @@ import Testing
             let disk = try TestDisk(folder: folder) { $0.folder += depth }
             #expect(try disk.record("a") == nil)
             let failure = try #require(throws: ImageError.self) { try disk.store(picture, "a") }
-            guard case .storageFailed(let reason, let hint) = failure else {
+            guard case .storageFailed(let reason, let hint, _) = failure else {
                 Issue.record("\(failure)")
                 continue
             }

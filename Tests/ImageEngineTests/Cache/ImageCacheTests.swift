@@ -25,10 +25,11 @@ import Testing
         _ change: (inout ImageOptions) -> Void = { _ in }
     ) throws -> ImageRecord {
         let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
-        return try (cache ?? self.cache).store(
-            .bytes(bytes), for: key, header: header, origin: ImageOrigin(), options: ImageOptions(change).storage,
-            keepsBytes: keepsBytes
-        ).entry.record
+        let (cache, options) = (cache ?? self.cache, ImageOptions(change).storage)
+        let order = DiskStorage.Order(key: key, header: header, expiration: options.diskCacheExpiration)
+        return try BlockingWait.wait { queue, then in
+            cache.store(.bytes(bytes), order, options, keepsBytes: keepsBytes, in: queue, then: then)
+        }.get().entry.record
     }
 
     private func hit(burst: UInt64 = 0, _ change: (inout ImageOptions) -> Void = { _ in }) throws -> ImageCache.Hit? {

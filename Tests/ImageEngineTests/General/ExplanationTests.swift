@@ -47,6 +47,18 @@ import Testing
         #expect(web.requests.isEmpty, "nobody was asked")
     }
 
+    @Test func anImageThatNoTierWouldKeepIsForetold() throws {
+        let nowhere = try explain("/a") { ($0.storage.cacheMemoryOnly, $0.storage.keepsInMemory) = (true, false) }
+        #expect(nowhere.reasons.last?.contains("the options name none") == true, "\(nowhere.reasons)")
+        func inMemory() throws -> Explanation { try explain("/a") { $0.storage.cacheMemoryOnly = true } }
+        #expect(try inMemory().reasons.count == 1)
+        var settings = engine.cache.memory.configuration
+        settings.isEnabled = false
+        engine.cache.memory.configure(settings)
+        #expect(try inMemory().reasons.last?.contains("memory is off") == true)
+        #expect(try explain("/a").reasons.count == 1, "there is the disk")
+    }
+
     @Test func whatIsStoredWouldBeAnswered() async throws {
         let image = try await engine.image(web.url("/a"))
         let told = try explain("/a")

@@ -83,6 +83,7 @@ import Testing
             }
             #expect(old.isStale && !old.isRevalidated, "\(radius)")
             #expect(content(try #require(old.record.path)) != nil, "its path is good for its lease")
+            #expect(old.notStored == .expired, "what is made now expires at once: \(radius)")
         }
         web.set { [other] state in (state.failure, state.picture, state.etag) = (nil, other, "\"2\"") }
         for radius in [1.0, 2] {

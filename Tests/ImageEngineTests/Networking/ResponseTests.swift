@@ -344,7 +344,7 @@ import Testing
         let blocked = try TestEngine()
         overwrite(blocked.folder.path + "/cache", [1])
         for path in ["/small", "/large"] {
-            guard case .storageFailed(_, let hint) = try await blocked.failure(server.url(path)) else {
+            guard case .storageFailed(_, let hint, _) = try await blocked.failure(server.url(path)) else {
                 Issue.record("\(path) did not fail with storageFailed")
                 continue
             }

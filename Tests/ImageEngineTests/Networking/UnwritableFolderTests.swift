@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func asAFileItFailsAndSaysWhy() async throws {
-        guard case .storageFailed(_, let hint) = try await engine.failure(web.url("/a")) else {
+        guard case .storageFailed(_, let hint, false) = try await engine.failure(web.url("/a")) else {
             Issue.record("there is a file where none can be")
             return
         }

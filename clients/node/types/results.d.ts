@@ -26,6 +26,17 @@ export interface Pixels {
   delays: number[];
 }
 
+/** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+export type NotStoredReason =
+  | "noStore"
+  | "tooLarge"
+  | "noRoom"
+  | "diskFailed"
+  | "expired"
+  | "memoryOff"
+  | "notAsked"
+  | "occupied";
+
 /** An image that is in the cache, or was just loaded. */
 export interface ImageResult {
   /** The cache key. */
@@ -87,17 +98,20 @@ export interface ImageResult {
   memoryCached?: boolean;
   /** Why memory did not keep the bytes, naming the setting. */
   memoryReason?: string;
+  /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+  stored?: NotStoredReason;
 }
 
-/** Which tiers hold the image now: memory its bytes, disk its file. */
+/** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
 export interface StoredTiers {
   memory: boolean;
   disk: boolean;
+  reason?: NotStoredReason;
 }
 
 /** An image that was put into the cache. */
-export interface StoreResult extends ImageResult {
-  /** Which tiers hold the image now: memory its bytes, disk its file. */
+export interface StoreResult extends Omit<ImageResult, "stored"> {
+  /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
   stored: StoredTiers;
   /** Why memory does not hold the bytes, or nothing was stored. */
   reason?: string;
@@ -233,6 +247,11 @@ export interface PrefetchFailure {
   error: ErrorAnswer;
 }
 
+export interface UnstoredImage {
+  url: string;
+  stored: NotStoredReason;
+}
+
 /** What became of the URLs that were to be loaded ahead of time. */
 export interface PrefetchResult {
   /** URLs that were loaded. */
@@ -241,6 +260,8 @@ export interface PrefetchResult {
   skipped: string[];
   /** URLs whose images could not be had, or were stopped, with their errors. */
   failed: PrefetchFailure[];
+  /** URLs that were loaded and whose images no tier keeps, with the reason; left out when empty. */
+  notStored?: UnstoredImage[];
 }
 
 /** Which downloads are not started now. */
@@ -317,6 +338,8 @@ export interface Stats {
   damagedFiles: number;
   /** Failures that are remembered, and repeated without asking. */
   rememberedFailures: number;
+  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for. */
+  notStored: Record<string, number>;
   /** Requests being worked on. */
   requestsInFlight: number;
   /** Seconds since the server started. */

@@ -207,6 +207,8 @@ export interface ImageResult {
   memoryCached?: boolean;
   /** Why memory did not keep the bytes, naming the setting. */
   memoryReason?: string;
+  /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
+  stored?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied";
 }
 
 export interface StoreResult {
@@ -248,8 +250,8 @@ export interface StoreResult {
   lastModified?: string;
   /** When the entry on disk expires; null for never. */
   expiresAt: string|null;
-  /** Which tiers hold the image now: memory its bytes, disk its file. */
-  stored: { memory: boolean; disk: boolean };
+  /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
+  stored: { memory: boolean; disk: boolean; reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" };
   /** Why memory does not hold the bytes, or nothing was stored. */
   reason?: string;
 }
@@ -288,6 +290,8 @@ export interface PrefetchResult {
   skipped: string[];
   /** URLs whose images could not be had, or were stopped, with their errors. */
   failed: { url: string; error: Record<string, unknown> }[];
+  /** URLs that were loaded and whose images no tier keeps, with the reason; left out when empty. */
+  notStored?: ({ url: string; stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" })[];
 }
 
 export interface StopResult {
@@ -616,6 +620,8 @@ export interface StatsResult {
   damagedFiles: number;
   /** Failures that are remembered, and repeated without asking. */
   rememberedFailures: number;
+  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for. */
+  notStored: Record<string, number>;
   /** Requests being worked on. */
   requestsInFlight: number;
   /** Seconds since the server started. */

@@ -109,6 +109,7 @@
 ---@field placeholder? boolean True when this stands in for an image that could not be had.
 ---@field memoryCached? boolean False when memory was to keep the bytes, but did not.
 ---@field memoryReason? string Why memory did not keep the bytes, naming the setting.
+---@field stored? "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.
 
 ---@class halcyon.StoreResult
 ---@field key string The cache key.
@@ -130,7 +131,7 @@
 ---@field etag? string The server's entity tag.
 ---@field lastModified? string The server's date of last change, as sent.
 ---@field expiresAt string|nil When the entry on disk expires; null for never.
----@field stored { memory: boolean, disk: boolean } Which tiers hold the image now: memory its bytes, disk its file.
+---@field stored { memory: boolean, disk: boolean, reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" } Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.
 ---@field reason? string Why memory does not hold the bytes, or nothing was stored.
 
 ---@class halcyon.DownloadResult
@@ -151,6 +152,7 @@
 ---@field completed string[] URLs that were loaded.
 ---@field skipped string[] URLs whose images were cached already.
 ---@field failed { url: string, error: table<string, any> }[] URLs whose images could not be had, or were stopped, with their errors.
+---@field notStored? ({ url: string, stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" })[] URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.
 
 ---@class halcyon.StopResult
 ---@field stopped boolean Whether that prefetch was under way.
@@ -330,6 +332,7 @@
 ---@field evictions integer Images evicted from disk for their size.
 ---@field damagedFiles integer Images taken out because their files had been changed by another program.
 ---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
+---@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.
 ---@field requestsInFlight integer Requests being worked on.
 ---@field uptimeSeconds number Seconds since the server started.
 ---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.

@@ -26,6 +26,7 @@ __all__ = [
     "KnownCache",
     "Latency",
     "MemorySize",
+    "NotStoredReason",
     "PauseState",
     "PictureFormat",
     "Pixels",
@@ -38,6 +39,7 @@ __all__ = [
     "Stats",
     "StoredTiers",
     "StoreResult",
+    "UnstoredImage",
     "VerifyResult",
 ]
 
@@ -77,6 +79,18 @@ class Pixels(TypedDict):
     """How often the animation is played; 0 for ever."""
     delays: List[int]
     """Milliseconds each frame is shown."""
+
+NotStoredReason = Literal[
+    "noStore",
+    "tooLarge",
+    "noRoom",
+    "diskFailed",
+    "expired",
+    "memoryOff",
+    "notAsked",
+    "occupied",
+]
+"""The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +155,9 @@ class ImageResult(ImageFile):
     """False when memory was to keep the bytes, but did not."""
     memory_reason: Optional[str] = None
     """Why memory did not keep the bytes, naming the setting."""
+    stored: Optional[NotStoredReason] = None
+    """The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -151,19 +168,27 @@ image_result_from_wire = image_decoder(
 )
 
 
-class StoredTiers(TypedDict):
-    """Which tiers hold the image now: memory its bytes, disk its file."""
-
+class _StoredTiers(TypedDict):
     memory: bool
     disk: bool
+
+
+class StoredTiers(_StoredTiers, total=False):
+    """Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was
+    stored.
+    """
+
+    reason: NotStoredReason
 
 
 @dataclass(frozen=True)
 class StoreResult(ImageResult):
     """An image that was put into the cache."""
 
-    stored: StoredTiers = field(default_factory=lambda: StoredTiers(memory=False, disk=False), hash=False)
-    """Which tiers hold the image now: memory its bytes, disk its file."""
+    stored: StoredTiers = field(default_factory=lambda: StoredTiers(memory=False, disk=False), hash=False)  # type: ignore[assignment]
+    """Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was
+    stored.
+    """
     reason: Optional[str] = None
     """Why memory does not hold the bytes, or nothing was stored."""
 
@@ -368,6 +393,11 @@ class PrefetchFailure(TypedDict):
     error: Dict[str, Any]
 
 
+class UnstoredImage(TypedDict):
+    url: str
+    stored: NotStoredReason
+
+
 @dataclass(frozen=True)
 class PrefetchResult:
     """What became of the URLs that were to be loaded ahead of time."""
@@ -378,6 +408,9 @@ class PrefetchResult:
     """URLs whose images were cached already."""
     failed: Sequence[PrefetchFailure] = field(default=(), hash=False)
     """URLs whose images could not be had, or were stopped, with their errors."""
+    not_stored: Optional[Sequence[UnstoredImage]] = field(default=None, hash=False)
+    """URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.
+    """
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -470,6 +503,10 @@ class Stats(TypedDict):
     """Images taken out because their files had been changed by another program."""
     rememberedFailures: int
     """Failures that are remembered, and repeated without asking."""
+    notStored: Dict[str, int]
+    """Loaded images that no tier keeps although they were to be kept, by reason; also those that
+    nobody waits for.
+    """
     requestsInFlight: int
     """Requests being worked on."""
     uptimeSeconds: float
