@@ -1,50 +1,27 @@
 internal import Platform
 
-/// Downloads without a task in the usual case: the work between two waits happens on the thread where the first wait
-/// ends. Every other case continues in a task.
+/// The one that starts a download, with what it does around the transfer. It lives until the download has ended, also when
+/// it has left and others still wait.
+package protocol DownloadOwner: AnyObject, Sendable {
+    /// Prepares the download with its slot in hand, if that takes no waiting.
+    ///
+    /// - Returns: `true` when the download may start; otherwise ``prepare()`` prepares it.
+    func prepareAtOnce() -> Bool
+    /// Prepares the download, waiting if necessary. An error ends the download before it started.
+    func prepare() async throws
+    /// Called for every received piece.
+    func noteProgress()
+    /// Called when the body is complete, before another caller could start the same download.
+    func noteBody()
+    /// Called with each URL at which a request that is no GET has changed something.
+    ///
+    /// - Parameter isAnswer: `true` when the answer replaces what is kept of that URL.
+    func noteChange(at url: String, isAnswer: Bool)
+}
+
+/// Downloads from start to end: the work between two waits happens on the thread where the first wait ends. Redirects,
+/// challenges and whatever else needs more than one request continue in a task.
 extension ImageDownloader {
-    /// The actions of the caller that starts a download, around the transfer. They also run when that caller has left
-    /// and others still wait. The value lives until the download has ended.
-    package struct DownloadHooks: Sendable {
-        /// Prepares the download, if that takes no waiting.
-        ///
-        /// - Returns: `true` when the download may start; otherwise ``later`` prepares it.
-        package var atOnce: @Sendable () -> Bool = { true }
-        /// Prepares the download, waiting if necessary. An error ends the download before it started.
-        package var later: @Sendable () async throws -> Void = {}
-        /// Receives the progress of the download.
-        package var note: @Sendable (DownloadProgress) -> Void = { _ in }
-        /// Called when the body is complete, before another caller could start the same download.
-        package var arrived: @Sendable () -> Void = {}
-
-        /// Receives each URL whose content a request that is not a GET has changed.
-        package var changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
-
-        /// Creates hooks that do nothing unless given.
-        package init(
-            atOnce: @escaping @Sendable () -> Bool = { true }, later: @escaping @Sendable () async throws -> Void = {},
-            note: @escaping @Sendable (DownloadProgress) -> Void = { _ in },
-            arrived: @escaping @Sendable () -> Void = {},
-            changed: @escaping @Sendable (_ url: String, _ isAnswer: Bool) -> Void = { _, _ in }
-        ) {
-            self.atOnce = atOnce
-            self.later = later
-            self.note = note
-            self.arrived = arrived
-            self.changed = changed
-        }
-
-        /// Returns a progress receiver that also calls ``note``.
-        package func noting(_ report: @escaping @Sendable (DownloadProgress) -> Void)
-            -> @Sendable (DownloadProgress) -> Void
-        {
-            { [note] progress in
-                note(progress)
-                report(progress)
-            }
-        }
-    }
-
     /// Starts the download of a body, or joins a running one.
     ///
     /// - Parameter then: Receives the result, once, from any thread. After ``EndedForAnother`` the caller has to start
@@ -52,13 +29,13 @@ extension ImageDownloader {
     /// - Returns: The argument of ``leave(_:)``.
     package func start(
         _ request: DownloadRequest, isStrict: Bool = false, priority: CallPriority,
-        report: (@Sendable (DownloadProgress) -> Void)?, hooks: DownloadHooks,
+        report: (@Sendable (DownloadProgress) -> Void)?, owner: (any DownloadOwner)?,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
-    ) -> Coalescer<Sharing, Download>.Ticket {
+    ) -> JobTable<Sharing, Download>.Ticket {
         let sharing = Sharing(request, isStrict: isStrict)
         let waiter = TransferWaiter(request)
-        let place = coalescer.join(sharing, priority: priority, report: report) { [self] effort, promise in
-            let slot = makeSlot(effort.priority)
+        let ticket = jobs.join(sharing, priority: priority, report: report) { job in
+            let slot = makeSlot(job.priority)
             queue(slot) {
                 Self.enqueue(slot, request, in: &$0)
             } _: { [self] turn in
@@ -66,64 +43,60 @@ extension ImageDownloader {
                 case .success:
                     // On the transport's thread: in the order of their turns, and never within the call that gave the
                     // turn.
-                    transport.run { self.sendFirstRequest(sharing, slot, effort.report, hooks, promise) }
+                    transport.run { self.sendFirstRequest(sharing, slot, owner, job) }
                 case .failure(let error):
                     slot.priority.forget(slot.token)
-                    promise.end(.failure(error))
+                    job.end(.failure(error))
                 }
             }
-            promise.onCancel { self.leaveQueue(slot.id) }
-        } resume: { result in
+            job.onCancel { self.leaveQueue(slot.id) }
+        } end: { result in
             then(Result { try waiter.outcome(of: result) })
         }
-        monitorLimits(place, for: waiter, report)
-        return place.ticket
+        monitorLimits(ticket, for: waiter, report)
+        return ticket
     }
 
     /// Ends a caller's wait for a download.
-    package func leave(_ ticket: Coalescer<Sharing, Download>.Ticket) { coalescer.leave(ticket) }
+    package func leave(_ ticket: JobTable<Sharing, Download>.Ticket) { jobs.leave(ticket) }
 
     /// Sends the first request. Runs on the transport's thread.
     private func sendFirstRequest(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ hooks: DownloadHooks, _ promise: Promise<Download>
+        _ sharing: Sharing, _ slot: Slot, _ owner: (any DownloadOwner)?, _ job: Job<Download>
     ) {
-        if promise.isCancelled {
+        if job.isCancelled {
             releaseSlot(slot)
-            return promise.end(.failure(CancellationError()))
+            return job.end(.failure(CancellationError()))
         }
-        var exchange = exchange(sharing, slot, hooks.noting(report), hooks.changed)
-        guard tape == nil, hooks.atOnce(), let prepared = exchange.prepareFirstRequest() else {
-            return promise.continueInTask { [self] in try await downloadInSlot(sharing, slot, report, hooks) }
+        var exchange = exchange(sharing, slot, owner, job)
+        guard tape == nil, owner?.prepareAtOnce() ?? true, let prepared = exchange.prepareFirstRequest() else {
+            return job.continueInTask { [self] in try await downloadInSlot(sharing, slot, owner, job) }
         }
         let id = transport.start(exchange, prepared) { [self, exchange] outcome in
-            finishFirstRequest(exchange, prepared, outcome, slot, hooks, promise)
-            // Keeps the hooks alive until here, even when all callers have left.
-            withExtendedLifetime(hooks) {}
+            finishFirstRequest(exchange, prepared, outcome, slot, owner, job)
         }
-        promise.onCancel { [transport] in transport.cancel(id) }
+        job.onCancel { [transport] in transport.cancel(id) }
     }
 
     /// Ends the download with the outcome of its first request if that is the body. Continues in a task otherwise.
     private func finishFirstRequest(
         _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome, _ slot: Slot,
-        _ hooks: DownloadHooks,
-        _ promise: Promise<Download>
+        _ owner: (any DownloadOwner)?, _ job: Job<Download>
     ) {
         var ended = exchange
         if let download = ended.download(from: outcome, of: prepared) {
             transport.report(ended.summary)
             count(download)
-            hooks.arrived()
+            owner?.noteBody()
             releaseSlot(slot)
-            return promise.end(.success(download))
+            return job.end(.success(download))
         }
-        promise.continueInTask { [self] in
+        job.continueInTask { [self] in
             defer { releaseSlot(slot) }
             let download = try await counted(within: exchange.request.limits) {
                 try await transport.resume(exchange, after: prepared, outcome)
             }
-            hooks.arrived()
+            owner?.noteBody()
             return download
         }
     }

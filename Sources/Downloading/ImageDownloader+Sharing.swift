@@ -36,16 +36,14 @@ extension ImageDownloader {
 
     /// Monitors the limits of a caller that shares a transfer which another caller started.
     func monitorLimits(
-        _ place: Coalescer<Sharing, Download>.Place, for waiter: TransferWaiter,
+        _ ticket: JobTable<Sharing, Download>.Ticket, for waiter: TransferWaiter,
         _ report: (@Sendable (DownloadProgress) -> Void)?
     ) {
-        guard let leader = place.leader else { return waiter.setStarter() }
+        guard let leader = ticket.leader else { return waiter.setStarter() }
         guard leader.request.limits != waiter.request.limits else { return }
-        let monitor = LimitMonitor(waiter.request, leader.transferActivity) { [coalescer] in
-            coalescer.leave(place.ticket)
-        }
+        let monitor = LimitMonitor(waiter.request, leader.transferActivity) { [jobs] in jobs.leave(ticket) }
         waiter.setMonitor(monitor)
-        coalescer.setReport(place.ticket) { progress in
+        jobs.setReport(ticket) { progress in
             monitor.check(progress)
             report?(progress)
         }

@@ -100,7 +100,7 @@ public final class ImageDownloader: Sendable {
     package let tape: Tape?
     private let finishHook: FinishHook
     private let now: @Sendable () -> Int
-    let coalescer = Coalescer<Sharing, Download>()
+    let jobs = JobTable<Sharing, Download>()
     private let scheduler: Mutex<Scheduler>
     private let finished = Atomic(0)
     private let failed = Atomic(0)
@@ -194,7 +194,7 @@ public final class ImageDownloader: Sendable {
     /// far.
     public var counts: (finished: Int, failed: Int, merged: Int, bytes: Int) {
         (
-            finished.load(ordering: .relaxed), failed.load(ordering: .relaxed), coalescer.mergedCount,
+            finished.load(ordering: .relaxed), failed.load(ordering: .relaxed), jobs.mergedCount,
             receivedBytes.load(ordering: .relaxed)
         )
     }
@@ -212,55 +212,47 @@ public final class ImageDownloader: Sendable {
     /// - Parameter hooks: The actions around the transfer, used when this caller starts it.
     package func download(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
-        hooks: DownloadHooks = DownloadHooks()
+        owner: (any DownloadOwner)? = nil
     ) async throws -> Download {
-        var isStrict = false
-        while true {
-            do {
-                return try await join(Sharing(request, isStrict: isStrict), priority, report, hooks)
-            } catch is EndedForAnother {
-                // A transfer within the limits of this caller, shared with callers of equal limits.
-                isStrict = true
-            }
+        do {
+            return try await download(request, isStrict: false, priority, report, owner)
+        } catch is EndedForAnother {
+            // A transfer within the limits of this caller, shared with callers of equal limits.
+            return try await download(request, isStrict: true, priority, report, owner)
         }
     }
 
-    private func join(
-        _ sharing: Sharing, _ priority: CallPriority, _ report: (@Sendable (DownloadProgress) -> Void)?,
-        _ hooks: DownloadHooks
+    private func download(
+        _ request: DownloadRequest, isStrict: Bool, _ priority: CallPriority,
+        _ report: (@Sendable (DownloadProgress) -> Void)?, _ owner: (any DownloadOwner)?
     ) async throws -> Download {
-        let request = sharing.request
-        let waiter = TransferWaiter(request)
-        let result: Result<Download, any Error>
-        do {
-            let download = try await coalescer.value(for: sharing, priority: priority, report: report) { place in
-                self.monitorLimits(place, for: waiter, report)
-            } work: { effort in
-                let slot = try await self.acquireSlot(request, priority: effort.priority)
-                return try await self.downloadInSlot(sharing, slot, effort.report, hooks)
+        let place = Mutex<JobTable<Sharing, Download>.Ticket?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                let ticket = start(request, isStrict: isStrict, priority: priority, report: report, owner: owner) {
+                    continuation.resume(with: $0)
+                }
+                place.withLock { $0 = ticket }
+                if Task.isCancelled { leave(ticket) }
             }
-            result = .success(download)
-        } catch {
-            result = .failure(error)
+        } onCancel: {
+            if let ticket = place.withLock({ $0 }) { leave(ticket) }
         }
-        return try waiter.outcome(of: result)
     }
 
     /// Downloads within a slot, which it releases at the end.
     func downloadInSlot(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ hooks: DownloadHooks
+        _ sharing: Sharing, _ slot: Slot, _ owner: (any DownloadOwner)?, _ job: Job<Download>
     ) async throws -> Download {
-        defer {
-            releaseSlot(slot)
-            withExtendedLifetime(hooks) {}
-        }
-        try await hooks.later()
-        let noting = hooks.noting(report)
+        defer { releaseSlot(slot) }
+        try await owner?.prepare()
         let download = try await counted(within: sharing.request.limits) {
-            try await perform(sharing, slot, noting, hooks.changed)
+            let exchange = exchange(sharing, slot, owner, job)
+            guard let tape else { return try await transport.perform(exchange) }
+            return try await tape.download(sharing.request, transport.spool) { try await transport.perform(exchange) }
         }
-        hooks.arrived()
+        owner?.noteBody()
         return download
     }
 
@@ -280,39 +272,19 @@ public final class ImageDownloader: Sendable {
         receivedBytes.add(download.body.count, ordering: .relaxed)
     }
 
-    private func perform(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ changed: @escaping @Sendable (String, Bool) -> Void
-    ) async throws -> Download {
-        let exchange = exchange(sharing, slot, report, changed)
-        guard let tape else { return try await transport.perform(exchange) }
-        return try await tape.download(sharing.request, transport.spool) { try await transport.perform(exchange) }
-    }
-
     func exchange(
-        _ sharing: Sharing, _ slot: Slot, _ report: @escaping @Sendable (DownloadProgress) -> Void,
-        _ changed: @escaping @Sendable (String, Bool) -> Void
+        _ sharing: Sharing, _ slot: Slot, _ owner: (any DownloadOwner)?, _ job: Job<Download>
     ) -> Exchange {
         Exchange(
             sharing.request, over: transport, rules: rules, transferActivity: sharing.transferActivity,
             waitForSlot: { try await self.moveSlot(slot, to: $0) }, stall: { self.setStalled(slot, $0) },
-            report: report,
-            changed: changed)
+            report: { progress in
+                owner?.noteProgress()
+                job.report(progress)
+            }, changed: { owner?.noteChange(at: $0, isAnswer: $1) })
     }
 
     // MARK: Slots
-
-    /// Waits for a slot.
-    private func acquireSlot(_ request: DownloadRequest, priority: CallPriority) async throws -> Slot {
-        let slot = makeSlot(priority)
-        do {
-            try await wait(slot) { queue in Self.enqueue(slot, request, in: &queue) }
-        } catch {
-            priority.forget(slot.token)
-            throw error
-        }
-        return slot
-    }
 
     func makeSlot(_ priority: CallPriority) -> Slot {
         let id = scheduler.withLock { scheduler in

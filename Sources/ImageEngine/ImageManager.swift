@@ -45,7 +45,7 @@ public final class ImageManager: Sendable {
     private let activity = ActivityHook()
     private let cleaner = Mutex<ImageCleaner?>(nil)
     /// The work that requests share.
-    let jobs = Coalescer<JobKey, JobValue>()
+    let jobs = JobTable<JobKey, JobValue>()
     /// The failures that are remembered, by the name of their cache.
     let failures = Mutex<[String: NegativeCache]>([:])
     /// The workers that make pictures of others.

@@ -5,7 +5,7 @@ internal import Platform
 /// It waits for its slot, claims the download among the processes, downloads, and hands the answer to the pool, where it is
 /// confirmed or stored. Each part runs where the one before it ended; a task is used only to wait for other processes and
 /// to have the image decoded.
-final class FetchJob: Sendable {
+final class FetchJob: DownloadOwner {
     /// The reason why a download that had its slot was not started.
     enum Interruption: Error {
         /// Another process downloads the image, or this one is about to store it.
@@ -14,23 +14,20 @@ final class FetchJob: Sendable {
         case isStored
     }
 
-    typealias Effort = Coalescer<JobKey, JobValue>.Effort
-
     private let plan: FetchPlan
     private let manager: ImageManager
-    private let effort: Effort
-    private let promise: Promise<JobValue>
+    private let job: Job<JobValue>
     private let claim: DownloadClaim
 
-    init(_ plan: FetchPlan, _ manager: ImageManager, _ effort: Effort, _ promise: Promise<JobValue>) {
-        (self.plan, self.manager, self.effort, self.promise) = (plan, manager, effort, promise)
+    init(_ plan: FetchPlan, _ manager: ImageManager, _ job: Job<JobValue>) {
+        (self.plan, self.manager, self.job) = (plan, manager, job)
         claim = DownloadClaim(plan)
     }
 
-    /// Starts the job, which ends with its promise.
+    /// Starts the work, which ends the job.
     func start() {
         if plan.isHeldWhileUsed, let held = manager.jobs.held(plan.jobKey) {
-            return manager.pool.submit { [self] in promise.end(.success(held)) }
+            return manager.pool.submit { [self] in job.end(.success(held)) }
         }
         download()
     }
@@ -38,14 +35,14 @@ final class FetchJob: Sendable {
     // MARK: Downloading
 
     private func download() {
-        fetch(plan.request, hooks: hooks) { [self] result in
+        fetch(plan.request, for: self) { [self] result in
             switch result {
             case .success(let download):
                 claim.noteBody()
                 let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
                 manager.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil) { [self] in accept(download) }
             // Nobody waits any more, and thousands may have left at once.
-            case .failure(let error) where promise.isCancelled: fail(error)
+            case .failure(let error) where job.isCancelled: fail(error)
             // Not on the thread that tells: a request that waits may begin anew at once.
             case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
             case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
@@ -57,38 +54,30 @@ final class FetchJob: Sendable {
     /// Downloads what `request` asks for; once more within the limits of this request when a shared download failed only by
     /// the limits of another one.
     private func fetch(
-        _ request: DownloadRequest, hooks: ImageDownloader.DownloadHooks, isStrict: Bool = false,
+        _ request: DownloadRequest, for owner: FetchJob?, isStrict: Bool = false,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) {
         let ticket = manager.downloader.start(
-            request, isStrict: isStrict, priority: effort.priority, report: effort.report, hooks: hooks
+            request, isStrict: isStrict, priority: job.priority, report: { [job] in job.report($0) },
+            owner: owner
         ) { [self] result in
             guard case .failure(is ImageDownloader.EndedForAnother) = result else { return then(result) }
-            run { [self] in fetch(request, hooks: hooks, isStrict: true, then: then) }
+            run { [self] in fetch(request, for: owner, isStrict: true, then: then) }
         }
-        promise.onCancel { [downloader = manager.downloader] in downloader.leave(ticket) }
-    }
-
-    /// What the one who starts the download does for it.
-    private var hooks: ImageDownloader.DownloadHooks {
-        ImageDownloader.DownloadHooks(
-            atOnce: { [self] in claimAtOnce() }, later: { [self] in try await claimDownload() },
-            note: { [self] _ in claim.noteProgress(at: manager.configuration.clock.monotonic()) },
-            arrived: { [self] in claim.noteBody() },
-            changed: { [self] in noteChange(at: $0, isAnswer: $1) })
+        job.onCancel { [downloader = manager.downloader] in downloader.leave(ticket) }
     }
 
     // MARK: Claiming
 
     /// Claims the download with the slot in hand, if that takes no waiting.
     ///
-    /// - Returns: `false` when somebody else brings the image, or may do so; ``claimDownload()`` tells.
-    private func claimAtOnce() -> Bool {
+    /// - Returns: `false` when somebody else brings the image, or may do so; ``prepare()`` tells.
+    func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
             guard let hit = try imageOfOthers(mayWait: false) else { return true }
             claim.hit = hit
-        } catch { /* The same error ends claimDownload(). */  }
+        } catch { /* The same error ends prepare(). */  }
         return false
     }
 
@@ -96,7 +85,7 @@ final class FetchJob: Sendable {
     /// since it was looked for.
     ///
     /// - Throws: ``Interruption``.
-    private func claimDownload() async throws {
+    func prepare() async throws {
         if claim.hit == nil {
             if !claim.lockAtOnce(), try await manager.pool.run({ [claim] in claim.lockOrHolder() }) != nil {
                 throw Interruption.isBusy
@@ -157,13 +146,13 @@ final class FetchJob: Sendable {
 
     /// Answers with the stored image when its server has confirmed it, and stores what came otherwise.
     private func accept(_ download: Download) {
-        if promise.isCancelled { return fail(CancellationError()) }
+        if job.isCancelled { return fail(CancellationError()) }
         do {
             let arrival = manager.arrival(of: download, plan)
             guard arrival.download.response.isConfirmation else { return try store(arrival) }
             if let revived = try manager.revive(plan.storedCandidate, arrival) { return end(revived) }
             // What was confirmed is not there any more: it is downloaded without conditions.
-            fetch(plan.request.unconditional, hooks: ImageDownloader.DownloadHooks()) { [self] result in
+            fetch(plan.request.unconditional, for: nil) { [self] result in
                 manager.pool.submit { [self] in
                     do {
                         var whole = arrival
@@ -208,21 +197,25 @@ final class FetchJob: Sendable {
     // MARK: The end
 
     private func end(_ image: ImageResult) {
-        promise.end(.success(.image(plan.isHeldWhileUsed ? manager.holding(image, for: plan.jobKey) : image)))
+        job.end(.success(.image(plan.isHeldWhileUsed ? manager.holding(image, for: plan.jobKey) : image)))
     }
 
     private func fail(_ error: any Error) {
         let changed = claim.takeChangedURLs()
-        if changed.isEmpty { return promise.end(.failure(error)) }
+        if changed.isEmpty { return job.end(.failure(error)) }
         manager.pool.submit { [self] in
             // What has come does not replace what is there.
             try? manager.forget(changed, changedBy: plan, keepsOwn: false)
-            promise.end(.failure(error))
+            job.end(.failure(error))
         }
     }
 
+    func noteProgress() { claim.noteProgress(at: manager.configuration.clock.monotonic()) }
+
+    func noteBody() { claim.noteBody() }
+
     /// Notes a URL at which something was changed; forgets what is kept of it when the job is over.
-    private func noteChange(at url: String, isAnswer: Bool) {
+    func noteChange(at url: String, isAnswer: Bool) {
         if claim.noteChange(at: url) { return }
         manager.unawaited.begin()
         manager.pool.submit { [self] in
@@ -235,6 +228,6 @@ final class FetchJob: Sendable {
     /// Goes on in a task, which is cancelled with the job; an error ends the job.
     private func run(_ work: @escaping @Sendable () async throws -> Void) {
         let task = Task { do { try await work() } catch { fail(error) } }
-        promise.onCancel { task.cancel() }
+        job.onCancel { task.cancel() }
     }
 }

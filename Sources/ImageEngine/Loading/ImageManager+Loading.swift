@@ -51,12 +51,8 @@ extension ImageManager {
             noteFailure(error, of: url, key: request.resource.cacheKey, in: request.cache, options)
             end(.failure(error.first))
         }
-        @Sendable func fetch(_ outgoing: OutgoingRequest) throws -> Stop {
-            let candidate = isFirst ? load.storedCandidate : load.storedCandidate?.unasked
-            let plan = try FetchPlan(
-                request.resource, in: request.cache, outgoing, needs: request.needs, storedCandidate: candidate,
-                started: started)
-            try admit(plan.request, plan.key, in: plan.cache, outgoing.options)
+        func fetch(_ outgoing: OutgoingRequest) throws -> Stop {
+            let plan = try fetchPlan(outgoing, load, isFirst: isFirst, started: started)
             return join(plan, caller, lingers: options.caller.onLastCancel == .finish, end: ended)
         }
         do {
@@ -65,14 +61,15 @@ extension ImageManager {
                 if isOffline(options) { throw ImageError.offline(key: request.resource.cacheKey) }
                 if let outgoing, !outgoing.options.asksToModify { return try fetch(outgoing) }
                 if !options.asksToModify { return try fetch(OutgoingRequest(url: asked, options: options)) }
-                let promise = Promise(ended)
-                let task = Task { [self] in
-                    do { promise.onCancel(try fetch(try await modified(asked, options))) } catch {
-                        promise.end(.failure(error))
-                    }
+                return goOn(ended) { [self] in
+                    let outgoing = try await modified(asked, options)
+                    let plan = try fetchPlan(outgoing, load, isFirst: isFirst, started: started)
+                    return try await jobs.value(
+                        for: plan.jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
+                        report: caller.report, joined: { _ in caller.joined() },
+                        start: { [self] in FetchJob(plan, self, $0).start() }
+                    ).image.get()
                 }
-                promise.onCancel { task.cancel() }
-                return { promise.cancel() }
             case .data(let bytes):
                 guard bytes.count <= options.network.limits.maxBytes else { throw Self.tooLarge(url, options) }
                 return goOn(ended) { [self] in
@@ -96,18 +93,28 @@ extension ImageManager {
         }
     }
 
+    /// The plan of a request that may be sent.
+    private func fetchPlan(
+        _ outgoing: OutgoingRequest, _ load: ImageLoad, isFirst: Bool, started: Int
+    ) throws(ImageError) -> FetchPlan {
+        let plan = try FetchPlan(
+            load.request.resource, in: load.request.cache, outgoing, needs: load.request.needs,
+            storedCandidate: isFirst ? load.storedCandidate : load.storedCandidate?.unasked, started: started)
+        try admit(plan.request, plan.key, in: plan.cache, outgoing.options)
+        return plan
+    }
+
     /// Joins the job that fetches an image, or starts it.
     private func join(
         _ plan: FetchPlan, _ caller: ImageCaller, lingers: Bool, end: @escaping ImageTask.End
     ) -> Stop {
-        let place = jobs.join(plan.jobKey, priority: caller.priority, lingers: lingers, report: caller.report) {
-            [self] effort, promise in
-            FetchJob(plan, self, effort, promise).start()
-        } resume: {
+        let ticket = jobs.join(plan.jobKey, priority: caller.priority, lingers: lingers, report: caller.report) {
+            FetchJob(plan, self, $0).start()
+        } end: {
             end($0.flatMap(\.image))
         }
         caller.joined()
-        return { [jobs] in jobs.leave(place.ticket) }
+        return { [jobs] in jobs.leave(ticket) }
     }
 
     /// Ends with what `work` brings in a task.

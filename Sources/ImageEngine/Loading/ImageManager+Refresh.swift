@@ -59,8 +59,8 @@ extension ImageManager {
         else { return }
         plan.isRefresh = true
         let old = storedCandidate.hit
-        jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) { [self, plan] effort, promise in
-            FetchJob(plan, self, effort, promise).start()
+        jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) { [plan] in
+            FetchJob(plan, self, $0).start()
         } end: { [changes] result in
             guard case .success(.image(let new)) = result, new.isAnother(than: old) else { return }
             changes.report(

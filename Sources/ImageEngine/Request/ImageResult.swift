@@ -25,7 +25,7 @@ public struct ImageResult: Sendable {
     /// Raw pixels, when they were asked for; the other members are those of the original, or of what was worked on.
     public internal(set) var pixels: PixelFile?
     /// What lets others find it that no cache keeps.
-    var hold: Coalescer<JobKey, JobValue>.Hold?
+    var hold: JobTable<JobKey, JobValue>.Hold?
 
     /// The result as `store` answers it: from where the image is now.
     var stored: ImageResult {

@@ -112,10 +112,10 @@ extension ImageManager {
         var result = try await jobs.value(
             for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in request.caller.joined() }
-        ) { [self] effort in
+        ) { [self] job in
             .image(
                 try await makeVariant(
-                    of: original, request, key, priority: effort.priority, isOfExpired: isOfExpired))
+                    of: original, request, key, priority: job.priority, isOfExpired: isOfExpired))
         }.image.get()
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await loadingBytes(of: result, in: request.cache, options: keeping)

@@ -11,19 +11,19 @@ import Testing
 @testable import Platform
 
 /// Sharing one piece of work among callers.
-@Suite struct CoalescerTests {
+@Suite struct JobTableTests {
     private struct Failed: Error, Equatable {
         let number: Int
     }
 
-    private let coalescer = Coalescer<String, Int>()
+    private let table = JobTable<String, Int>()
     private let gate = Gate()
     private let starts = Counter()
 
     /// A caller of work that waits for the gate and gives the number of its start.
     private func caller(_ key: String = "k", fails: Bool = false) -> Task<Int, any Error> {
-        Task { [coalescer, gate, starts] in
-            try await coalescer.value(for: key) { _ in
+        Task { [table, gate, starts] in
+            try await table.value(for: key) { _ in
                 let number = starts.add()
                 await gate.wait()
                 if fails { throw Failed(number: number) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     private func waiting(_ count: Int, for key: String = "k") async throws {
-        try await eventually("\(count) callers wait") { [coalescer] in coalescer.waiterCount(for: key) == count }
+        try await eventually("\(count) callers wait") { [table] in table.waiterCount(for: key) == count }
     }
 
     /// E2-1.
@@ -43,7 +43,7 @@ import Testing
         gate.open()
         for caller in callers { #expect(try await caller.value == 1) }
         #expect(starts.value == 1)
-        #expect(coalescer.mergedCount == 49)
+        #expect(table.mergedCount == 49)
         #expect(try await caller().value == 2, "what comes later starts afresh")
     }
 
@@ -79,7 +79,7 @@ import Testing
         try await waiting(2)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
-        #expect(coalescer.waiterCount(for: "k") == 1)
+        #expect(table.waiterCount(for: "k") == 1)
         gate.open()
         #expect(try await second.value == 1)
     }
@@ -87,7 +87,7 @@ import Testing
     /// E2-12, E2-13.
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
-        let work: @Sendable (Coalescer<String, Int>.Effort) async throws -> Int = { _ in
+        let work: @Sendable (Job<Int>) async throws -> Int = { _ in
             try await withTaskCancellationHandler {
                 try await Task.sleep(for: .seconds(3600))
                 return 0
@@ -95,7 +95,7 @@ import Testing
                 cancelled.open()
             }
         }
-        let both = (0..<2).map { _ in Task { [coalescer] in try await coalescer.value(for: "k", work: work) } }
+        let both = (0..<2).map { _ in Task { [table] in try await table.value(for: "k", work: work) } }
         try await waiting(2)
         both[0].cancel()
         await #expect(throws: CancellationError.self) { try await both[0].value }
@@ -110,8 +110,8 @@ import Testing
     /// what a cancelled start brings late is no answer to those who came after it.
     @Test func lateResultOfACancelledStartAnswersNobody() async throws {
         let (late, ended) = (Gate(), Gate())
-        let first = Task { [coalescer] in
-            try await coalescer.value(for: "k") { _ in
+        let first = Task { [table] in
+            try await table.value(for: "k") { _ in
                 // It takes no notice of being cancelled.
                 await late.wait()
                 ended.open()
@@ -145,9 +145,9 @@ import Testing
     ///
     @Test func callerCancelledBeforehandStartsNothing() async throws {
         let entered = Gate()
-        let task = Task { [coalescer, starts] in
+        let task = Task { [table, starts] in
             await entered.wait()
-            return try await coalescer.value(for: "k") { _ in starts.add() }
+            return try await table.value(for: "k") { _ in starts.add() }
         }
         task.cancel()
         entered.open()
@@ -159,20 +159,19 @@ import Testing
     @Test func lateJoinerHearsAtOnceHowFarItIs() async throws {
         let heard = Mutex<[Int]>([])
         let reported = Gate()
-        let first = Task { [coalescer, gate] in
-            try await coalescer.value(for: "k") { effort in
-                effort.report(DownloadProgress(received: 10, total: 100))
-                effort.report(DownloadProgress(received: 40, total: 100))
+        let first = Task { [table, gate] in
+            try await table.value(for: "k") { job in
+                job.report(DownloadProgress(received: 10, total: 100))
+                job.report(DownloadProgress(received: 40, total: 100))
                 reported.open()
                 await gate.wait()
-                effort.report(DownloadProgress(received: 100, total: 100))
+                job.report(DownloadProgress(received: 100, total: 100))
                 return 1
             }
         }
         await reported.wait()
-        let second = Task { [coalescer] in
-            try await coalescer.value(for: "k", report: { progress in heard.withLock { $0.append(progress.received) } })
-            {
+        let second = Task { [table] in
+            try await table.value(for: "k", report: { progress in heard.withLock { $0.append(progress.received) } }) {
                 _ in 2
             }
         }
@@ -186,15 +185,15 @@ import Testing
     @Test func cancelledCallerHearsNoMoreProgress() async throws {
         let heard = Counter()
         let left = Gate()
-        let stays = Task { [coalescer] in
-            try await coalescer.value(for: "k") { effort in
+        let stays = Task { [table] in
+            try await table.value(for: "k") { job in
                 await left.wait()
-                effort.report(DownloadProgress(received: 1, total: nil))
+                job.report(DownloadProgress(received: 1, total: nil))
                 return 1
             }
         }
         try await waiting(1)
-        let leaves = Task { [coalescer] in try await coalescer.value(for: "k", report: { _ in heard.add() }) { _ in 2 }
+        let leaves = Task { [table] in try await table.value(for: "k", report: { _ in heard.add() }) { _ in 2 }
         }
         try await waiting(2)
         leaves.cancel()
@@ -208,14 +207,14 @@ import Testing
     @Test(arguments: 0..<30 as Range<UInt64>)
     func everyCallerHasExactlyOneOutcome(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
-        let coalescer = coalescer
+        let table = table
         let tasks: [(task: Task<Int, any Error>, isCancelled: Bool)] = (0..<120).map { number in
             let key = "k\(Int.random(in: 0..<3, using: &generator))"
             let yields = Int.random(in: 0..<6, using: &generator)
             let fails = Int.random(in: 0..<4, using: &generator) == 0
             let task = Task<Int, any Error> {
                 for _ in 0..<yields { await Task.yield() }
-                return try await coalescer.value(for: key) { _ in
+                return try await table.value(for: key) { _ in
                     for _ in 0..<yields * 2 { await Task.yield() }
                     try Task.checkCancellation()
                     if fails { throw Failed(number: number) }
@@ -238,7 +237,7 @@ import Testing
             case .failure(let error): Issue.record("seed \(seed): \(error)")
             }
         }
-        for key in ["k0", "k1", "k2"] { #expect(coalescer.waiterCount(for: key) == 0, "seed \(seed)") }
+        for key in ["k0", "k1", "k2"] { #expect(table.waiterCount(for: key) == 0, "seed \(seed)") }
     }
 
     // MARK: Priority
@@ -248,10 +247,10 @@ import Testing
         let seen = PriorityLog()
         let priorities = [0.3, 0.9, 0.5].map { CallPriority($0) }
         func join(_ priority: CallPriority) -> Task<Int, any Error> {
-            Task { [coalescer, gate] in
-                try await coalescer.value(for: "k", priority: priority) { effort in
-                    let token = effort.priority.observe { seen.add(effort.priority.value) }
-                    defer { effort.priority.forget(token) }
+            Task { [table, gate] in
+                try await table.value(for: "k", priority: priority) { job in
+                    let token = job.priority.observe { seen.add(job.priority.value) }
+                    defer { job.priority.forget(token) }
                     await gate.wait()
                     return 1
                 }
@@ -259,21 +258,21 @@ import Testing
         }
         let first = join(priorities[0])
         try await waiting(1)
-        #expect(coalescer.priority(of: "k") == 0.3)
+        #expect(table.priority(of: "k") == 0.3)
         let second = join(priorities[1])
         try await waiting(2)
         let third = join(priorities[2])
         try await waiting(3)
-        #expect(coalescer.priority(of: "k") == 0.9)
+        #expect(table.priority(of: "k") == 0.9)
         second.cancel()
         try await waiting(2)
-        #expect(coalescer.priority(of: "k") == 0.5)
+        #expect(table.priority(of: "k") == 0.5)
         priorities[0].value = 1
-        #expect(coalescer.priority(of: "k") == 1)
+        #expect(table.priority(of: "k") == 1)
         priorities[0].value = 0.1
-        #expect(coalescer.priority(of: "k") == 0.5)
+        #expect(table.priority(of: "k") == 0.5)
         priorities[1].value = 1
-        #expect(coalescer.priority(of: "k") == 0.5, "who has left has no say")
+        #expect(table.priority(of: "k") == 0.5, "who has left has no say")
         gate.open()
         _ = try await (first.value, third.value)
         #expect(Array(seen.values.suffix(4)) == [0.9, 0.5, 1, 0.5])
@@ -283,8 +282,8 @@ import Testing
     @Test func workThatIsToBeFinishedGoesOnBehindEverythingElse() async throws {
         let ended = Gate()
         func join(lingers: Bool) -> Task<Int, any Error> {
-            Task { [coalescer, gate, starts] in
-                try await coalescer.value(for: "k", lingers: lingers) { _ in
+            Task { [table, gate, starts] in
+                try await table.value(for: "k", lingers: lingers) { _ in
                     let number = starts.add()
                     await gate.wait()
                     ended.open()
@@ -296,10 +295,10 @@ import Testing
         try await waiting(1)
         only.cancel()
         await #expect(throws: CancellationError.self) { try await only.value }
-        #expect(coalescer.priority(of: "k") == CallPriority.background)
+        #expect(table.priority(of: "k") == CallPriority.background)
         let next = join(lingers: true)
         try await waiting(1)
-        #expect(coalescer.priority(of: "k") == 0.5, "somebody waits again")
+        #expect(table.priority(of: "k") == 0.5, "somebody waits again")
         next.cancel()
         await #expect(throws: CancellationError.self) { try await next.value }
         gate.open()
@@ -309,9 +308,9 @@ import Testing
 
     @Test func callerCountsBeforeItIsTold() async throws {
         let counted = Mutex<Int?>(nil)
-        let caller = Task { [coalescer, gate] in
-            try await coalescer.value(
-                for: "k", joined: { _ in counted.withLock { $0 = coalescer.waiterCount(for: "k") } }
+        let caller = Task { [table, gate] in
+            try await table.value(
+                for: "k", joined: { _ in counted.withLock { $0 = table.waiterCount(for: "k") } }
             ) { _ in
                 await gate.wait()
                 return 1
@@ -322,6 +321,14 @@ import Testing
         gate.open()
         _ = try await caller.value
     }
+}
+
+extension JobTable {
+    /// The number of callers that wait for `key`.
+    func waiterCount(for key: Key) -> Int { job(for: key)?.subscriberCount ?? 0 }
+
+    /// The priority of the job for `key`; `nil` when none runs.
+    func priority(of key: Key) -> Double? { job(for: key)?.priority.value }
 }
 
 /// A number that tests count with from any task.

@@ -1,0 +1,202 @@
+internal import Platform
+internal import Synchronization
+
+/// The jobs that run, by what they bring: callers that ask for the same at the same time share one.
+///
+/// A cancelled caller leaves at once. A call after the end starts a new job, unless the value is held (``hold(_:for:)``).
+package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// One caller's place in a job.
+    package struct Ticket: Sendable {
+        fileprivate let name: Name
+        fileprivate let job: Job<Value>
+        fileprivate let id: UInt64
+        /// The key of the caller that started the job; `nil` for that one.
+        let leader: Key?
+    }
+
+    /// Keeps the value of a job findable as long as it lives.
+    package final class Hold: Sendable {
+        fileprivate let value: Value
+        private let forget: @Sendable (ObjectIdentifier) -> Void
+
+        fileprivate init(_ value: Value, forget: @escaping @Sendable (ObjectIdentifier) -> Void) {
+            (self.value, self.forget) = (value, forget)
+        }
+
+        deinit { forget(ObjectIdentifier(self)) }
+    }
+
+    private struct WeakHold {
+        let id: ObjectIdentifier
+        weak var hold: Hold?
+    }
+
+    fileprivate typealias Name = HashedOnce<Key>
+
+    private struct State {
+        var running: [Name: Job<Value>] = [:]
+        /// The values of jobs that somebody still uses.
+        var held: [Name: WeakHold] = [:]
+        var merged = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Creates an empty table.
+    package init() {}
+
+    /// The number of callers that joined a running job.
+    package var mergedCount: Int { state.withLock { $0.merged } }
+
+    /// The number of running jobs whose key fits.
+    package func runningCount(where isWanted: (Key) -> Bool) -> Int {
+        state.withLock { $0.running.keys.count { isWanted($0.value) } }
+    }
+
+    /// The job for `key`; `nil` when none runs.
+    func job(for key: Key) -> Job<Value>? { state.withLock { $0.running[Name(key)] } }
+
+    // MARK: Waiting
+
+    /// Joins the job for `key`, or starts one.
+    ///
+    /// - Parameters:
+    ///   - priority: The urgency of this caller.
+    ///   - lingers: `true` when the job goes on after this caller has left as the last.
+    ///   - report: Receives the progress; a caller that joins late receives the latest at once.
+    ///   - start: Starts the work of a new job, which it has to end.
+    ///   - end: Receives the result, once, from any thread, perhaps before this returns.
+    package func join(
+        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
+        start: (Job<Value>) -> Void, end: @escaping Job<Value>.End
+    ) -> Ticket {
+        let subscriber = Job<Value>.Subscriber(priority: priority, lingers: lingers, report: report, end: end)
+        let name = Name(key)
+        let (job, id, latest, leader) = state.withLock { state in
+            if let index = state.running.index(forKey: name) {
+                let job = state.running.values[index]
+                state.merged += 1
+                let (id, latest) = job.add(subscriber)
+                return (job, id, latest, Optional(state.running.keys[index].value))
+            }
+            let job = Job<Value>(priority: priority) { [self] in remove(name, $0) }
+            state.running[name] = job
+            return (job, job.add(subscriber).id, nil, nil)
+        }
+        job.observe(id, priority)
+        if let latest { report?(latest) }
+        if leader == nil { start(job) }
+        return Ticket(name: name, job: job, id: id, leader: leader)
+    }
+
+    /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority.
+    ///
+    /// - Parameter end: Receives the result, once, from any thread.
+    package func startAlone(_ key: Key, start: (Job<Value>) -> Void, end: @escaping Job<Value>.End) {
+        let (name, priority) = (Name(key), CallPriority(CallPriority.background))
+        let job = Job<Value>(priority: priority) { [self] in remove(name, $0) }
+        let isNew = state.withLock { state in
+            if state.running[name] != nil { return false }
+            state.running[name] = job
+            return true
+        }
+        guard isNew else { return }
+        _ = job.add(Job.Subscriber(priority: priority, lingers: true, report: nil, end: end))
+        start(job)
+    }
+
+    /// The value of a job, for a caller that waits in a task.
+    ///
+    /// - Parameters:
+    ///   - joined: Called once the caller counts as one who waits.
+    ///   - work: The work of a new job.
+    package func value(
+        for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false,
+        report: Job<Value>.Report? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
+        work: @escaping @Sendable (Job<Value>) async throws -> Value
+    ) async throws -> Value {
+        try await value(for: key, priority: priority, lingers: lingers, report: report, joined: joined) { job in
+            job.continueInTask { try await work(job) }
+        }
+    }
+
+    /// The same for work that may need no task.
+    package func value(
+        for key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
+        joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Value>) -> Void
+    ) async throws -> Value {
+        let place = Mutex<Ticket?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // It may have been cancelled before it got here; the handler has run already and found nothing.
+                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+                let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start) {
+                    continuation.resume(with: $0)
+                }
+                place.withLock { $0 = ticket }
+                if Task.isCancelled { leave(ticket) }
+                joined(ticket)
+            }
+        } onCancel: {
+            if let ticket = place.withLock({ $0 }) { leave(ticket) }
+        }
+    }
+
+    /// Replaces the receiver of a caller's progress. The new one receives the latest progress at once.
+    package func setReport(_ ticket: Ticket, _ report: @escaping Job<Value>.Report) {
+        ticket.job.setReport(ticket.id, report)
+    }
+
+    /// Ends a caller's wait with a `CancellationError`; without effect once it has its result. Cancels the job when nobody
+    /// wants it any more.
+    package func leave(_ ticket: Ticket) {
+        let job = ticket.job
+        let removed = state.withLock { state in
+            let removed = job.remove(ticket.id)
+            if removed?.isAbandoned == true, state.running[ticket.name] === job { state.running[ticket.name] = nil }
+            return removed
+        }
+        guard let (subscriber, isAbandoned) = removed else { return }
+        // First: a caller that waits for this one's end may begin anew, and must not share what is cancelled.
+        if isAbandoned { job.cancel() } else { job.updatePriority() }
+        Job.dismiss(subscriber)
+    }
+
+    /// Removes a job that has ended. A newer one for the same key may run already.
+    private func remove(_ name: Name, _ job: Job<Value>) {
+        state.withLock { state in
+            if state.running[name] === job { state.running[name] = nil }
+        }
+    }
+
+    // MARK: Values that are held
+
+    /// The number of values that are held.
+    package var heldCount: Int { state.withLock { $0.held.count } }
+
+    /// The value of a finished job that somebody still uses.
+    package func held(_ key: Key) -> Value? {
+        // Not let go of under the lock, for it may be the last reference.
+        let hold = state.withLock { state -> Hold? in
+            // In two steps: with an optional chain, Swift 6.2 reads a weak reference of generic code where there is none.
+            guard let found = state.held[Name(key)] else { return nil }
+            return found.hold
+        }
+        return hold?.value
+    }
+
+    /// Makes the value of a finished job findable as long as the result of this lives. A value that was found so is not held
+    /// longer than the one whose job brought it holds it, or it would never be made anew.
+    package func hold(_ value: Value, for key: Key) -> Hold {
+        let name = Name(key)
+        let hold = Hold(value) { [weak self] in self?.forget(name, $0) }
+        state.withLock { $0.held[name] = WeakHold(id: ObjectIdentifier(hold), hold: hold) }
+        return hold
+    }
+
+    private func forget(_ name: Name, _ id: ObjectIdentifier) {
+        state.withLock { state in
+            if state.held[name]?.id == id { state.held[name] = nil }
+        }
+    }
+}
