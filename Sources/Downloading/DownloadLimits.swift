@@ -73,7 +73,7 @@ public struct DownloadLimits: Hashable, Sendable {
     /// The error that a body is larger than accepted.
     package func tooLarge(_ url: String) -> ImageError {
         .limitExceeded(
-            limit: "maxBytes", reason: "the body is over the limit of \(maxBytes) bytes", source: url)
+            limit: "maxBytes", reason: "it is over the limit of \(maxBytes) bytes", source: url)
     }
 
     /// The error that there are more redirects than accepted.

@@ -30,4 +30,20 @@ public struct EngineStatistics: Sendable, Equatable {
     public let rememberedFailures: Int
     /// Loaded images that no tier keeps although they were to be kept, by reason.
     public let notStored: [NotStoredReason: Int]
+
+    /// The counters as they are now.
+    init(_ engine: EngineServices) {
+        let (counts, load, answers) = (engine.downloader.counts, engine.downloader.load, engine.counts.answers)
+        let caches = engine.caches.opened
+        (memoryHits, diskHits, misses) = (answers.memory, answers.disk, answers.none)
+        (merged, downloads) = (engine.jobs.mergedCount + counts.merged, counts.finished)
+        sharedDownloads = engine.counts.sharedDownloads.load(ordering: .relaxed)
+        (failedDownloads, downloadedBytes) = (counts.failed, counts.bytes)
+        (runningDownloads, stalledDownloads) = (load.running, load.stalled)
+        waitingDownloads = load.waiting + engine.counts.waitingClaims.load(ordering: .relaxed)
+        evictions = caches.reduce(0) { $0 + $1.disk.evictionCount }
+        damagedFiles = caches.reduce(0) { $0 + $1.disk.damageCount }
+        rememberedFailures = engine.failures.count
+        notStored = engine.counts.notStored.all
+    }
 }

@@ -1,169 +1,158 @@
-internal import CLinux
-public import Platform
-internal import Synchronization
+internal import Platform
 
-/// The engine's front door: joins caches and downloader.
+/// The engine's front door: joins caches, downloader and codec workers.
 ///
-/// ``cachedImage(_:in:options:burst:)`` answers what is cached, at once and on any thread;
+/// ``glance(at:in:options:needsBytes:burst:)`` answers what is cached, at once and on any thread;
 /// ``retrieve(_:isMissing:end:)`` answers everything, and may take its time.
 public final class ImageManager: Sendable {
     /// The settings of an engine.
-    public struct Configuration: Sendable {
-        /// The folder under which every cache has its own.
-        public var cacheRoot: String
-        /// The settings of every cache that has none of its own; the folder in it does not count.
-        public var defaults = ImageCache.Configuration(folder: "")
-        /// The settings of single caches, by name. An empty folder is the one called like the cache, under
-        /// ``cacheRoot``.
-        public var caches: [String: ImageCache.Configuration] = [:]
-        /// Whether nothing is loaded from the network, whoever asks.
-        public var offline = false
-        /// The downloader.
-        public var downloader = ImageDownloader.Configuration()
-        /// Seconds from one cleaning of the caches to the next, when nothing else is to do; 120 by default, 0 for never.
-        public var cleanInterval = 120.0
-        /// The workers that make pictures of others.
-        public var codec = CodecPool.Configuration()
-        /// The clocks.
-        public var clock = EngineClock.system
-        /// Whether this machine has a network; another answer in tests.
-        var hasNetwork: @Sendable () -> Bool = { hl_has_network() != 0 }
+    public typealias Configuration = EngineConfiguration
 
-        /// The default settings under a folder.
-        public init(cacheRoot: String) { self.cacheRoot = cacheRoot }
-    }
-
-    /// The settings that it was made with; see ``settings(of:)`` for those in force.
-    public let configuration: Configuration
-    /// The downloader of all caches.
-    public let downloader: ImageDownloader
-    let caches: Mutex<CacheTable>
-    private let cleaning = CleaningHook()
-    let changes = ChangeHook()
-    /// Credentials that downloads were given besides those of their requests.
-    let knownLogins = Logins()
-    private let activity = ActivityHook()
-    private let cleaner = Mutex<ImageCleaner?>(nil)
-    /// The work that requests share.
-    let jobs = JobTable<JobKey, JobValue>()
-    /// The failures that are remembered, by the name of their cache.
-    let failures = Mutex<[String: NegativeCache]>([:])
-    /// The workers that make pictures of others.
-    public let codec: CodecPool
-    let pool = BlockingPool(threads: ImageManager.diskThreads)
-    /// How many threads may wait for the disk at once, besides those of surveys.
-    static let diskThreads = 8
-    /// What has been read of users' files and waits to be stored together with others.
-    let readAhead = Allowance(bytes: 4 << 20)
-    /// Stores that are answered before they are done.
-    let unawaited = Backlog()
-    let notStored = NotStoredCounts()
+    let services: EngineServices
     private let surveyPool = BlockingPool(threads: 2)
-    /// The folder of the default cache, where large bodies are gathered.
-    let spool: StorageFolder
-    private let memoryHits = Atomic(0)
-    private let diskHits = Atomic(0)
-    private let misses = Atomic(0)
-    private let isClosing = Atomic(false)
-    /// Answers that another process had downloaded meanwhile.
-    let sharedDownloads = Atomic(0)
-    /// Downloads that wait for another process.
-    let waitingClaims = Atomic(0)
 
     /// An engine; nothing is read, made or started until it is asked for something.
-    public init(_ configuration: Configuration) {
-        self.configuration = configuration
-        caches = Mutex(CacheTable(configuration))
-        let root = configuration.cacheRoot
-        let settings = configuration.caches[Self.defaultCacheName] ?? configuration.defaults
-        let spool = StorageFolder(
-            path: settings.disk.folder.isEmpty ? root + "/" + Self.defaultCacheName : settings.disk.folder)
-        self.spool = spool
-        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: settings.disk.bytesLimit), ordering: .relaxed)
-        codec = CodecPool(configuration.codec, now: configuration.clock.monotonic)
-        downloader = ImageDownloader(
-            configuration.downloader,
-            accept: AcceptHeader.text(decoding: codec.isAvailable ? CodecFormats().decoded : nil),
-            now: configuration.clock.monotonic,
-            activity: { [activity] in activity.report($0) },
-            spool: SpoolPlace(
-                makePath: { try spool.partialPath() }, resume: ResumeFolder(spool), observer: ScanMap()))
-    }
+    public init(_ configuration: Configuration) { services = EngineServices(configuration) }
 
-    /// The cache that is used when none is named.
-    public static let defaultCacheName = "default"
+    // MARK: Its parts
 
-    // MARK: Caches
+    /// The settings that it was made with; see ``CacheRegistry/settings(of:)`` for those in force.
+    public var configuration: Configuration { services.configuration }
+    /// The caches.
+    public var caches: CacheRegistry { services.caches }
+    /// The downloader of all caches.
+    public var downloader: ImageDownloader { services.downloader }
+    /// The workers that make pictures of others.
+    public var codec: CodecPool { services.codec }
+    /// The failures that are repeated without asking.
+    public var failures: FailureMemory { services.failures }
 
-    /// The cache called `name`, opened if need be.
+    /// The cache called `name`, opened if need be; see ``CacheRegistry/cache(_:)``.
+    public func cache(_ name: String) -> ImageCache? { services.caches.cache(name) }
+
+    // MARK: Asking for images
+
+    /// Tells whether a cache has an image that may be answered. Takes no more than an index look-up.
     ///
-    /// - Returns: nil if that is no name for a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
-    public func cache(_ name: String) -> ImageCache? {
-        caches.withLock { caches in
-            if let cache = caches.opened[name] { return cache }
-            guard Self.isCacheName(name) else { return nil }
-            let settings = caches.settings(of: name)
-            let cache = ImageCache(
-                name: name, configuration: settings, clock: configuration.clock,
-                folder: settings.disk.folder == spool.path ? spool : nil,
-                queue: WorkQueue { [pool] in pool.submit($0) },
-                onClean: { [cleaning] report in cleaning.report(report) },
-                onRemove: { [weak self] key in self?.failures.withLock { $0[name]?.forget(key) } })
-            caches.opened[name] = cache
-            startCleaning()
-            return cache
+    /// - Parameter needsBytes: `true` to find the image only if memory holds its bytes.
+    public func glance(
+        at resource: Resource, in cache: ImageCache, options: ImageOptions, needsBytes: Bool, burst: UInt64
+    ) throws(ImageError) -> CacheGlance {
+        try services.lookup.glance(at: resource, in: cache, options: options, needsBytes: needsBytes, burst: burst)
+    }
+
+    /// Starts a request.
+    ///
+    /// - Parameters:
+    ///   - isMissing: `true` when a ``glance(at:in:options:needsBytes:burst:)`` has just found that the cache does not have
+    ///     the image; the cache is then not asked again before the download gets its slot.
+    ///   - end: Receives the result once, from any thread: an image, an ``ImageError``, or a `CancellationError` when the
+    ///     request was cancelled.
+    public func retrieve(
+        _ request: ImageRequest, isMissing: Bool = false, end: @escaping ImageTask.End
+    ) -> ImageTask {
+        RequestPipeline(engine: services).retrieve(request, isMissing: isMissing, end: end)
+    }
+
+    /// The image: from the cache, otherwise from its source.
+    ///
+    /// - Parameter isMissing: See ``retrieve(_:isMissing:end:)``.
+    /// - Throws: ``ImageError``, or `CancellationError` when the task is cancelled.
+    public func image(_ request: ImageRequest, isMissing: Bool = false) async throws -> ImageResult {
+        try await RequestPipeline(engine: services).image(request, isMissing: isMissing)
+    }
+
+    /// The result with the bytes of its image, read now if need be.
+    public func loadingBytes(
+        of result: ImageResult, in cache: ImageCache, options: ImageOptions
+    ) async throws -> ImageResult {
+        try await services.lookup.loadingBytes(of: result, in: cache, options: options, services.pool)
+    }
+
+    /// The result with a placeholder of its image; see ``PreviewMaker``.
+    public func addingPreview(
+        to result: ImageResult, in cache: ImageCache, options: ImageOptions
+    ) async throws -> ImageResult {
+        try await PreviewMaker(engine: services).addingPreview(to: result, in: cache, options)
+    }
+
+    /// What a picture is, from its first kilobytes: from the cache if it is there, else from its source; nothing is cached.
+    /// A server that knows no ranges sends all of it, as far as ``DownloadLimits/maxBytes`` goes.
+    public func probe(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller? = nil
+    ) async throws -> ProbedImage {
+        try await ImageProber(engine: services).probe(resource, in: cache, options: options, caller: caller)
+    }
+
+    /// What a request would do now, and why. Nothing is loaded, promoted, extended or leased, and no delegate is asked. Waits
+    /// for the disk.
+    public func explain(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions
+    ) throws(ImageError) -> Explanation {
+        try Explainer(engine: services).explain(resource, in: cache, options: options)
+    }
+
+    /// `true` when nothing is to be loaded from the network.
+    public func isOffline(_ options: ImageOptions) -> Bool { services.lookup.isOffline(options) }
+
+    // MARK: Storing and removing
+
+    /// Stores an image under a key. A large file is copied piece by piece.
+    ///
+    /// - Parameter then: Receives the result, once and from another thread; it must not wait, for other stores do.
+    public func store(
+        _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        metadata: String? = nil, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+    ) {
+        ImageStorer(engine: services)
+            .store(
+                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata, then: then)
+    }
+
+    /// Stores what the recipe of the options makes of an image, and the image itself if the options want originals kept;
+    /// without a recipe the image itself. It is decoded completely before, if the options or the cache want that.
+    ///
+    /// - Parameter overwrites: `true` when what is there is replaced: the made image, and the original.
+    /// - Returns: The made image, from where it is now.
+    public func storeVariant(
+        of given: GivenImage, for key: String, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        metadata: String? = nil
+    ) async throws -> ImageResult {
+        try await ImageStorer(engine: services)
+            .storeVariant(
+                of: given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata)
+    }
+
+    /// Removes an image from the tiers chosen; see ``ImageCache/remove(_:fromMemory:fromDisk:allVariants:)``.
+    ///
+    /// - Parameter then: Receives what was removed, once and from another thread; it must not wait, for others do.
+    public func remove(
+        _ key: CacheKey, from cache: ImageCache, fromMemory: Bool = true, fromDisk: Bool = true,
+        allVariants: Bool = false, then: @escaping @Sendable (Result<ImageCache.Removed, ImageError>) -> Void
+    ) {
+        // What stays in memory is read first, and variants may be many.
+        let isBrief = fromMemory && !allVariants
+        services.pool.submit(briefFor: isBrief ? cache.ifBrief : nil) {
+            cache.remove(key, fromMemory, fromDisk, allVariants, in: cache.queue, then: then)
         }
     }
 
-    /// Sees to it that open caches are cleaned now and then.
-    private func startCleaning() {
-        cleaner.withLock { cleaner in
-            guard cleaner == nil else { return }
-            let made = ImageCleaner(
-                interval: configuration.cleanInterval, now: configuration.clock.monotonic,
-                work: { [weak self] in self?.workCount ?? 0 }, clean: { [weak self] in self?.clean() })
-            made.start()
-            cleaner = made
-        }
-    }
+    // MARK: Waiting for the disk, measuring, the end
 
-    /// Grows with everything that is asked for.
-    private var workCount: Int {
-        memoryHits.load(ordering: .relaxed) + diskHits.load(ordering: .relaxed) + misses.load(ordering: .relaxed)
-            + pool.submittedCount
-    }
+    /// Sets the receiver, which is called from any thread, of images that turned out to be others when they were refreshed
+    /// in the background; `nil` for none.
+    public func onChange(_ receiver: (@Sendable (ImageChange) -> Void)?) { services.changes.set(receiver) }
 
-    /// One round of cleaning of all open caches.
-    func clean() {
-        for cache in caches.withLock({ Array($0.opened.values) }) {
-            cache.clean { [weak self] in self?.isClosing.load(ordering: .relaxed) ?? true }
-        }
-    }
-
-    /// Sets who hears, from any thread, what cleaning takes out of the caches; nil for nobody.
-    public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
-
-    /// Sets who hears, from any thread and in order, how many downloads run when that changes; nil for nobody. It must
-    /// return at once and ask the engine nothing.
-    public func onActivity(_ receiver: (@Sendable (_ running: Int) -> Void)?) { activity.set(receiver) }
-
-    /// Writes down what is only remembered, and waits for stores that nobody waited for; called before the process ends.
-    /// Takes milliseconds.
-    public func flush() {
-        isClosing.store(true, ordering: .relaxed)
-        unawaited.wait()
-        for cache in caches.withLock({ Array($0.opened.values) }) { cache.disk.close() }
-        spool.session.end()
-    }
-
-    // MARK: Waiting for the disk, measuring
+    /// Sets the receiver, which is called from any thread and in order, of the number of running downloads when that changes;
+    /// `nil` for none. It must return at once and ask the engine nothing.
+    public func onActivity(_ receiver: (@Sendable (_ running: Int) -> Void)?) { services.activity.set(receiver) }
 
     /// Begins `work` where it may wait for the disk.
-    public func perform(_ work: @escaping @Sendable () -> Void) { pool.submit(work) }
+    public func perform(_ work: @escaping @Sendable () -> Void) { services.pool.submit(work) }
 
     /// Runs `work` where it may wait for the disk.
     public func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await pool.run(work)
+        try await services.pool.run(work)
     }
 
     /// Runs long work on a cache where it keeps nobody waiting.
@@ -171,32 +160,14 @@ public final class ImageManager: Sendable {
         try await surveyPool.run(work)
     }
 
-    /// Takes note of an answer.
-    func count(_ type: CacheType) {
-        switch type {
-        case .memory: memoryHits.add(1, ordering: .relaxed)
-        case .disk: diskHits.add(1, ordering: .relaxed)
-        case .none: misses.add(1, ordering: .relaxed)
-        }
+    /// Writes down what is only remembered, and waits for stores that nobody waited for; called before the process ends.
+    /// Takes milliseconds.
+    public func flush() {
+        caches.stopCleaning()
+        services.unawaited.wait()
+        caches.close()
     }
 
-    /// What the engine has done so far.
-    public var statistics: EngineStatistics {
-        let counts = downloader.counts
-        let load = downloader.load
-        let caches = caches.withLock { Array($0.opened.values) }
-        return EngineStatistics(
-            memoryHits: memoryHits.load(ordering: .relaxed), diskHits: diskHits.load(ordering: .relaxed),
-            misses: misses.load(ordering: .relaxed),
-            merged: jobs.mergedCount + counts.merged,
-            downloads: counts.finished, sharedDownloads: sharedDownloads.load(ordering: .relaxed),
-            failedDownloads: counts.failed, downloadedBytes: counts.bytes,
-            runningDownloads: load.running, stalledDownloads: load.stalled,
-            waitingDownloads: load.waiting + waitingClaims.load(ordering: .relaxed),
-            evictions: caches.reduce(0) { $0 + $1.disk.evictionCount },
-            damagedFiles: caches.reduce(0) { $0 + $1.disk.damageCount },
-            rememberedFailures: failures.withLock { failures in
-                failures.values.reduce(0) { $0 + $1.count(now: configuration.clock.monotonic()) }
-            }, notStored: notStored.all)
-    }
+    /// The counters of the engine.
+    public var statistics: EngineStatistics { EngineStatistics(services) }
 }

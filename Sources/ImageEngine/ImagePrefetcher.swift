@@ -300,8 +300,8 @@ public final class ImagePrefetcher: Sendable {
         guard let hit = try cache.knownHit(for: key) else { return false }
         let isUsable =
             options.processing.recipe.isEmpty
-            ? manager.answers(hit, to: resource, in: cache, options)
-            : try manager.isUsable(hit.record, of: resource, in: cache, options)
+            ? manager.services.lookup.answers(hit, to: resource, in: cache, options)
+            : try manager.services.lookup.isUsable(hit.record, of: resource, in: cache, options)
         if !isUsable { return false }
         guard options.caller.alsoPrefetchToMemory, !cache.holdsBytes(key),
             let hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true)

@@ -80,7 +80,7 @@ public final class ImageServer: RequestHandler {
         let reference = ServerReference()
         activity = ActivityMonitor { reference.server?.reportActivity($0, $1) }
         reference.set(self)
-        manager.onClean { [weak self] in self?.report($0) }
+        manager.caches.onClean { [weak self] in self?.report($0) }
         manager.onChange { [weak self] in self?.report($0) }
         manager.onActivity { [weak self] in self?.activity.change(to: $0) }
         manager.downloader.onFinish { [weak self] in self?.report($0) }
@@ -260,7 +260,7 @@ public final class ImageServer: RequestHandler {
             var next = sources
             next[.initialize] = layer
             do {
-                try manager.configureAll(defaults: next.settings(of: nil), caches: next.named)
+                try manager.caches.configureAll(defaults: next.settings(of: nil), caches: next.named)
             } catch let error as FolderInUse {
                 throw RPCError.folderInUse(error, param: "initializationOptions.caches.\(error.cache).disk.folder")
             }
@@ -293,10 +293,10 @@ public final class ImageServer: RequestHandler {
         try sources.withLock { sources in
             var next = sources
             var layer = next[.configure]
-            layer.caches[name, default: CacheChange()].add(change(manager.settings(of: name)))
+            layer.caches[name, default: CacheChange()].add(change(manager.caches.settings(of: name)))
             next[.configure] = layer
             do {
-                let settings = try manager.configure(name, next.settings(of: name))
+                let settings = try manager.caches.configure(name, next.settings(of: name))
                 sources = next
                 return settings
             } catch let error as FolderInUse {
@@ -316,7 +316,7 @@ public final class ImageServer: RequestHandler {
 
     /// The cache called `name`, or the default one.
     func cache(_ name: String?) throws -> ImageCache {
-        let name = name ?? ImageManager.defaultCacheName
+        let name = name ?? CacheRegistry.defaultName
         guard let cache = manager.cache(name) else {
             throw CacheName.malformed.within("cache").error
         }

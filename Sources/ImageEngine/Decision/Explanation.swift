@@ -1,6 +1,6 @@
 internal import Platform
 
-/// What a request would be answered with, and why (C-03): a plain value.
+/// The answer that a request would get, and why: a plain value.
 public struct Explanation: Sendable, Equatable {
     /// What would be done.
     public enum Verdict: String, Sendable, CaseIterable {
@@ -42,7 +42,7 @@ public struct Explanation: Sendable, Equatable {
     public var error: ImageError?
 
     /// Nothing is known yet but the key.
-    fileprivate init(_ resource: Resource, path: String) {
+    init(_ resource: Resource, path: String) {
         (key, self.path) = (resource.cacheKey, path)
         if ExactText(resource.url) != ExactText(resource.cacheKey) {
             reasons.append("The key is not the URL: it was given, or made by keyRules.")
@@ -50,253 +50,16 @@ public struct Explanation: Sendable, Equatable {
     }
 
     /// Takes over what is known of a stored image.
-    fileprivate mutating func note(_ record: ImageRecord, in cache: ImageCache) {
+    mutating func note(_ record: ImageRecord, in cache: ImageCache) {
         path = record.path ?? path
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
     }
 
     /// The same, but the request fails.
-    fileprivate func failing(_ error: ImageError, _ reason: String) -> Explanation {
+    func failing(_ error: ImageError, _ reason: String) -> Explanation {
         var failing = self
         (failing.verdict, failing.error) = (.fail, error)
         failing.reasons.append(reason)
         return failing
-    }
-}
-
-extension ImageManager {
-    /// What ``image(_:in:options:needs:caller:)`` would do now, by the same ``CacheDecision``. Nothing is loaded, promoted,
-    /// extended or leased, and no delegate is asked. Waits for the disk.
-    public func explain(
-        _ resource: Resource, in cache: ImageCache, options given: ImageOptions
-    ) throws(ImageError) -> Explanation {
-        let options = completed(given, for: cache)
-        return options.processing.recipe.isEmpty
-            ? try explain(resource, in: cache, options) : try explainMade(resource, in: cache, options)
-    }
-
-    /// - Parameter options: Are completed, and have no recipe.
-    private func explain(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
-    ) throws(ImageError) -> Explanation {
-        let key = CacheKey(resource.cacheKey)
-        var told = Explanation(resource, path: cache.disk.path(for: key))
-        told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
-        let policy = policy(resource, options)
-        let entry = try storedEntry(resource, in: cache, options, policy, &told)
-        let decision = policy.decision(for: entry)
-        told.reasons.append(Self.words(decision, policy, entry, options))
-        if entry != nil { told.isStale = !decision.isFreshAnswer }
-        switch decision.action {
-        case .answer(let isStale): told.verdict = isStale ? .answerStale : .answer
-        case .answerAndRefresh: told.verdict = .answerAndRefresh
-        case .revalidate: told.verdict = .revalidate
-        case .load, .fail: told.verdict = .load
-        }
-        if case .answer = decision.action {
-            if options.lookup.verifyDecode == true, entry?.isDecoded == false {
-                told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
-            }
-            return told
-        }
-        if policy.mayCopyFromOtherCache(decision),
-            let name = try otherCache(with: key, besides: cache, resource, options)
-        {
-            told.verdict = .answer
-            told.reasons.append("The cache \"\(name)\" has it (originalCache), and it is copied from there.")
-            return told
-        }
-        if decision.action == .fail {
-            let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
-            return told.failing(.notCached(key: key.key), "Nothing may be loaded (\(why)).")
-        }
-        let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
-        if policy.isOffline, !isLocalSource {
-            return told.failing(.offline(key: key.key), "Nothing may be loaded from the network (offline).")
-        }
-        try explainLoading(resource, in: cache, options, &told)
-        return told
-    }
-
-    /// What is stored under the key of a resource, as a request stands to it; `nil` when nothing is.
-    private func storedEntry(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
-        _ told: inout Explanation
-    ) throws(ImageError) -> RetrievalPolicy.Entry? {
-        let key = CacheKey(resource.cacheKey)
-        let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
-        var hit = inMemoryOnly && told.cacheType != .memory ? nil : try cache.knownHit(for: key)
-        if hit == nil, !inMemoryOnly { hit = try cache.disk.recordEvenExpired(key).map { ImageCache.Hit(record: $0) } }
-        guard let hit else { return nil }
-        let record = hit.record
-        let moment = cache.disk.clock.now
-        let over = told.cacheType == .none ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: moment) } : nil
-        told.note(record, in: cache)
-        told.reasons.append(
-            over.map { "It is stored, and its time in the cache has been over for \($0) s." }
-                ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
-        return entry(
-            of: ImageCache.Candidate(hit: hit, expiredFor: over),
-            as: OutgoingRequest(url: resource.url, options: options), in: cache,
-            policy)
-    }
-
-    /// The same for an image that is made: by what was made before, else by its original.
-    private func explainMade(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
-    ) throws(ImageError) -> Explanation {
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
-        var told = Explanation(resource, path: cache.disk.path(for: key))
-        told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
-        if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
-        var loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
-        loading.network.onFailureImage = options.network.onFailureImage
-        var original = try explain(resource, in: originals(for: cache, options), loading)
-        original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)
-        (original.path, original.cacheType) = (told.path, told.cacheType)
-        return original
-    }
-
-    /// `true` when what was made before is answered or revalidated; then `told` says so.
-    private func isAnsweredByMade(
-        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
-    ) throws(ImageError) -> Bool {
-        if options.lookup.forceRefresh { return false }
-        if options.storage.fromMemoryCacheOrRefresh, told.cacheType != .memory { return false }
-        let policy = policy(resource, options)
-        var decision = CacheDecision(action: .answer(isStale: false), reason: .fresh)
-        if policy.mode == .never {
-            guard let record = try cache.knownRecord(for: key), try isUsable(record, of: resource, in: cache, options)
-            else { return false }
-            told.note(record, in: cache)
-        } else {
-            let original = CacheKey(resource.cacheKey)
-            guard mayBeChecked(with: options, in: cache),
-                try cache.cacheType(for: original, burst: 0, mayWait: true) == CacheType.none,
-                try cache.disk.recordEvenExpired(original) == nil
-            else { return false }
-            let known = try cache.knownRecord(for: key)
-            guard let record = if let known { known } else { try cache.disk.recordEvenExpired(key) } else {
-                return false
-            }
-            let over =
-                known == nil ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) } : nil
-            let candidate = ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over)
-            let request = OutgoingRequest(url: resource.url, options: options)
-            let entry = entry(of: candidate, as: request, in: cache, policy)
-            decision = policy.decision(for: entry)
-            switch decision.action {
-            case .answer: break
-            case .answerAndRefresh, .revalidate:
-                guard candidate.validators(for: scope(of: resource.url, options)) != nil,
-                    VariantSource.mark(of: record) != nil
-                else { return false }
-                if isOffline(options) { return false }
-                decision = CacheDecision(action: .revalidate, reason: .stale)
-                (told.usesNetwork, told.url) = (true, resource.url)
-            case .load, .fail: return false
-            }
-            told.note(record, in: cache)
-        }
-        told.isStale = !decision.isFreshAnswer
-        told.verdict = decision.action == .revalidate ? .revalidate : decision.isFreshAnswer ? .answer : .answerStale
-        told.reasons.append(
-            "It was made before\(decision.action == .revalidate ? ", and its server is asked about it" : "").")
-        return true
-    }
-
-    /// The sentence for the rule that decided.
-    private static func words(
-        _ decision: CacheDecision, _ policy: RetrievalPolicy, _ entry: RetrievalPolicy.Entry?, _ options: ImageOptions
-    ) -> String {
-        let age = "It is \(entry?.age ?? 0) s old, and revalidate is \"\(policy.mode.rawValue)\""
-        return switch decision.reason {
-        case .nothingStored:
-            "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "")."
-        case .forced: "It is not looked at (forceRefresh)."
-        case .foreign: "It was fetched with credentials that this request does not have."
-        case .otherBytes: "Its bytes are not those that integrity names."
-        case .damaged: "It cannot be decoded whole, as was found before (verifyDecode)."
-        case .otherRequest: "\(age): it was stored for another request (Vary)."
-        case .fresh: policy.mode == .never ? "It has not expired." : "\(age): it is fresh."
-        case .cacheOnly: "It is answered though it would be checked, because nothing may be loaded."
-        case .acceptedStale: "\(age): it is stale, and the request takes it so (Cache-Control)."
-        case .staleWhileRevalidate:
-            "\(age): it is stale, but its server lets it be used while it is loaded anew."
-        case .stale where policy.mode == .never: "It has expired."
-        case .stale where decision.action == .revalidate: "\(age): its server is asked whether it has changed."
-        case .stale: "\(age): it is stale, and its server cannot be asked about it."
-        }
-    }
-
-    /// The name of the other cache that has the image.
-    private func otherCache(
-        with key: CacheKey, besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
-    ) throws(ImageError) -> String? {
-        guard let name = options.lookup.originalCache, name != cache.name, let original = self.cache(name),
-            let tier = try original.cacheType(for: key, burst: 0, mayWait: true),
-            tier == .memory || !options.storage.fromMemoryCacheOrRefresh,
-            let hit = try original.knownHit(for: key), !hit.record.isLocalFile,
-            answers(hit, to: resource, in: original, options)
-        else { return nil }
-        return name
-    }
-
-    /// What would come of asking the first source, as far as that is known.
-    private func explainLoading(
-        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
-    ) throws(ImageError) {
-        do throws(ImageError) {
-            let source = try source(of: resource.url)
-            if case .file(let path) = source { told.path = path }
-            guard case .network(let url) = source else {
-                told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")
-                return
-            }
-            let request = try DownloadRequest(url: url, options: options.network)
-            let hop = try downloader.rules.rewritten(HTTPRequest(request))
-            if hop.url != request.webURL.withoutCredentials {
-                told.reasons.append("It is loaded from elsewhere instead, as urlRewrites says.")
-            }
-            (told.usesNetwork, told.url) = (true, hop.url.text)
-            if options.asksToModify { told.reasons.append("The client is asked first, and may change the request.") }
-            let policy = configuration.downloader.policy
-            if let reason = policy.refusal(scheme: hop.url.scheme) {
-                throw ImageError.invalidURL(hop.url.text, reason: reason)
-            }
-            let address = IPAddress(hop.url.host).flatMap {
-                policy.refusal(downloader.transport.settings.classify($0), after: nil)
-            }
-            if let reason = policy.refusal(host: hop.url.host) ?? address {
-                throw ImageError.forbiddenAddress(url: hop.url.text, reason: reason)
-            }
-            try admit(request, CacheKey(resource.cacheKey), in: cache, options)
-            if let proxy = downloader.transport.settings.proxies.proxy(for: hop.url),
-                let host = URLOrigin.host(of: proxy)
-            {
-                told.reasons.append("It goes through the proxy \(host).")
-            }
-        } catch {
-            if told.verdict == .answerAndRefresh { return }
-            told.error = error
-            told.reasons.append("\(error)")
-            // The next source is asked instead.
-            let next = options.network.alternativeSources.first { Resource(url: $0).isOnNetwork }
-            (told.usesNetwork, told.url) = (next != nil, next)
-            if options.network.alternativeSources.isEmpty { told.verdict = .fail }
-        }
-        if !options.network.alternativeSources.isEmpty {
-            told.reasons.append(
-                "Of \(options.network.alternativeSources.count) other sources the next is tried if that fails.")
-        }
-        if options.network.onFailureImage != nil {
-            told.reasons.append("If all fails, the onFailureImage stands in.")
-        }
-        let memory = cache.memory.configuration.admission(cost: 0, isExempt: true)
-        switch StoragePolicy(options, .bytes).plan(for: StoragePolicy.Image(memory: memory)).reason {
-        case .notAsked: told.reasons.append("No tier keeps it: the options name none (cacheMemoryOnly and memory).")
-        case .memoryOff: told.reasons.append("No tier keeps it: memory alone is to keep it, and memory is off.")
-        default: break
-        }
     }
 }

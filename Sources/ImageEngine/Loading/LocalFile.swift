@@ -71,7 +71,7 @@ struct LocalFile: Sendable {
         guard let stamp = FileStamp(descriptor: descriptor) else {
             throw .invalidURL(url, reason: "It is no regular file.")
         }
-        guard stamp.size <= options.network.limits.maxBytes else { throw ImageManager.tooLarge(url, options) }
+        guard stamp.size <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(url) }
         return try body(descriptor, stamp)
     }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Platform
 
-/// Where an image comes from, by the scheme of its URL.
+/// The place that an image comes from, by the scheme of its URL.
 enum ImageSource: Sendable {
     /// Over the network.
     case network(String)
@@ -33,6 +33,14 @@ enum ImageSource: Sendable {
             throw .invalidURL(
                 url, reason: "The scheme \"\(String(scheme).excerpt)\" is not allowed; http, https, file and data are.")
         }
+    }
+
+    /// `true` when the scheme of a URL is http or https, in any case. Allocates nothing: hits ask for it.
+    static func isOnNetwork(_ url: String) -> Bool {
+        var rest = url.utf8[...]
+        for letter in "http".utf8 where rest.popFirst().map({ $0 | 0x20 }) != letter { return false }
+        if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "s") { rest.removeFirst() }
+        return rest.first == UInt8(ascii: ":")
     }
 
     /// The scheme of a URL, in small letters; empty when it has none.

@@ -1,13 +1,16 @@
-/// What to load, and under which key to keep it.
+/// The URL of an image, and the key under which it is cached.
 public struct Resource: Hashable, Sendable {
-    /// Where the image comes from, as given: http, https, file or data.
+    /// The URL as given: http, https, file or data.
     public let url: String
     /// The key of the cache; the URL as given unless chosen.
     public let cacheKey: String
 
-    /// A resource kept under its URL unless `cacheKey` says otherwise.
+    /// A resource whose key is its URL unless `cacheKey` is given.
     public init(url: String, cacheKey: String? = nil) {
         self.url = url
         self.cacheKey = cacheKey ?? url
     }
+
+    /// `true` when the image comes over the network: its scheme is http or https, in any case.
+    public var isOnNetwork: Bool { ImageSource.isOnNetwork(url) }
 }

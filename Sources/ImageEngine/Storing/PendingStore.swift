@@ -80,6 +80,19 @@ struct PendingStore: Sendable {
         }
     }
 
+    /// Counts the image among those that are not stored, when the result of the store says so.
+    ///
+    /// - Parameter isAwaited: `false` when nobody is told the result; then the log tells what was not stored.
+    func note(_ result: Result<ImageResult, ImageError>, in counts: NotStoredCounts, isAwaited: Bool) {
+        let reason: NotStoredReason? =
+            switch result {
+            case .success(let image): image.notStored
+            case .failure(let error): NotStoredReason(error).map { plan.reason ?? $0 }
+            }
+        guard let reason else { return }
+        counts.note(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
+    }
+
     /// The result of a store.
     private func result(_ kept: ImageCache.Kept, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
         // Until now its content may have been in a file that goes with this.

@@ -1,7 +1,7 @@
 public import ImageRecipes
 internal import Platform
 
-/// What is kept of an image's placeholder, as a line among what is kept of the server's answer (D-27).
+/// What is kept of an image's placeholder, as a line among what is kept of the server's answer.
 extension ImageRecord {
     /// The ThumbHash and the dominant colour, once they have been made.
     public var preview: RenderPlaceholder? { origin.http.flatMap(ImagePreview.read) }
@@ -32,25 +32,31 @@ enum ImagePreview {
     }
 }
 
-extension ImageManager {
+/// Makes placeholders of images.
+struct PreviewMaker: Sendable {
+    let engine: EngineServices
+
     /// The result with a placeholder of its image, made now if its entry has none, and kept with the entry.
     ///
     /// A placeholder that cannot be made is left out: the image counts more.
-    public func addingPreview(to result: ImageResult, in cache: ImageCache, options: ImageOptions) async throws
-        -> ImageResult
-    {
+    func addingPreview(
+        to result: ImageResult, in cache: ImageCache, _ options: ImageOptions
+    ) async throws -> ImageResult {
         if result.record.preview != nil { return result }
         do {
-            let source = try await pool.run { [self] in try original(result, in: cache, options, mark: "-") }
+            let source = try await engine.pool.run { [engine] in
+                try Original(result, in: cache, options, mark: "-", spool: engine.spool)
+            }
             let header = result.record.header
             try options.processing.limits.check(header, source: result.record.key.key)
             let request = RenderRequest(
                 source: source.path, format: header.format.rawValue, outputs: [], limits: options.processing.limits,
                 wantsPlaceholder: true)
-            guard let preview = try await codec.render(request, cost: Self.cost(of: header)).placeholder else {
+            guard let preview = try await engine.codec.render(request, cost: RenderLimits.cost(of: header)).placeholder
+            else {
                 return result
             }
-            return try await pool.run {
+            return try await engine.pool.run {
                 var noted = result
                 noted.record = try cache.note(
                     ImagePreview.origin(result.record.origin, preview), of: result.record, options.storage)

@@ -143,7 +143,13 @@ public struct ImageRecipe: Hashable, Sendable {
 }
 
 extension RenderLimits {
-    /// Refuses what is too large by its header, before anybody decodes it (D-14).
+    /// The bytes of pixels that the worker will hold for an image, by estimate.
+    static func cost(of header: ImageHeader) -> Int {
+        if header.format == .svg { return 32 << 20 }
+        return header.width * header.height * 4 * max(1, min(header.frameCount, 100_000))
+    }
+
+    /// Refuses what is too large by its header, before anybody decodes it.
     func check(_ header: ImageHeader, source: String) throws(ImageError) {
         // A drawing has the size that it is given.
         guard header.format != .svg else { return }

@@ -64,7 +64,7 @@ public struct CacheLayer: Sendable {
             let name = String(decoding: name, as: UTF8.self)
             if value.isNull { return }
             do throws(Mismatch) {
-                guard ImageManager.isCacheName(name) else { throw CacheName.malformed }
+                guard CacheRegistry.isName(name) else { throw CacheName.malformed }
                 caches[name] = try Self.settings(value)
             } catch { throw error.within(name) }
         }

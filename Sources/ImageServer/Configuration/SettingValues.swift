@@ -136,7 +136,7 @@ struct CacheName: WireValue {
 
     static func decode(_ view: JSONView) throws(Mismatch) -> CacheName {
         let text = try String.decode(view)
-        guard ImageManager.isCacheName(text) else { throw malformed }
+        guard CacheRegistry.isName(text) else { throw malformed }
         return CacheName(text: text)
     }
 

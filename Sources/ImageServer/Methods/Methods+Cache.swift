@@ -16,13 +16,13 @@ extension Method {
             Param<KeyText?>("url", "Only those of this URL or cache key.", default: nil), cacheParam
         ) { invocation, url, cacheName -> Outcome<ForgottenReply> in
             let cache = try invocation.server.cache(cacheName)
-            return .now(ForgottenReply(count: invocation.server.manager.forgetFailures(of: url?.text, in: cache)))
+            return .now(ForgottenReply(count: invocation.server.manager.failures.forget(url?.text, in: cache)))
         },
         Method(
             "listFailures", "Lists the failures that are remembered, and repeated without asking.", cacheParam
         ) { invocation, cacheName -> Outcome<FailuresReply> in
             let cache = try invocation.server.cache(cacheName)
-            return .now(FailuresReply(failures: invocation.server.manager.rememberedFailures(in: cache)))
+            return .now(FailuresReply(failures: invocation.server.manager.failures.list(in: cache)))
         },
         Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
             let server = invocation.server

@@ -41,7 +41,7 @@ extension Method {
             invocation -> Outcome<CachesReply> in
             let manager = invocation.server.manager
             return .later { _ in
-                CachesReply(caches: try await manager.blocking { manager.knownCaches })
+                CachesReply(caches: try await manager.blocking { manager.caches.knownCaches })
             }
         },
     ]
@@ -52,7 +52,7 @@ extension Method {
         _ change: @escaping @Sendable (ImageCache.Configuration) -> CacheChange,
         reply: @escaping @Sendable (SettingsReply) -> Reply
     ) -> Outcome<Reply> {
-        let name = cache?.text ?? ImageManager.defaultCacheName
+        let name = cache?.text ?? CacheRegistry.defaultName
         let server = invocation.server
         return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
             nil

@@ -47,7 +47,7 @@ extension Method {
         let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
-        let given: ImageManager.Given = data.map { .bytes($0.bytes) } ?? .file(path?.text ?? "")
+        let given: GivenImage = data.map { .bytes($0.bytes) } ?? .file(path?.text ?? "")
         return .ordered(access) {
             nil
         } later: { _ in

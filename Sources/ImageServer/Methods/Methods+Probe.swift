@@ -32,12 +32,12 @@ extension Method {
 
 /// The properties of an image, as far as its first kilobytes contain them.
 struct ProbeReply: WireObject {
-    let found: ImageManager.Probed
+    let found: ProbedImage
 
     static let name = "ProbeResult"
 
     private static func number(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (ImageManager.Probed) -> Int?
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (ProbedImage) -> Int?
     ) -> WireField<ProbeReply> {
         WireField(name, summary, ["type": ["integer", "null"], "minimum": 0]) {
             $1.key(name)

@@ -47,7 +47,7 @@ final class Retrieval: Sendable {
         let access = RequestOrder.Access(
             cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
             kind: options.lookup.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.lookup.onlyFromCache || manager.isOffline(options) || !resource.url.hasPrefix("http"))
+            isLocal: options.lookup.onlyFromCache || manager.isOffline(options) || !resource.isOnNetwork)
         return .ordered(access) {
             try self.immediateReply()
         } later: { call in

@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func everyOneOfManyReportsReachesTheReceiver() {
-        let hook = CleaningHook()
+        let hook = EventHook<CleaningReport>()
         let count = Atomic(0)
         let report = CleaningReport(cache: "a", hashes: [], keys: [], bytes: 0, reason: .expired)
         hook.report(report)

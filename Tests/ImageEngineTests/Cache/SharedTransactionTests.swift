@@ -83,7 +83,7 @@ import Testing
     @Test func storesThatWaitForTheIndexOccupyNoThread() async throws {
         let engine = try TestEngine()
         let (gate, begun, done) = (Semaphore(), Counter(), Counter())
-        let count = 2 * ImageManager.diskThreads
+        let count = 2 * EngineServices.diskThreads
         @Sendable func store(_ number: Int) {
             engine.manager.store(
                 .bytes(hollowPNG(width: 10 + number)), for: CacheKey("\(number)"), in: engine.cache,
@@ -101,7 +101,7 @@ import Testing
         for number in 0..<count { store(number) }
         try await eventually("all wait") { engine.cache.disk.index.convoy.waitingCount == count }
         // The threads are free for whoever only reads.
-        #expect(try await engine.manager.pool.run { 1 } == 1)
+        #expect(try await engine.manager.services.pool.run { 1 } == 1)
         #expect(done.value == 1)
         gate.signal()
         try await eventually("all are stored") { done.value == count + 1 }

@@ -25,29 +25,29 @@ import Testing
 
     @Test func settingsReachACacheThatIsOpenAndOneThatIsNot() throws {
         for name in ["default", "later"] {
-            let settings = try manager.configure(name) { $0.memory.countLimit = 3 }
+            let settings = try manager.caches.configure(name) { $0.memory.countLimit = 3 }
             #expect(settings.memory.countLimit == 3)
             #expect(try #require(manager.cache(name)).memory.configuration.countLimit == 3)
-            #expect(try #require(manager.cache(name)).configuration == manager.settings(of: name))
+            #expect(try #require(manager.cache(name)).configuration == manager.caches.settings(of: name))
         }
-        #expect(manager.settings(of: "other").memory.countLimit == 0)
+        #expect(manager.caches.settings(of: "other").memory.countLimit == 0)
     }
 
     ///
     @Test func aFolderCanBeNamedUntilTheCacheIsOpen() throws {
         let folder = engine.folder.path + "/elsewhere"
-        #expect(try manager.configure("a") { $0.disk.folder = folder }.disk.folder == folder)
+        #expect(try manager.caches.configure("a") { $0.disk.folder = folder }.disk.folder == folder)
         #expect(try #require(manager.cache("a")).disk.folder.path == folder)
         #expect(throws: FolderInUse(cache: "a", folder: folder)) {
-            try manager.configure("a") {
+            try manager.caches.configure("a") {
                 $0.disk.folder = "/b"
                 $0.disk.bytesLimit = 5
             }
         }
-        #expect(manager.settings(of: "a").disk.bytesLimit != 5, "nothing is changed by what is refused")
+        #expect(manager.caches.settings(of: "a").disk.bytesLimit != 5, "nothing is changed by what is refused")
         let defaultFolder = engine.cache.disk.folder.path
         #expect(throws: FolderInUse(cache: "default", folder: defaultFolder)) {
-            try manager.configureAll(
+            try manager.caches.configureAll(
                 defaults: ImageCache.Configuration(folder: ""),
                 caches: ["default": ImageCache.Configuration(folder: "/b")])
         }
@@ -58,23 +58,23 @@ import Testing
         all.memory.countLimit = 7
         var own = all
         own.memory.countLimit = 8
-        let folder = manager.settings(of: "default").disk.folder
-        try manager.configureAll(defaults: all, caches: ["own": own])
+        let folder = manager.caches.settings(of: "default").disk.folder
+        try manager.caches.configureAll(defaults: all, caches: ["own": own])
         #expect(engine.cache.configuration.memory.countLimit == 7)
-        #expect(manager.settings(of: "default").disk.folder == folder)
+        #expect(manager.caches.settings(of: "default").disk.folder == folder)
         #expect(try #require(manager.cache("own")).configuration.memory.countLimit == 8)
     }
 
     @Test func cachesAreKnownThatAreOpenConfiguredOrFoundInTheRoot() async throws {
         try await store()
-        try manager.configure("configured") { $0.memory.countLimit = 1 }
+        try manager.caches.configure("configured") { $0.memory.countLimit = 1 }
         let restarted = try TestEngine(folder: engine.folder, clock: engine.clock) {
             $0.caches = ["named": ImageCache.Configuration(folder: "/named")]
         }
         _ = restarted.manager.cache("opened")
         try Files.makeFolder(engine.folder.path + "/cache/no-cache")
-        #expect(manager.knownCaches.map(\.name) == ["configured", "default"])
-        let known = restarted.manager.knownCaches
+        #expect(manager.caches.knownCaches.map(\.name) == ["configured", "default"])
+        let known = restarted.manager.caches.knownCaches
         #expect(known.map(\.name) == ["default", "named", "opened"])
         #expect(known.filter(\.isOpen).map(\.name) == ["default", "opened"])
         #expect(known.first { $0.name == "named" }?.settings.disk.folder == "/named")
@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [DiskStorage.ExpireBy.access, .modification], [nil, ExpirationExtension.none, .cacheTime])
     func useProlongsTheLifeOnDiskAsConfigured(expireBy: DiskStorage.ExpireBy, asked: ExpirationExtension?) async throws
     {
-        try manager.configure("default") { $0.disk.expireBy = expireBy }
+        try manager.caches.configure("default") { $0.disk.expireBy = expireBy }
         try await store { $0.storage.diskCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         let hit = try engine.cache.hit(
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func whatUseDoesInMemoryIsAsConfiguredToo() async throws {
-        try manager.configure("default") { $0.memory.extending = .none }
+        try manager.caches.configure("default") { $0.memory.extending = .none }
         try await store { $0.storage.memoryCacheExpiration = .seconds(100) }
         engine.clock.advance(seconds: 60)
         #expect(

@@ -115,7 +115,7 @@ import Testing
         let waiting = Task {
             try await engine.image(web.url("/a"), bytes: true) { $0.storage.cacheMemoryOnly = inMemory }
         }
-        try await eventually("it waits") { engine.manager.waitingClaims.load(ordering: .relaxed) == 1 }
+        try await eventually("it waits") { engine.manager.services.counts.waitingClaims.load(ordering: .relaxed) == 1 }
         #expect(web.requests.count == 1)
         flights.noteStored(identity)
         #expect(try await waiting.value.cacheType == .none, "it has come to nothing")

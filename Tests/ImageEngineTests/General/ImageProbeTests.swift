@@ -140,7 +140,7 @@ import Testing
 
     private func probe(
         _ url: String, on engine: TestEngine, _ change: (inout ImageOptions) -> Void = { _ in }
-    ) async throws -> ImageManager.Probed {
+    ) async throws -> ProbedImage {
         try await engine.manager.probe(
             engine.cache.resource(url), in: engine.cache, options: ImageOptions { change(&$0) })
     }

@@ -151,7 +151,7 @@ import Testing
         defer { server.stop() }
         let request = ImageRequest(
             Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions(), needs: .file)
-        let (task, gate) = (ImageTask(request, engine.manager), Gate())
+        let (task, gate) = (ImageTask(request, RequestPipeline(engine: engine.manager.services)), Gate())
         task.cancel()
         let result = Mutex<Result<ImageResult, any Error>?>(nil)
         task.start(isMissing: true) { end in

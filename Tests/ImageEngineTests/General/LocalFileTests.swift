@@ -133,8 +133,8 @@ import Testing
             #expect(try await engine.image("nonsense", key: "\(number)", bytes: true).bytes == picture)
         }
         try await eventually("all is given back") {
-            let isFree = engine.manager.readAhead.take(4 << 20)
-            if isFree { engine.manager.readAhead.giveBack(4 << 20) }
+            let isFree = engine.manager.services.readAhead.take(4 << 20)
+            if isFree { engine.manager.services.readAhead.giveBack(4 << 20) }
             return isFree
         }
     }
@@ -142,7 +142,7 @@ import Testing
     /// What was read is held until it is stored, not only until it is written: so long it counts.
     @Test func whatWasReadAheadCountsUntilItIsStored() async throws {
         let (gate, begun, done) = (Platform.Semaphore(), Counter(), Counter())
-        let all = engine.manager.readAhead
+        let all = engine.manager.services.readAhead
         @Sendable func store(_ number: Int) {
             let path = "\(engine.folder.path)/\(number).png"
             overwrite(path, hollowPNG(width: 1 + number, count: 200_000))

@@ -99,7 +99,7 @@ import Testing
         try await eventually("that is worked on, too") { standIn.requests.count == 2 }
         let afresh = Task { try await image([try blur(2)]) { $0.lookup.forceRefresh = true } }
         try await eventually("that wants one of its own") { server.requests.count == 2 }
-        #expect(engine.manager.jobs.heldCount == 1)
+        #expect(engine.manager.services.jobs.heldCount == 1)
         let asked = Task {
             try await image([try blur(4)]) { ($0.network.request.method, $0.network.request.body) = (.post, [1]) }
         }
@@ -111,7 +111,7 @@ import Testing
         try standIn.open()
         for task in [asked, askedAgain] { _ = try await task.value }
         for task in [first, same, other, afresh] { #expect(try await task.value.record.header.width == 3) }
-        try await eventually("nothing is left of it") { engine.manager.jobs.heldCount == 0 }
+        try await eventually("nothing is left of it") { engine.manager.services.jobs.heldCount == 0 }
         #expect(try hasOriginal() == false)
         _ = try await image([try blur(3)]) { _ in }
         #expect(server.requests.count == 5)

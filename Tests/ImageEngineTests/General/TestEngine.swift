@@ -33,7 +33,7 @@ final class TestEngine: Sendable {
         self.folder = folder
         self.clock = clock
         manager = ImageManager(configuration)
-        guard let cache = manager.cache(ImageManager.defaultCacheName) else {
+        guard let cache = manager.cache(CacheRegistry.defaultName) else {
             throw SystemError(0, "open", "the cache")
         }
         self.cache = cache

@@ -235,7 +235,7 @@ import Testing
         let large = engine.folder.path + "/large.png"
         try Data(hollowPNG(width: 9, count: 400_000)).write(to: URL(fileURLWithPath: large))
         let options = ImageOptions { $0.lookup.verifyDecode = true }
-        for (key, given) in [("a", ImageManager.Given.bytes(picture)), ("b", .file(large))] {
+        for (key, given) in [("a", GivenImage.bytes(picture)), ("b", .file(large))] {
             let stored = try await engine.manager.storeVariant(of: given, for: key, in: engine.cache, options: options)
             #expect(stored.record.decodeVerdict == .sound && stored.record.path != nil)
         }

@@ -98,11 +98,11 @@ import Testing
         _ = try await failure()
         _ = try await failure { $0.network.request.headers = ["X-A": "1"] }
         #expect(engine.manager.statistics.rememberedFailures == 2)
-        #expect(engine.manager.forgetFailures(of: web.server.url("/b"), in: engine.cache) == 0)
-        #expect(engine.manager.forgetFailures(of: web.url, in: engine.cache) == 2)
+        #expect(engine.manager.failures.forget(web.server.url("/b"), in: engine.cache) == 0)
+        #expect(engine.manager.failures.forget(web.url, in: engine.cache) == 2)
         #expect(engine.manager.statistics.rememberedFailures == 0)
         #expect(try await failure() == plain)
-        #expect(engine.manager.forgetFailures(of: nil, in: engine.cache) == 1)
+        #expect(engine.manager.failures.forget(nil, in: engine.cache) == 1)
         #expect(try await failure() == plain)
         _ = try engine.cache.remove(CacheKey(web.url))
         #expect(try await failure() == plain)
@@ -121,7 +121,7 @@ import Testing
     @Test func settingOfTheCacheCountsUnlessTheRequestSaysOtherwise() async throws {
         var settings = engine.cache.configuration
         settings.negativeCache = 60
-        try engine.manager.configure(ImageManager.defaultCacheName, settings)
+        try engine.manager.caches.configure(CacheRegistry.defaultName, settings)
         #expect(try await failure(nil) == plain)
         #expect(try await failure(nil) == .remembered(plain))
         #expect(try await failure(0) == plain)

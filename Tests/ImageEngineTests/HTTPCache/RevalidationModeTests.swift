@@ -105,7 +105,7 @@ import Testing
         set("max-age=10")
         var settings = engine.cache.configuration
         settings.revalidate = .http
-        try engine.manager.configure(ImageManager.defaultCacheName, settings)
+        try engine.manager.caches.configure(CacheRegistry.defaultName, settings)
         _ = try await engine.image(web.url)
         engine.clock.advance(seconds: 10)
         #expect(try await image(.never).isRevalidated == false)

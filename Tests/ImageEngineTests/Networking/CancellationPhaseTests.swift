@@ -29,17 +29,17 @@ import Testing
         let engine = try engine()
         // Every thread that reads is kept busy, so that the read cannot have begun.
         let (busy, done) = (Counter(), Semaphore())
-        for _ in 0..<ImageManager.diskThreads {
-            engine.manager.pool.submit {
+        for _ in 0..<EngineServices.diskThreads {
+            engine.manager.services.pool.submit {
                 busy.add()
                 done.wait()
             }
         }
-        defer { for _ in 0..<ImageManager.diskThreads { done.signal() } }
-        try await eventually("no thread is left") { busy.value == ImageManager.diskThreads }
-        let before = engine.manager.pool.submittedCount
+        defer { for _ in 0..<EngineServices.diskThreads { done.signal() } }
+        try await eventually("no thread is left") { busy.value == EngineServices.diskThreads }
+        let before = engine.manager.services.pool.submittedCount
         let caller = Task { try await engine.image(key.key, bytes: true) { $0.lookup.onlyFromCache = true } }
-        try await eventually("the read waits") { engine.manager.pool.submittedCount > before }
+        try await eventually("the read waits") { engine.manager.services.pool.submittedCount > before }
         caller.cancel()
         let isAnswered = Counter()
         Task {
@@ -48,7 +48,7 @@ import Testing
         }
         try await eventually("it is answered while no thread is free") { isAnswered.value == 1 }
         await #expect(throws: CancellationError.self) { try await caller.value }
-        for _ in 0..<ImageManager.diskThreads { done.signal() }
+        for _ in 0..<EngineServices.diskThreads { done.signal() }
         // What is submitted now comes behind the read that nobody wants.
         try await engine.manager.blocking {}
         #expect(!engine.cache.holdsBytes(key))

@@ -459,15 +459,15 @@ import Testing
 
     @Test func bodiesThatBrokeOffTakeAQuarterOfTheLimitOfTheirCache() throws {
         let engine = try TestEngine(folder: folder) { $0.defaults.disk.bytesLimit = 4000 }
-        var limit: Int { engine.manager.spool.resumeLimit.load(ordering: .relaxed) }
+        var limit: Int { engine.manager.services.spool.resumeLimit.load(ordering: .relaxed) }
         #expect(limit == 1000)
-        try engine.manager.configure("other") { $0.disk.bytesLimit = 80 }
+        try engine.manager.caches.configure("other") { $0.disk.bytesLimit = 80 }
         #expect(limit == 1000)
-        try engine.manager.configure(ImageManager.defaultCacheName) { $0.disk.bytesLimit = 8000 }
+        try engine.manager.caches.configure(CacheRegistry.defaultName) { $0.disk.bytesLimit = 8000 }
         #expect(limit == 2000)
         var settings = engine.cache.configuration
         settings.disk.bytesLimit = 0
-        try engine.manager.configureAll(defaults: settings, caches: [:])
+        try engine.manager.caches.configureAll(defaults: settings, caches: [:])
         #expect(limit == 1 << 30)
     }
 

@@ -259,8 +259,8 @@ import Testing
                     try other.cache.flights.progress(of: identity(server)) != noted
                 }
                 // Whoever waits has looked since.
-                let looks = other.manager.pool.submittedCount
-                try await eventually("a look") { [other] in other.manager.pool.submittedCount > looks + 1 }
+                let looks = other.manager.services.pool.submittedCount
+                try await eventually("a look") { [other] in other.manager.services.pool.submittedCount > looks + 1 }
             }
         }
         #expect(try await itsFirstLeaves ? third.value == body : first.value.bytes == body)

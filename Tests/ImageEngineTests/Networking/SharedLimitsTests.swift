@@ -35,13 +35,13 @@ import Testing
             name: "maxBytes", path: "/a", strict: { $0.network.limits.maxBytes = 3999 },
             lax: { $0.network.limits.maxBytes = 4000 },
             error: {
-                .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
+                .limitExceeded(limit: "maxBytes", reason: "it is over the limit of 3999 bytes", source: $0)
             }),
         Bound(
             name: "maxBytes of an unknown length", path: "/unsaid", strict: { $0.network.limits.maxBytes = 3999 },
             lax: { _ in },
             error: {
-                .limitExceeded(limit: "maxBytes", reason: "the body is over the limit of 3999 bytes", source: $0)
+                .limitExceeded(limit: "maxBytes", reason: "it is over the limit of 3999 bytes", source: $0)
             }),
         Bound(
             name: "maxRedirects", path: "/moved", strict: { $0.network.limits.maxRedirects = 1 },

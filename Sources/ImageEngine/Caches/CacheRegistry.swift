@@ -1,0 +1,195 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// The caches of an engine, opened when they are first used, and their settings.
+public final class CacheRegistry: Sendable {
+    /// The name of the cache that is used when none is given.
+    public static let defaultName = "default"
+
+    private let root: String
+    private let cleanInterval: Double
+    private let clock: EngineClock
+    private let table: Mutex<CacheTable>
+    private let pool: BlockingPool
+    private let failures: FailureMemory
+    private let counts: EngineCounts
+    private let cleaner = Mutex<ImageCleaner?>(nil)
+    private let cleaning = EventHook<CleaningReport>()
+    private let isClosing = Atomic(false)
+    /// The folder of the default cache, where large bodies are gathered.
+    let spool: StorageFolder
+
+    init(
+        _ configuration: EngineConfiguration, pool: BlockingPool, failures: FailureMemory, counts: EngineCounts
+    ) {
+        (root, cleanInterval, clock) = (configuration.cacheRoot, configuration.cleanInterval, configuration.clock)
+        (self.pool, self.failures, self.counts) = (pool, failures, counts)
+        let table = CacheTable(configuration)
+        let settings = table.settings(of: Self.defaultName)
+        self.table = Mutex(table)
+        spool = StorageFolder(path: settings.disk.folder)
+        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: settings.disk.bytesLimit), ordering: .relaxed)
+    }
+
+    // MARK: Opening and cleaning
+
+    /// The cache called `name`, opened if need be.
+    ///
+    /// - Returns: `nil` if that is no name for a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
+    public func cache(_ name: String) -> ImageCache? {
+        table.withLock { table in
+            if let cache = table.opened[name] { return cache }
+            guard Self.isName(name) else { return nil }
+            let settings = table.settings(of: name)
+            let cache = ImageCache(
+                name: name, configuration: settings, clock: clock,
+                folder: settings.disk.folder == spool.path ? spool : nil,
+                queue: WorkQueue { [pool] in pool.submit($0) },
+                onClean: { [cleaning] report in cleaning.report(report) },
+                onRemove: { [failures] key in failures.forget(key, in: name) })
+            table.opened[name] = cache
+            startCleaning()
+            return cache
+        }
+    }
+
+    /// The open caches.
+    var opened: [ImageCache] { table.withLock { Array($0.opened.values) } }
+
+    /// Sets the receiver, which is called from any thread, of what cleaning takes out of the caches; `nil` for none.
+    public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
+
+    /// Starts the cleaning of open caches now and then.
+    private func startCleaning() {
+        cleaner.withLock { cleaner in
+            guard cleaner == nil else { return }
+            let made = ImageCleaner(
+                interval: cleanInterval, now: clock.monotonic,
+                work: { [counts, pool] in
+                    let answers = counts.answers
+                    return answers.memory + answers.disk + answers.none + pool.submittedCount
+                }, clean: { [weak self] in self?.clean() })
+            made.start()
+            cleaner = made
+        }
+    }
+
+    /// Cleans all open caches once.
+    func clean() {
+        for cache in opened {
+            cache.clean { [weak self] in self?.isClosing.load(ordering: .relaxed) ?? true }
+        }
+    }
+
+    /// Stops cleaning, before the process ends.
+    func stopCleaning() { isClosing.store(true, ordering: .relaxed) }
+
+    /// Writes down what is only remembered. Takes milliseconds.
+    func close() {
+        for cache in opened { cache.disk.close() }
+        spool.session.end()
+    }
+
+    // MARK: Settings
+
+    /// `true` when `name` can be the name of a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
+    public static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The settings in force of a cache, open or not, with its folder.
+    public func settings(of name: String) -> ImageCache.Configuration {
+        table.withLock { $0.settings(of: name) }
+    }
+
+    /// Changes the settings of one cache from now on, open or not.
+    ///
+    /// - Parameter settings: An empty folder is the one that the cache has or would have.
+    /// - Returns: The settings in force.
+    /// - Throws: ``FolderInUse`` if the cache is open in another folder; nothing is changed then.
+    @discardableResult
+    public func configure(
+        _ name: String, _ settings: ImageCache.Configuration
+    ) throws(FolderInUse) -> ImageCache.Configuration {
+        try table.withLock { caches throws(FolderInUse) in
+            try caches.check(name, folder: settings.disk.folder)
+            caches.configured[name] = settings
+            // Within the lock, so that of two changes the later one stays.
+            caches.opened[name]?.configure(settings)
+            noteResumeLimit(caches)
+            return caches.settings(of: name)
+        }
+    }
+
+    /// Has what is kept of bodies that broke off follow the limit of the cache where they are.
+    private func noteResumeLimit(_ caches: CacheTable) {
+        let limit = caches.settings(of: Self.defaultName).disk.bytesLimit
+        spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: limit), ordering: .relaxed)
+    }
+
+    /// Changes the settings of one cache from now on, open or not, beginning from those in force.
+    ///
+    /// - Returns: The settings in force.
+    /// - Throws: ``FolderInUse`` if the cache is open in another folder; nothing is changed then.
+    @discardableResult
+    public func configure(
+        _ name: String, _ change: (inout ImageCache.Configuration) -> Void
+    ) throws(FolderInUse) -> ImageCache.Configuration {
+        var settings = settings(of: name)
+        change(&settings)
+        return try configure(name, settings)
+    }
+
+    /// Changes the settings of all caches from now on: of those named, and of the others.
+    ///
+    /// - Throws: ``FolderInUse`` if a cache is open in another folder; nothing is changed then.
+    public func configureAll(
+        defaults: ImageCache.Configuration, caches named: [String: ImageCache.Configuration]
+    ) throws(FolderInUse) {
+        try table.withLock { caches throws(FolderInUse) in
+            for (name, settings) in named { try caches.check(name, folder: settings.disk.folder) }
+            caches.defaults = defaults
+            caches.configured = named
+            for (name, cache) in caches.opened { cache.configure(named[name] ?? defaults) }
+            noteResumeLimit(caches)
+        }
+    }
+
+    /// The caches that are open or have settings of their own, and those whose folders lie under the root, by name.
+    ///
+    /// Reads one folder.
+    public var knownCaches: [KnownCache] {
+        let found = Self.cacheFolders(in: root)
+        return table.withLock { caches in
+            let names = Set(caches.opened.keys).union(caches.configured.keys).union(found)
+            return names.sorted().map { name in
+                KnownCache(name: name, isOpen: caches.opened[name] != nil, settings: caches.settings(of: name))
+            }
+        }
+    }
+
+    /// The names of the folders in `root` that look like caches.
+    private static func cacheFolders(in root: String) -> [String] {
+        guard let folder = opendir(root) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard isName(name) else { continue }
+            if ["CACHEDIR.TAG", "index.sqlite"].contains(where: { access("\(root)/\(name)/\($0)", F_OK) == 0 }) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+}

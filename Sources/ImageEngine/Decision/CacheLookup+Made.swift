@@ -1,0 +1,53 @@
+internal import ImageRecipes
+internal import Platform
+
+/// How requests stand to images that were made of others.
+extension CacheLookup {
+    /// `true` when a made image may be answered on the spot, as far as is known without waiting.
+    func isCurrent(
+        _ record: ImageRecord, of resource: Resource, for cache: ImageCache, _ options: ImageOptions
+    ) -> Bool {
+        if resource.isOnNetwork {
+            let known = originals(for: cache, options).memory.peek(CacheKey(resource.cacheKey))?.record
+            guard let checksum = known?.checksum else { return true }
+            return VariantSource.mark(of: record) == VariantSource.mark(checksum)
+        }
+        guard let mark = sourceMark(resource) else { return true }
+        return VariantSource.mark(of: record) == mark
+    }
+
+    /// The mark of a source that is at hand; `nil` for one on the network, and for one that is not there.
+    func sourceMark(_ resource: Resource) -> String? {
+        switch try? ImageSource(url: resource.url) {
+        case .file(let path): VariantSource.mark(file: path)
+        case .data: VariantSource.mark(Digest(of: resource.url))
+        case .network, nil: nil
+        }
+    }
+
+    /// `true` when a made image may be answered without looking at its original: to this request, by its credentials and
+    /// digests, and as long as the original that the caches know is the one that it was made from.
+    func isUsable(
+        _ record: ImageRecord, of resource: Resource, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> Bool {
+        if record.isPersonal, options.asksToModify { return false }
+        // Digests are those of the original's bytes, of which the entry may not tell enough.
+        if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
+        var asked = options
+        (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
+        guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
+        var mark = sourceMark(resource)
+        if mark == nil, resource.isOnNetwork {
+            let known = try originals(for: cache, options).knownRecord(for: CacheKey(resource.cacheKey))
+            mark = known?.checksum.map { VariantSource.mark($0) }
+        }
+        return mark.map { VariantSource.mark(of: record) == $0 } ?? true
+    }
+
+    /// `true` when a made image may be revalidated in the place of its original.
+    ///
+    /// Digests are those of the original's bytes, and another cache has a time of its own.
+    func mayBeChecked(with options: ImageOptions, in cache: ImageCache) -> Bool {
+        !options.asksToModify && options.lookup.integrity == nil && originals(for: cache, options) === cache
+    }
+}

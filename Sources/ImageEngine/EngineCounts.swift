@@ -1,0 +1,30 @@
+internal import Synchronization
+
+/// Counts what an engine does. Callable from any thread.
+final class EngineCounts: Sendable {
+    private let memoryHits = Atomic(0)
+    private let diskHits = Atomic(0)
+    private let misses = Atomic(0)
+    /// The number of answers that another process had downloaded meanwhile.
+    let sharedDownloads = Atomic(0)
+    /// The number of downloads that wait for another process.
+    let waitingClaims = Atomic(0)
+    /// The loaded images that no tier keeps.
+    let notStored = NotStoredCounts()
+
+    /// Counts an answer.
+    func count(_ type: CacheType) {
+        switch type {
+        case .memory: memoryHits.add(1, ordering: .relaxed)
+        case .disk: diskHits.add(1, ordering: .relaxed)
+        case .none: misses.add(1, ordering: .relaxed)
+        }
+    }
+
+    /// The numbers of answers from memory, from disk, and of images that no cache had.
+    var answers: (memory: Int, disk: Int, none: Int) {
+        (
+            memoryHits.load(ordering: .relaxed), diskHits.load(ordering: .relaxed), misses.load(ordering: .relaxed)
+        )
+    }
+}

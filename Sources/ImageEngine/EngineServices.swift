@@ -1,0 +1,51 @@
+internal import Platform
+
+/// What the stages of one engine share: its settings, its caches, the downloader, the codec workers, the running jobs and
+/// the counters. A stage is a value around these services.
+final class EngineServices: Sendable {
+    /// The number of threads that may wait for the disk at once, besides those of surveys.
+    static let diskThreads = 8
+
+    let configuration: EngineConfiguration
+    let caches: CacheRegistry
+    let downloader: ImageDownloader
+    let codec: CodecPool
+    /// Runs what may wait for the disk.
+    let pool = BlockingPool(threads: diskThreads)
+    /// The work that requests share.
+    let jobs = JobTable<JobKey, JobValue>()
+    let counts = EngineCounts()
+    let failures: FailureMemory
+    let scopes: RequestScopes
+    let lookup: CacheLookup
+    let changes = EventHook<ImageChange>()
+    let activity = EventHook<Int>()
+    /// The bytes of users' files that have been read and wait to be stored together with others.
+    let readAhead = Allowance(bytes: 4 << 20)
+    /// The stores that are answered before they are done.
+    let unawaited = Backlog()
+
+    init(_ configuration: EngineConfiguration) {
+        let clock = configuration.clock
+        self.configuration = configuration
+        failures = FailureMemory(clock: clock)
+        caches = CacheRegistry(configuration, pool: pool, failures: failures, counts: counts)
+        codec = CodecPool(configuration.codec, now: clock.monotonic)
+        downloader = ImageDownloader(
+            configuration.downloader,
+            accept: AcceptHeader.text(decoding: codec.isAvailable ? CodecFormats().decoded : nil),
+            now: clock.monotonic,
+            activity: { [activity] in activity.report($0) },
+            spool: SpoolPlace(
+                makePath: { [spool = caches.spool] in try spool.partialPath() }, resume: ResumeFolder(caches.spool),
+                observer: ScanMap()))
+        scopes = RequestScopes(downloader)
+        lookup = CacheLookup(configuration, caches, scopes, counts)
+    }
+
+    /// The folder of the default cache, where large bodies are gathered.
+    var spool: StorageFolder { caches.spool }
+
+    /// The time, in nanoseconds of a clock that never goes back.
+    var now: Int { configuration.clock.monotonic() }
+}

@@ -1,0 +1,59 @@
+internal import Platform
+
+/// An image that turned out to be another one when it was loaded again behind an answer.
+public struct ImageChange: Sendable, Equatable {
+    /// The name of its cache.
+    public let cache: String
+    /// Its key.
+    public let key: String
+    /// The URL it was asked for with.
+    public let url: String
+    /// The path of its file; `nil` when it is only in memory.
+    public let path: String?
+
+    /// A change of an image.
+    public init(cache: String, key: String, url: String, path: String? = nil) {
+        (self.cache, self.key, self.url, self.path) = (cache, key, url, path)
+    }
+}
+
+/// Loads stale images again behind answers that were given with them.
+struct BackgroundRefresh: Sendable {
+    let engine: EngineServices
+
+    /// The number of images that are refreshed.
+    var count: Int { engine.jobs.runningCount { if case .refresh = $0 { true } else { false } } }
+
+    /// Loads a stored image again in the background, unless that is under way. What comes is stored unless the image has been
+    /// removed or replaced meanwhile; a failure changes nothing.
+    func start(
+        _ resource: Resource, _ storedCandidate: StoredCandidate, _ cache: ImageCache, _ outgoing: OutgoingRequest
+    ) {
+        var options = outgoing.options
+        options.storage.waitForCache = true
+        guard
+            var plan = try? FetchPlan(
+                resource, in: cache, OutgoingRequest(url: outgoing.url, options: options), needs: [],
+                storedCandidate: storedCandidate, started: engine.now)
+        else { return }
+        plan.isRefresh = true
+        let old = storedCandidate.hit
+        engine.jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) { [plan] in
+            FetchJob(plan, engine, $0).start()
+        } end: { [changes = engine.changes] result in
+            guard case .success(.image(let new)) = result, new.isAnother(than: old) else { return }
+            changes.report(
+                ImageChange(cache: cache.name, key: resource.cacheKey, url: resource.url, path: new.record.path))
+        }
+    }
+}
+
+extension ImageResult {
+    /// `true` when the bytes are others than those of `old`, as far as that is known without reading a file.
+    fileprivate func isAnother(than old: ImageCache.Hit) -> Bool {
+        if isRevalidated { return false }
+        if let one = old.record.checksum, let other = record.checksum { return one != other }
+        guard let one = old.bytes, let other = entry?.bytes ?? bytes else { return true }
+        return one != other
+    }
+}

@@ -1,0 +1,102 @@
+internal import Platform
+
+/// The stored image that a load begins with: the server is asked about it, or it stands in when the load fails.
+struct StoredCandidate: Sendable {
+    let hit: ImageCache.Hit
+    /// The validators that make the request conditional; `nil` when the image is loaded whatever its server says.
+    var validators: Validators?
+    /// The key of the made image, when it is not the image itself but something that was made of it.
+    var variant: JobKey.Variant?
+
+    /// The same for another source, to which the validators say nothing.
+    var unasked: StoredCandidate { StoredCandidate(hit: hit, validators: nil) }
+}
+
+/// The answer of a server to the request of a ``FetchPlan``.
+struct FetchedImage: Sendable {
+    let plan: FetchPlan
+    var download: Download
+    /// The scope in which the answer may be given to other requests.
+    var scope: HTTPScope
+
+    /// An answer; notes the credentials that the download was given.
+    init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes) {
+        let options = plan.outgoing.options
+        scopes.noteLogin(of: download, for: plan.request, options)
+        (self.plan, self.download) = (plan, download)
+        scope = scopes.scope(of: plan.request.url, options, login: download.login)
+    }
+
+    /// The answer to the same request without conditions.
+    func replaced(by whole: Download) -> FetchedImage {
+        var replaced = self
+        replaced.download = whole
+        replaced.scope.login = whole.login ?? scope.login
+        return replaced
+    }
+
+    /// The image as it is to be stored.
+    var pendingStore: PendingStore {
+        PendingStore(
+            content: .body(download.body), key: plan.key, cache: plan.cache, source: plan.request.url, origin: origin,
+            options: plan.storing, needs: plan.needs,
+            contentType: plan.request.dataModifier == nil ? download.response.contentType : nil)
+    }
+
+    /// The origin of the image, with what its server says about keeping it.
+    private var origin: ImageOrigin {
+        let (response, clock) = (download.response, plan.cache.disk.clock)
+        var origin = ImageOrigin(url: response.url, etag: response.etag, lastModified: response.lastModified)
+        origin.http =
+            HTTPMetadata(
+                response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
+                delay: download.delay, isAlternative: ExactText(plan.request.url) != ExactText(plan.resource.url),
+                route: RedirectConstraints(download.route, wanted: plan.request.cacheControl, at: clock.wallNow)
+            ).text
+        return origin
+    }
+
+    /// The answer with the stored image, which its server has just confirmed. Waits for the disk.
+    ///
+    /// - Returns: `nil` when the confirmed image is not there any more.
+    func confirmed(_ lookup: CacheLookup) throws -> ImageResult? {
+        guard let stored = plan.storedCandidate else { return nil }
+        let (old, options) = (stored.hit.record, stored.variant?.options ?? plan.storing)
+        guard let origin = origin(renewing: old.origin, old.answer?.metadata),
+            let hit = try plan.cache.revive(stored.hit, origin, options: options.storage)
+        else { return nil }
+        var result = try lookup.answer(hit, in: plan.cache, options, plan.needs)
+        result.isRevalidated = true
+        return result
+    }
+
+    /// The origin of an image that its server has just said to be unchanged: what came replaces what was.
+    ///
+    /// - Returns: `nil` when the server speaks of another image than the one that is stored.
+    private func origin(renewing old: ImageOrigin, _ metadata: HTTPMetadata?) -> ImageOrigin? {
+        let (response, clock) = (download.response, plan.cache.disk.clock)
+        if let etag = response.etag {
+            guard let known = old.etag, Self.isWeaklyEqual(etag, known) else { return nil }
+        } else if let date = response.lastModified, date != old.lastModified {
+            return nil
+        }
+        var origin = old
+        origin.etag = response.etag ?? old.etag
+        origin.lastModified = response.lastModified ?? old.lastModified
+        // A request that wants nothing kept says that of what comes, not of what is there.
+        let route = RedirectConstraints(download.route, wanted: nil, at: clock.wallNow)
+        let merged =
+            metadata?.merging(
+                response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
+            ?? HTTPMetadata(
+                response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
+        // What was noted about the image is still so.
+        origin.http = ([merged.text] + ImageNotes.notes(in: old.http)).joined(separator: "\n")
+        return origin
+    }
+
+    private static func isWeaklyEqual(_ one: String, _ other: String) -> Bool {
+        func opaque(_ tag: String) -> ExactText { ExactText(tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag) }
+        return opaque(one) == opaque(other)
+    }
+}

@@ -1,0 +1,45 @@
+extension ImageLoader {
+    /// The image from the cache that ``ImageOptions/originalCache`` names, stored in `cache` without any download.
+    ///
+    /// - Returns: `nil` when there is no such cache, or it does not have the image after all: then it is loaded.
+    func imageOfOtherCache(_ request: ImageRequest) async throws -> ImageResult? {
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
+        guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
+            let original = engine.caches.cache(name)
+        else { return nil }
+        let key = CacheKey(resource.cacheKey)
+        var looking = ImageOptions()
+        looking.storage.fromMemoryCacheOrRefresh = options.storage.fromMemoryCacheOrRefresh
+        looking.storage.keepsInMemory = false
+        // Whatever is wrong with the other cache, the image may still be had from its source.
+        let found = try await engine.pool.run {
+            [engine, looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
+            guard let hit = try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
+                !hit.record.isLocalFile,
+                engine.lookup.answers(hit, to: resource, in: original, options)
+            else { return nil }
+            if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
+                return (hit, .file(path))
+            }
+            return (try? hit.bytes ?? original.bytes(of: hit.record, options: looking.storage)).map {
+                (hit, .bytes($0))
+            }
+        }
+        guard let (hit, content) = found else { return nil }
+        let record = hit.record
+        var keeping = options.keepingOnlyCacheOptions
+        keeping.network.limits.maxBytes = .max
+        let store = PendingStore(
+            content: content, key: key, cache: cache, source: resource.url,
+            origin: record.origin,
+            options: keeping, needs: request.needs)
+        do {
+            var result = try await ImageStorer(engine: engine).storeLoaded(store)
+            result.cacheType = hit.cacheType
+            return result
+        } catch  where !record.isIntact(burst: 0) {
+            // The file went while it was copied.
+            return nil
+        }
+    }
+}

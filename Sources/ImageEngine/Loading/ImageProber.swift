@@ -1,0 +1,183 @@
+internal import Glibc
+internal import Platform
+
+/// The facts about a picture that its first kilobytes tell.
+public struct ProbedImage: Sendable, Equatable {
+    /// The facts of its container.
+    public let probe: ImageProbe
+    /// The size, in bytes; `nil` when its server does not say.
+    public let byteCount: Int?
+    /// The tier that it was read from; none for its source.
+    public let cacheType: CacheType
+}
+
+/// Finds out what a picture is from its first kilobytes.
+struct ImageProber: Sendable {
+    let engine: EngineServices
+    private var loader: ImageLoader { ImageLoader(engine: engine) }
+
+    /// The numbers of bytes that are asked for, one after the other when those before were too few; then all.
+    private static let sizes = [64 << 10, 1 << 20]
+    /// The statuses that say as much of the whole as of a range.
+    private static let absences: Set<Int> = [404, 410]
+
+    /// The facts about a picture; see ``ImageManager/probe(_:in:options:caller:)``.
+    func probe(
+        _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
+    ) async throws -> ProbedImage {
+        let options = cache.completed(options, timeout: engine.downloader.timeout)
+        let key = CacheKey(resource.cacheKey)
+        let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
+        let now = engine.now
+        if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+            return known
+        }
+        let url = resource.url
+        let attempts = SourceAttempts<ProbedImage>(
+            [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
+            hasNetwork: engine.configuration.hasNetwork
+        ) { [self] source, meter, end in
+            let options = options.scoped(from: url, to: source)
+            return inTask(end) { [self] in
+                do {
+                    return try await probe(
+                        try loader.source(of: source), source, key, in: cache, options, meter.counting(caller))
+                } catch let error as ImageError {
+                    engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, options)
+                    throw error
+                }
+            }
+        }
+        let deadline = Deadline(seconds: options.caller.deadline, arrived: caller.arrived ?? now)
+        return try await attempts.value(deadline: deadline.failure(url, at: now))
+    }
+
+    private func probe(
+        _ source: ImageSource, _ given: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions,
+        _ caller: ImageCaller
+    ) async throws -> ProbedImage {
+        switch source {
+        case .network(let url):
+            if options.staysInCache { throw ImageError.notCached(key: key.key) }
+            return try await probe(url, key, in: cache, options, caller)
+        case .data(let bytes):
+            if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
+            return try Self.probed(bytes, source: given, cacheType: .none)
+        case .file(let path):
+            return try await engine.pool.run {
+                if let integrity = options.lookup.integrity, !integrity.allows(file: path) {
+                    throw Integrity.mismatch(given)
+                }
+                return try Self.probed(file: path, options, cacheType: .none)
+            }
+        }
+    }
+
+    private func probeCached(
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) async throws -> ProbedImage? {
+        guard resource.isOnNetwork else { return nil }
+        return try await engine.pool.run { [engine] in
+            var looking = options
+            looking.storage.lease = 0
+            // Offline an expired image is all there is.
+            let policy = engine.lookup.policy(resource, options, mode: .never)
+            guard
+                let found = try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline),
+                case .answer = policy.decision(
+                    for: engine.lookup.entry(
+                        of: found, as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
+                ).action
+            else { return nil }
+            let hit = found.hit
+            if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
+            var reading = options
+            reading.network.limits.maxBytes = .max
+            return try hit.record.path.map { try Self.probed(file: $0, reading, cacheType: hit.cacheType) }
+        }
+    }
+
+    private func probe(
+        _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
+    ) async throws -> ProbedImage {
+        let outgoing = try await loader.modified(url, options)
+        // A failure is remembered as that of the whole.
+        try loader.admit(
+            try DownloadRequest(url: outgoing.url, options: outgoing.options.network), key, in: cache, outgoing.options)
+        let place = engine.downloader.transport.spool
+        // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
+        let isWhole =
+            outgoing.options.network.dataModifier != nil || outgoing.options.network.request.method != .get
+            || options.lookup.integrity != nil
+        var takesRanges = !isWhole
+        for size in Self.sizes.map(Optional.some) + [nil] where takesRanges || size == nil {
+            var asking = outgoing.options
+            if let size {
+                asking.network.request.headers = asking.network.request.headers.filter {
+                    $0.key.lowercased() != "range"
+                }
+                asking.network.request.headers["Range"] = "bytes=0-\(size - 1)"
+                asking.network.limits.validStatusCodes = (asking.network.limits.validStatusCodes ?? Set(200..<400))
+                    .union([206])
+            }
+            let request = try DownloadRequest(url: outgoing.url, options: asking.network)
+            let download: Download
+            do {
+                download = try await engine.downloader.download(
+                    request, priority: caller.priority, report: caller.report)
+            } catch let error as ImageError {
+                // Some servers refuse a range like that, and send the whole.
+                guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),
+                    !Self.absences.contains(status)
+                else { throw error }
+                takesRanges = false
+                continue
+            }
+            let isPart = download.response.status == 206
+            let probed = try await engine.pool.run { () throws -> ProbedImage? in
+                let body = try request.dataModifier?.modified(download.body, of: url, in: place) ?? download.body
+                let bytes = try ImageCache.bytes(of: .body(body))
+                if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(url) }
+                if !isPart { return try Self.probed(bytes, source: url, cacheType: .none) }
+                let total = Self.total(download.response.fields["content-range"])
+                if total == bytes.count { return try Self.probed(bytes, source: url, cacheType: .none) }
+                return bytes.withUnsafeBytes { start in
+                    guard let probe = try? ImageProbe(start: start, of: total ?? .max) else { return nil }
+                    return ProbedImage(probe: probe, byteCount: total, cacheType: .none)
+                }
+            }
+            if let probed { return probed }
+        }
+        throw ImageError.badData(reason: ImageHeader.Failure.unrecognised.sentence(), source: url)
+    }
+
+    /// The length of the whole in a `Content-Range` (RFC 9110, 14.4).
+    private static func total(_ range: String?) -> Int? {
+        range.flatMap { $0.split(separator: "/").last }.flatMap { Int($0) }
+    }
+
+    private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> ProbedImage
+    {
+        // An array lends its bytes only to closures that may throw anything.
+        let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
+            var source = MemoryBytes(buffer: bytes)
+            return Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: &source) }
+        }
+        switch read {
+        case .success(let probe): return ProbedImage(probe: probe, byteCount: bytes.count, cacheType: cacheType)
+        case .failure(let error): throw .badData(reason: error.sentence(), source: source, sample: ContentSample(bytes))
+        }
+    }
+
+    private static func probed(
+        file path: String, _ options: ImageOptions, cacheType: CacheType
+    ) throws(ImageError) -> ProbedImage {
+        let size = try LocalFile(path: path, options: options).size()
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        do throws(ImageHeader.Failure) {
+            var source = FileBytes(descriptor: descriptor, count: size)
+            return ProbedImage(probe: try ImageProbe(whole: &source), byteCount: size, cacheType: cacheType)
+        } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+    }
+}

@@ -1,0 +1,198 @@
+internal import Platform
+internal import Synchronization
+
+/// What stops a piece of work; without effect once the work is over.
+typealias Stop = @Sendable () -> Void
+
+/// Does `work` in a task.
+///
+/// - Parameter end: Receives the result, once.
+/// - Returns: What cancels the task.
+func inTask<Value: Sendable>(
+    _ end: @escaping @Sendable (Result<Value, any Error>) -> Void, _ work: @escaping @Sendable () async throws -> Value
+) -> Stop {
+    let task = Task {
+        let result: Result<Value, any Error>
+        do { result = .success(try await work()) } catch { result = .failure(error) }
+        end(result)
+    }
+    return { task.cancel() }
+}
+
+/// Loads something from the first of its sources that has it: in order, each as often as the options say, or beside each
+/// other when one does not answer for a while. Holds a task only while it pauses.
+final class SourceAttempts<Value: Sendable>: Sendable {
+    typealias End = @Sendable (Result<Value, any Error>) -> Void
+    /// Starts one attempt, which calls `end` once; returns what stops it.
+    typealias Attempt = @Sendable (_ url: String, _ meter: AttemptMeter, _ end: @escaping End) -> Stop
+
+    private struct Source {
+        var tries: SourceTries
+        /// The number of the attempt or pause that runs.
+        var number = 0
+        var stop: Stop?
+    }
+
+    private struct State {
+        var hedge: Hedge
+        var sources: [Source]
+        var pauses: [Stop] = []
+        var end: End?
+    }
+
+    private let urls: [String]
+    private let hedgeAfter: Double?
+    private let clock: @Sendable () -> Int
+    private let hasNetwork: @Sendable () -> Bool
+    private let attempt: Attempt
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - clock: Nanoseconds that never go back.
+    ///   - hasNetwork: Tells whether this machine has a network.
+    init(
+        _ urls: [String], _ options: NetworkOptions, clock: @escaping @Sendable () -> Int,
+        hasNetwork: @escaping @Sendable () -> Bool, attempt: @escaping Attempt
+    ) {
+        (self.urls, self.clock, self.hasNetwork, self.attempt) = (urls, clock, hasNetwork, attempt)
+        hedgeAfter = urls.count > 1 ? options.hedgeAfter : nil
+        let sources = urls.map { _ in Source(tries: SourceTries(options)) }
+        state = Mutex(State(hedge: Hedge(count: urls.count), sources: sources))
+    }
+
+    /// Starts with the first source.
+    ///
+    /// - Parameters:
+    ///   - deadline: What to fail with, and in how many nanoseconds.
+    ///   - end: Receives the result once, from any thread: that of the first source that has it, or the error of the first
+    ///     source with all failed attempts.
+    func start(deadline: (error: ImageError, nanoseconds: Int)? = nil, end: @escaping End) {
+        state.withLock { $0.end = end }
+        if let (error, nanoseconds) = deadline {
+            addPause(.nanoseconds(nanoseconds)) { [self] in finish(.failure(error)) }
+        }
+        begin(state.withLock { $0.hedge.begin() })
+    }
+
+    /// The result, for a caller that waits in a task.
+    func value(deadline: (error: ImageError, nanoseconds: Int)?) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                start(deadline: deadline) { continuation.resume(with: $0) }
+                if Task.isCancelled { stop() }
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+
+    /// Stops all attempts; the end is a `CancellationError` unless there was one.
+    func stop() { finish(.failure(CancellationError())) }
+
+    private func begin(_ source: Int?) {
+        guard let source else { return }
+        if let hedgeAfter, source + 1 < urls.count {
+            addPause(.seconds(hedgeAfter)) { [self] in begin(state.withLock { $0.hedge.overdue(source) }) }
+        }
+        tryOnce(source)
+    }
+
+    private func tryOnce(_ source: Int) {
+        let (meter, started) = (AttemptMeter(), clock())
+        run(source) {
+            attempt(urls[source], meter) { [self] result in
+                guard case .failure(let error as ImageError) = result else { return finish(result) }
+                let seconds = Double(clock() - started) / 1e9
+                let failed = ImageError.Attempt(
+                    url: urls[source], error: error.first, seconds: seconds, bytes: meter.bytes)
+                goOn(source) { [hasNetwork, clock] in
+                    var generator = SystemRandomNumberGenerator()
+                    return $0.failed(failed, hasNetwork: hasNetwork(), at: clock(), using: &generator)
+                }
+            }
+        }
+    }
+
+    private func goOn(_ source: Int, _ next: (inout SourceTries) -> SourceTries.Next) {
+        switch state.withLock({ next(&$0.sources[source].tries) }) {
+        case .attempt(let seconds): run(source) { pause(.seconds(seconds)) { [self] in tryOnce(source) } }
+        case .lookForNetwork(let nanoseconds):
+            run(source) {
+                pause(.nanoseconds(nanoseconds)) { [self] in
+                    goOn(source) { [hasNetwork, clock] in
+                        var generator = SystemRandomNumberGenerator()
+                        return $0.looked(hasNetwork: hasNetwork(), at: clock(), using: &generator)
+                    }
+                }
+            }
+        case .giveUp:
+            let (next, failures) = state.withLock { state in
+                (state.hedge.failed(), state.sources.flatMap(\.tries.failures))
+            }
+            if next.isOver { finish(.failure(ImageError.joined(failures))) } else { begin(next.next) }
+        }
+    }
+
+    /// Starts an attempt at a source or the pause before it, which may be over before `start` returns what stops it.
+    private func run(_ source: Int, _ start: () -> Stop) {
+        let number = state.withLock { state -> Int? in
+            guard state.end != nil else { return nil }
+            state.sources[source].number += 1
+            state.sources[source].stop = nil
+            return state.sources[source].number
+        }
+        guard let number else { return }
+        let stop = start()
+        let isOver = state.withLock { state in
+            guard state.end != nil else { return true }
+            if state.sources[source].number == number { state.sources[source].stop = stop }
+            return false
+        }
+        if isOver { stop() }
+    }
+
+    private func pause(_ duration: Duration, then: @escaping @Sendable () -> Void) -> Stop {
+        let task = Task {
+            if duration > .zero { try await Task.sleep(for: duration) }
+            if !Task.isCancelled { then() }
+        }
+        return { task.cancel() }
+    }
+
+    private func addPause(_ duration: Duration, then: @escaping @Sendable () -> Void) {
+        let stop = pause(duration, then: then)
+        let isOver = state.withLock { state in
+            if state.end != nil { state.pauses.append(stop) }
+            return state.end == nil
+        }
+        if isOver { stop() }
+    }
+
+    private func finish(_ result: Result<Value, any Error>) {
+        let (end, stops) = state.withLock { state -> (End?, [Stop]) in
+            defer { (state.end, state.pauses) = (nil, []) }
+            return (state.end.take(), state.pauses + state.sources.compactMap(\.stop))
+        }
+        guard let end else { return }
+        for stop in stops { stop() }
+        end(result)
+    }
+}
+
+/// Counts the bytes of one attempt.
+final class AttemptMeter: Sendable {
+    private let received = Atomic(0)
+
+    /// The number of bytes that have come.
+    var bytes: Int { received.load(ordering: .relaxed) }
+
+    /// The same caller, counted.
+    func counting(_ caller: ImageCaller) -> ImageCaller {
+        var counted = caller
+        counted.report = { [self, report = caller.report] progress in
+            received.store(progress.received, ordering: .relaxed)
+            report?(progress)
+        }
+        return counted
+    }
+}

@@ -1,0 +1,108 @@
+internal import Platform
+internal import Synchronization
+
+/// A running ``ImageRequest``: it decides, loads and finishes, and ends once. While it loads, it holds no task.
+public final class ImageTask: Sendable {
+    /// Receives the end of a request.
+    public typealias End = @Sendable (Result<ImageResult, any Error>) -> Void
+
+    private enum Phase {
+        /// A step runs, or is waited for; `number` tells it from those before.
+        case running(number: Int, stop: Stop?)
+        case ended
+    }
+
+    private struct State {
+        var phase = Phase.running(number: 0, stop: nil)
+        var end: End?
+        var isCancelled = false
+        var isStandingIn = false
+
+        /// - Returns: `false` when a stand-in has been looked for already, or nobody waits.
+        mutating func startStandingIn() -> Bool {
+            if isCancelled || isStandingIn { return false }
+            isStandingIn = true
+            return true
+        }
+    }
+
+    private let pipeline: RequestPipeline
+    private let request: ImageRequest
+    private let state = Mutex(State())
+
+    init(_ request: ImageRequest, _ pipeline: RequestPipeline) { (self.request, self.pipeline) = (request, pipeline) }
+
+    private var loader: ImageLoader { ImageLoader(engine: pipeline.engine) }
+
+    /// Stops the request, which ends with a `CancellationError` unless it has ended.
+    public func cancel() {
+        let stop = state.withLock { state -> Stop? in
+            state.isCancelled = true
+            guard case .running(_, let stop) = state.phase else { return nil }
+            return stop
+        }
+        stop?()
+    }
+
+    /// Starts the request; see ``ImageManager/retrieve(_:isMissing:end:)``.
+    func start(isMissing: Bool, end: @escaping End) {
+        let isCancelled = state.withLock { state in
+            state.end = end
+            return state.isCancelled
+        }
+        if isCancelled { return finish(.failure(CancellationError())) }
+        if let step = pipeline.stepWithoutWaiting(request, isMissing: isMissing) { return run(step) }
+        goOn { [self] in try await pipeline.firstStep(request) }
+    }
+
+    private func run(_ step: RequestStep) {
+        switch step {
+        case .answer(let image): finish(.success(image))
+        case .load(let load):
+            wait { loader.load(load) { [self] in finish($0) } }
+        case .loadThen(let load, let next):
+            wait { loader.load(load) { [self] result in goOn { try await next(result) } } }
+        }
+    }
+
+    /// Goes on in a task.
+    private func goOn(_ step: @escaping @Sendable () async throws -> RequestStep) {
+        wait {
+            let task = Task { [self] in
+                do { run(try await step()) } catch { finish(.failure(error)) }
+            }
+            return { task.cancel() }
+        }
+    }
+
+    /// Starts something that is waited for; it may end, and something else begin, before `start` returns what stops it.
+    private func wait(_ start: () -> Stop) {
+        let number = state.withLock { state -> Int? in
+            guard case .running(let last, _) = state.phase else { return nil }
+            state.phase = .running(number: last + 1, stop: nil)
+            return last + 1
+        }
+        guard let number else { return }
+        let stop = start()
+        let isCancelled = state.withLock { state in
+            guard case .running(number, _) = state.phase else { return false }
+            state.phase = .running(number: number, stop: stop)
+            return state.isCancelled
+        }
+        if isCancelled { stop() }
+    }
+
+    /// Ends the request, or has another image stand in for one that could not be had.
+    private func finish(_ result: Result<ImageResult, any Error>) {
+        if case .failure(let error as ImageError) = result, let standIn = request.options.network.onFailureImage,
+            !request.needs.contains(.pixels), state.withLock({ $0.startStandingIn() })
+        {
+            return goOn { [self] in .answer(try await loader.placeholder(standIn, for: request, after: error)) }
+        }
+        let end = state.withLock { state in
+            state.phase = .ended
+            return state.end.take()
+        }
+        end?(result)
+    }
+}

@@ -1,0 +1,165 @@
+internal import Platform
+
+/// The one way of a request: a decision about what the cache has, a load if need be, and what is made of its image.
+struct RequestPipeline: Sendable {
+    let engine: EngineServices
+
+    /// Starts a request; see ``ImageManager/retrieve(_:isMissing:end:)``.
+    func retrieve(_ request: ImageRequest, isMissing: Bool, end: @escaping ImageTask.End) -> ImageTask {
+        let task = ImageTask(completed(request), self)
+        task.start(isMissing: isMissing, end: end)
+        return task
+    }
+
+    /// The image, for a caller that waits in a task.
+    func image(_ request: ImageRequest, isMissing: Bool = false) async throws -> ImageResult {
+        let task = ImageTask(completed(request), self)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                task.start(isMissing: isMissing) { continuation.resume(with: $0) }
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// The request with the settings of the cache and the downloader where its options say nothing.
+    private func completed(_ request: ImageRequest) -> ImageRequest {
+        request.with(request.cache.completed(request.options, timeout: engine.downloader.timeout))
+    }
+
+    // MARK: Steps
+
+    /// The first step of a request that is neither looked up nor made: it goes straight to its sources.
+    ///
+    /// - Returns: `nil` when the step takes waiting.
+    func stepWithoutWaiting(_ request: ImageRequest, isMissing: Bool) -> RequestStep? {
+        let options = request.options
+        guard options.processing.recipe.isEmpty, options.lookup.verifyDecode != true,
+            !request.needs.contains(.pixels)
+        else { return nil }
+        let policy = engine.lookup.policy(request.resource, options)
+        guard !policy.usesExpired, options.lookup.originalCache == nil,
+            policy.decision(for: nil).action == .load,
+            policy.isForced || lacks(request.key, in: request.cache, isMissing: isMissing)
+        else { return nil }
+        return .load(ImageLoad(request: request))
+    }
+
+    /// `true` when a cache is known not to have an image, without waiting.
+    private func lacks(_ key: CacheKey, in cache: ImageCache, isMissing: Bool) -> Bool {
+        // What has been stored here since is in memory.
+        if isMissing { return cache.memory.peek(key) == nil }
+        return (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
+    }
+
+    /// The first step of a request.
+    func firstStep(_ request: ImageRequest) async throws -> RequestStep {
+        if request.needs.contains(.pixels) { return try await VariantMaker(engine: engine).pixelsStep(request) }
+        if !request.options.processing.recipe.isEmpty {
+            return try await VariantMaker(engine: engine).variantStep(request)
+        }
+        if request.options.lookup.verifyDecode == true { return try await DecodeVerifier(engine: engine).step(request) }
+        return try await imageStep(request)
+    }
+
+    /// Answers with the image itself, whether or not it can be decoded: from the cache as the ``CacheDecision`` says,
+    /// otherwise from its sources.
+    func imageStep(_ request: ImageRequest) async throws -> RequestStep {
+        let (cache, options) = (request.cache, request.options)
+        let (policy, loader) = (engine.lookup.policy(request.resource, options), ImageLoader(engine: engine))
+        var outgoing = request.outgoing
+        var found = try await stored(request, policy)
+        var decision = policy.decision(for: found?.entry)
+        if let known = found, options.asksToModify, !policy.isForced, !decision.isFreshAnswer,
+            known.entry.isForeign || !policy.isOffline && !policy.onlyFromCache
+        {
+            // It is decided by what will be sent: the delegate may make an image of others this caller's.
+            outgoing = try await loader.modified(request.resource.url, options)
+            let entry = engine.lookup.entry(
+                of: known.candidate, as: outgoing, in: cache, policy, isIntegral: known.entry.isIntegral)
+            found = StoredImage(candidate: known.candidate, entry: entry)
+            decision = policy.decision(for: entry)
+        }
+        var load = ImageLoad(request: request, outgoing: outgoing)
+        if let found {
+            let hit = found.candidate.hit
+            let candidate = StoredCandidate(
+                hit: hit,
+                validators: found.candidate.validators(for: engine.scopes.scope(of: outgoing.url, outgoing.options)))
+            switch decision.action {
+            case .answer(let isStale):
+                engine.counts.count(hit.cacheType)
+                return .answer(try await answer(found.candidate, isStale: isStale, request))
+            case .answerAndRefresh:
+                engine.counts.count(hit.cacheType)
+                // Before the refresh, which may take the file away.
+                let stale = try await answer(found.candidate, isStale: true, request)
+                BackgroundRefresh(engine: engine).start(request.resource, candidate, cache, outgoing)
+                return .answer(stale)
+            case .revalidate: load.storedCandidate = candidate
+            case .load, .fail: load.storedCandidate = policy.usesExpired ? candidate.unasked : nil
+            }
+        }
+        if policy.mayCopyFromOtherCache(decision), let original = try await loader.imageOfOtherCache(request) {
+            engine.counts.count(original.cacheType)
+            return .answer(original)
+        }
+        try Task.checkCancellation()
+        if decision.action == .fail { throw ImageError.notCached(key: request.resource.cacheKey) }
+        guard let found else { return .load(load) }
+        return .loadThen(load) { [self] result in
+            guard case .failure(let error as ImageError) = result, policy.mayStandIn(found.entry, after: error) else {
+                return .answer(try result.get())
+            }
+            return .answer(try await answer(found.candidate, isStale: true, request))
+        }
+    }
+
+    /// What a cache has for a request, and how the request stands to it.
+    private struct StoredImage: Sendable {
+        let candidate: ImageCache.Candidate
+        let entry: RetrievalPolicy.Entry
+    }
+
+    /// What the cache has for a request; `nil` when it has nothing that could matter.
+    private func stored(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
+        let (key, cache, options) = (request.key, request.cache, request.options)
+        if !policy.usesExpired {
+            if policy.isForced { return nil }
+            // Most of what comes here is to be loaded, and that can be told at once.
+            if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
+        }
+        return try await engine.pool.runIfWanted { [engine] () throws -> StoredImage? in
+            guard
+                var found = try cache.candidate(
+                    for: key, options: options.storage, evenExpired: policy.usesExpired)
+            else { return nil }
+            var entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
+            if policy.usesExpired, !policy.decision(for: entry).isFreshAnswer {
+                // Another process may have heard of its server.
+                found = ImageCache.Candidate(
+                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+                entry = engine.lookup.entry(
+                    of: found, as: request.outgoing, in: cache, policy, isIntegral: entry.isIntegral)
+            }
+            return StoredImage(candidate: found, entry: entry)
+        }
+    }
+
+    /// The answer with what was found, also when it is expired.
+    func answer(
+        _ found: ImageCache.Candidate, isStale: Bool, _ request: ImageRequest
+    ) async throws -> ImageResult {
+        try await engine.pool.run { [engine] in
+            var result = try engine.lookup.answer(found.hit, in: request.cache, request.options, request.needs)
+            result.isStale = isStale
+            // In memory an expired image would look like one that is not, and a stale one may be replaced meanwhile.
+            let isSmall = found.hit.record.byteCount <= BodySpool.memoryLimit
+            if request.needs.contains(.bytes), result.bytes == nil, found.expiredFor != nil || isStale && isSmall {
+                result.bytes = try request.cache.disk.data(of: found.hit.record)
+            }
+            return result
+        }
+    }
+}

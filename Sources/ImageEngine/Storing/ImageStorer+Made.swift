@@ -1,0 +1,62 @@
+internal import ImageRecipes
+internal import Platform
+
+/// Images that are given and made into others before they are stored.
+extension ImageStorer {
+    /// Stores what the recipe of the options makes of an image; see
+    /// ``ImageManager/storeVariant(of:for:in:options:overwrites:metadata:)``.
+    func storeVariant(
+        of given: GivenImage, for key: String, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
+        metadata: String?
+    ) async throws -> ImageResult {
+        let options = cache.completed(options)
+        if options.lookup.verifyDecode == true || options.processing.recipe.isEmpty {
+            var store = try await engine.pool.run { [self] in
+                try storing(
+                    given, for: CacheKey(key), in: cache, options, overwrites: overwrites, metadata: metadata)
+            }
+            if options.lookup.verifyDecode == true { store = try await DecodeVerifier(engine: engine).verified(store) }
+            if options.processing.recipe.isEmpty {
+                return try await engine.pool.run { [store] in try store.run().stored }
+            }
+        }
+        var keeping = options.keepingOnlyCacheOptions
+        keeping.lookup.verifyDecode = nil
+        keeping.processing.recipe = options.processing.recipe
+        keeping.processing.limits = options.processing.limits
+        let original = try await engine.pool.run { [self] in
+            try stored(
+                given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
+        }
+        if options.processing.recipe.isNothing(for: original.result.record.header),
+            options.processing.cacheOriginalImage
+        {
+            return original.result.stored
+        }
+        var store = try await Renderer(engine: engine).rendered(
+            original, options.processing.recipe.cacheKey(key), key, in: cache, keeping, needs: [.file, .bytes])
+        store.overwrites = overwrites
+        store.metadata = metadata
+        store.isGiven = true
+        return try await engine.pool.run { [store] in try store.run().stored }
+    }
+
+    /// The original, stored if it is to be kept, with a file for the worker.
+    private func stored(
+        _ given: GivenImage, for key: String, in home: ImageCache, _ options: ImageOptions, overwrites: Bool
+    ) throws -> Original {
+        var loading = options
+        loading.processing.recipe = ImageRecipe()
+        loading.storage.forcedCacheFileExtension = nil
+        let store = try storing(given, for: CacheKey(key), in: home, loading, overwrites: overwrites, metadata: nil)
+        var result: ImageResult
+        if options.processing.cacheOriginalImage {
+            // One that is there and was not replaced is what the others are made from.
+            result = try store.run().stored
+        } else {
+            result = try store.withoutFile()
+            result.content = store.content
+        }
+        return try Original(result, in: home, loading, spool: engine.spool)
+    }
+}

@@ -1,0 +1,67 @@
+internal import Platform
+
+/// An image that a caller has: it is stored, not loaded.
+public enum GivenImage: Sendable {
+    /// The bytes.
+    case bytes([UInt8])
+    /// A file of the user's, by path.
+    case file(String)
+
+    /// `true` when it is in hand and no longer than what is held in memory anyway.
+    fileprivate var isSmall: Bool {
+        if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false }
+    }
+}
+
+/// Stores images that are given, loaded or made.
+struct ImageStorer: Sendable {
+    let engine: EngineServices
+
+    /// Stores an image under a key; see ``ImageManager/store(_:for:in:options:overwrites:metadata:then:)``.
+    func store(
+        _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
+        metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+    ) {
+        let briefly = overwrites ? cache.ifBrief : nil
+        engine.pool.submit(briefFor: given.isSmall ? briefly : nil) { [self] in
+            let store: PendingStore
+            do throws(ImageError) {
+                store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)
+            } catch {
+                return then(.failure(error))
+            }
+            let run = { @Sendable (done: @escaping @Sendable () -> Void) in
+                store.run { result in
+                    done()
+                    then(result.map(\.stored))
+                }
+            }
+            // Reading a file of the user's may take as long as it likes; what it held is stored together with others'.
+            let count = StorageFolder.count(of: store.content)
+            guard let briefly, !given.isSmall, store.content.isInMemory, count <= BodySpool.memoryLimit,
+                engine.readAhead.take(count)
+            else { return run {} }
+            engine.pool.submit(briefFor: briefly) { run { [self] in engine.readAhead.giveBack(count) } }
+        }
+    }
+
+    /// A given image as it is to be stored.
+    func storing(
+        _ given: GivenImage, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
+        metadata: String?
+    ) throws(ImageError) -> PendingStore {
+        let content: DiskStorage.Content
+        switch given {
+        case .bytes(let bytes):
+            guard bytes.count <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(key.key) }
+            content = .bytes(bytes)
+        case .file(let path):
+            content = try LocalFile(path: absolutePath(path), options: options).content()
+        }
+        // Bytes that are in hand are held by memory too, as by Kingfisher's.
+        return PendingStore(
+            content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
+            needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
+            isGiven: true)
+    }
+}

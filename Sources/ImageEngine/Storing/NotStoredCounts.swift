@@ -1,0 +1,23 @@
+internal import Logging
+internal import Synchronization
+
+/// The number of loaded images that no tier keeps although they were to be kept, by reason.
+final class NotStoredCounts: Sendable {
+    private let counts = Mutex<[NotStoredReason: Int]>([:])
+
+    /// The numbers of all reasons that have occurred.
+    var all: [NotStoredReason: Int] { counts.withLock { $0 } }
+
+    /// Counts an image that was not stored.
+    ///
+    /// - Parameter unawaited: The cache and the hash of an image that nobody is told about: the log names it so, for URLs are
+    ///   private.
+    func note(_ reason: NotStoredReason, unawaited: @autoclosure () -> (cache: String, hash: String)?) {
+        if reason == .notAsked { return }
+        counts.withLock { $0[reason, default: 0] += 1 }
+        guard let (cache, hash) = unawaited() else { return }
+        Logger(label: "halcyon.images").warning(
+            "an image was not stored, and nobody waits for it",
+            metadata: ["cache": "\(cache)", "image": "\(hash)", "reason": "\(reason.rawValue)"])
+    }
+}

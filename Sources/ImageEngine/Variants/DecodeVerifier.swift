@@ -1,0 +1,137 @@
+internal import ImageRecipes
+internal import Platform
+
+/// Has images decoded completely before they are answered and stored: `verifyDecode`.
+///
+/// The worker decodes every frame and writes nothing. The verdict is noted with the entry, so that each picture is decoded
+/// once: a sound one is answered from then on, and a damaged one is no hit for requests that want it decoded, and still one
+/// for the others.
+struct DecodeVerifier: Sendable {
+    let engine: EngineServices
+
+    /// Answers with the image once all of it has been decoded: what the cache has is decoded now, unless it has been before.
+    /// An image that turns out to be damaged is loaded again, once.
+    func step(_ request: ImageRequest, isLastTry: Bool = false) async throws -> RequestStep {
+        try await RequestPipeline(engine: engine).imageStep(request).then { [self] result in
+            if result.record.decodeVerdict == .sound { return .answer(result) }
+            do {
+                return .answer(try await verified(result, request))
+            } catch ImageError.badData where !isLastTry && result.cacheType != .none {
+                // It is known for what it is now, and no hit any more.
+            } catch ImageError.storageFailed where !isLastTry && !result.record.isIntact(burst: 0) {
+                // It went while it was on its way to the worker.
+            }
+            return try await step(request, isLastTry: true)
+        }
+    }
+
+    /// The result, once its image has been decoded; what came of that is kept with the entry.
+    private func verified(_ result: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
+        let (cache, options, source) = (request.cache, request.options, request.resource.url)
+        let isLocal = result.record.isLocalFile
+        let original = try await engine.pool.run { [engine] in
+            try Original(
+                result, in: cache, options,
+                mark: isLocal ? result.record.path.flatMap { VariantSource.mark(file: $0) } : nil, spool: engine.spool)
+        }
+        let failure = try await failure(
+            of: original.path, original.scratch, result.record.header, mark: original.mark, options, source,
+            request.caller.priority)
+        // A file of the user's may change at any time.
+        if !isLocal, failure == nil || failure?.kind == .badData {
+            let verdict = failure == nil ? DecodeVerdict.sound : .damaged
+            let noted = try await engine.pool.run { () -> ImageResult in
+                let kept = result.entry?.record ?? result.record
+                let origin = kept.origin.noting(verdict)
+                // What cannot be written down is found out again.
+                let record = (try? cache.note(origin, of: kept, options.storage)) ?? kept.replacing(origin)
+                var noted = result
+                noted.record = kept === result.record ? record : result.record.replacing(origin)
+                return noted
+            }
+            if failure == nil { return noted }
+        }
+        if let failure { throw failure.verificationError(source) }
+        return result
+    }
+
+    /// What is to be stored, once it has been decoded.
+    @inline(never)
+    func verified(_ store: PendingStore) async throws -> PendingStore {
+        // As it is when it was copied from another cache.
+        if ImageNotes.note(ImageNotes.verdict, in: store.origin.http) == DecodeVerdict.sound.rawValue[...] {
+            return store
+        }
+        let (header, draft) = try await engine.pool.run { [spool = engine.spool] in
+            let header = try store.header(warns: false)
+            do {
+                return (header, try spool.write(store.content, for: "original", syncs: false))
+            } catch { throw ImageError.storage(error, folder: engine.spool.path) }
+        }
+        let scratch = ScratchFile(draft.path)
+        let failure = try await failure(
+            of: draft.path, scratch, header, mark: VariantSource.mark(draft.checksum), store.options, store.source,
+            CallPriority(0.5))
+        if let failure { throw failure.verificationError(store.source, store.sample) }
+        var store = store
+        store.origin = store.origin.noting(.sound)
+        if case .file = store.content {
+            // What is kept is what was decoded, whoever writes to the file meanwhile.
+            (store.content, store.scratch) = (.file(draft.path), scratch)
+        }
+        return store
+    }
+
+    /// Has the worker decode a file, once for all who want that at the same time.
+    ///
+    /// - Parameter scratch: Lives as long as the worker needs the file.
+    /// - Returns: Why it cannot be decoded; nil when it can.
+    private func failure(
+        of path: String, _ scratch: ScratchFile?, _ header: ImageHeader, mark: String, _ options: ImageOptions,
+        _ source: String, _ priority: CallPriority
+    ) async throws -> RenderFailure? {
+        try options.processing.limits.check(header, source: source)
+        let key = JobKey.Verification(mark: mark, format: header.format, limits: options.processing.limits)
+        do {
+            return try await engine.jobs.value(for: .verification(key), priority: priority) {
+                [codec = engine.codec] _ in
+                defer { withExtendedLifetime(scratch) {} }
+                let request = RenderRequest(
+                    source: path, format: key.format.rawValue,
+                    outputs: [RenderOutput(steps: [], rule: .nothing, path: "")], limits: key.limits)
+                switch try await codec.render(request, cost: RenderLimits.cost(of: header)).outcomes.first {
+                case .finished: return .verified(nil)
+                case .failed(let failure): return .verified(failure)
+                case nil: throw CodecFailure.garbled(reason: "no outcome")
+                }
+            }.failure()
+        } catch let failure as CodecFailure {
+            throw failure.verificationError(source)
+        }
+    }
+}
+
+extension RenderFailure {
+    /// The error for who wants the image decoded.
+    fileprivate func verificationError(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
+        switch kind {
+        case .badData:
+            .badData(
+                reason: "\(reason) That was found by decoding all of it, as verifyDecode asks.", source: source,
+                sample: sample)
+        // What cannot be decoded here is not known to be sound.
+        case .unsupported:
+            .processingFailed(reason: "\(source.excerpt) cannot be decoded, as verifyDecode asks: \(reason)")
+        default: imageError(source)
+        }
+    }
+}
+
+extension CodecFailure {
+    /// The error for who wants an image decoded.
+    fileprivate func verificationError(_ source: String) -> any Error {
+        guard case ImageError.processingFailed(let reason) = imageError(source) else { return imageError(source) }
+        return ImageError.processingFailed(
+            reason: "\(source.excerpt) was not decoded, as verifyDecode asks. \(reason)")
+    }
+}

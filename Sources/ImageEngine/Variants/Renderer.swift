@@ -1,0 +1,85 @@
+internal import Glibc
+internal import ImageRecipes
+internal import Platform
+
+/// Has the codec worker make files of originals, each once for all who want the same.
+struct Renderer: Sendable {
+    let engine: EngineServices
+
+    /// Has the worker make the image, and says how it is to be stored.
+    func rendered(
+        _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
+        needs: ImageNeeds, priority: CallPriority = CallPriority(0.5), isOfExpired: Bool = false
+    ) async throws -> PendingStore {
+        let work = JobKey.Render(
+            mark: original.workMark, recipe: original.rest ?? options.processing.recipe,
+            limits: options.processing.limits)
+        let file = try await render(original, work, source, priority: priority)
+        return try await engine.pool.run {
+            var keeping = options
+            keeping.processing.recipe = ImageRecipe()
+            return PendingStore(
+                content: try Self.content(of: file), key: key, cache: cache, source: source,
+                origin: VariantSource.origin(
+                    original.origin, mark: original.mark, of: file.image.isExact ? original.format : nil),
+                options: keeping, needs: needs, isOfExpired: isOfExpired)
+        }
+    }
+
+    /// The file that the worker makes, once for all who want the same; it goes with the last who holds it.
+    func render(
+        _ original: Original, _ key: JobKey.Render, _ source: String, priority: CallPriority
+    ) async throws -> RenderedFile {
+        try await engine.jobs.value(for: .render(key), priority: priority) { [self] _ in
+            .rendered(try await render(original, key, source))
+        }.file()
+    }
+
+    private func render(_ original: Original, _ key: JobKey.Render, _ source: String) async throws -> RenderedFile {
+        let header = original.result.record.header
+        try key.limits.check(header, source: source)
+        let file = ScratchFile(try await engine.pool.run { [engine] in try Self.partialPath(in: engine.spool) })
+        var output = key.recipe.output(of: header, to: file.path)
+        if key.isRaw { output.rule = .pixels }
+        let request = RenderRequest(
+            source: original.path, format: header.format.rawValue,
+            originalFormat: original.rest == nil ? nil : original.format.rawValue, outputs: [output],
+            limits: key.limits)
+        let reply: RenderReply
+        do {
+            reply = try await engine.codec.render(request, cost: RenderLimits.cost(of: header))
+        } catch let failure as CodecFailure {
+            throw failure.imageError(source)
+        }
+        switch reply.outcomes.first {
+        case .finished(let image):
+            guard (image.format == "rgba") == key.isRaw else {
+                throw CodecFailure.garbled(reason: "it made \(image.format)").imageError(source)
+            }
+            return RenderedFile(file, image)
+        case .failed(let failure): throw failure.imageError(source)
+        case nil: throw CodecFailure.garbled(reason: "no outcome").imageError(source)
+        }
+    }
+
+    private static func partialPath(in folder: StorageFolder) throws(ImageError) -> String {
+        do { return try folder.partialPath("made") } catch {
+            throw ImageError.storage(error, folder: folder.path)
+        }
+    }
+
+    /// What the worker has written: its bytes when they are few, else the file, which goes with the content.
+    private static func content(of file: RenderedFile) throws(ImageError) -> DiskStorage.Content {
+        guard let stamp = FileStamp(path: file.path) else {
+            throw .storageFailed(reason: "The codec worker has left no file.", hint: "Try again.")
+        }
+        if stamp.size <= BodySpool.memoryLimit { return .bytes(try ImageCache.bytes(of: .file(file.path))) }
+        let own = file.path + "~kept"
+        guard link(file.path, own) == 0 else {
+            throw .storageFailed(
+                reason: "\(own) cannot be made: \(String(cString: strerror(errno))).",
+                hint: "Check the cache folder.")
+        }
+        return .body(DownloadedBody(.file(path: own, count: stamp.size)))
+    }
+}

@@ -1,0 +1,116 @@
+internal import ImageRecipes
+internal import Platform
+
+/// What was made of originals that are not kept themselves, as far as their servers may have to be asked.
+extension VariantMaker {
+    /// Answers with what was made before, or checks it with the server of its original: the entry knows what that said of
+    /// the original, and by what to ask for it.
+    ///
+    /// - Returns: `nil` when the original is at hand, or when what was made is not there or cannot be asked about: then it is
+    ///   made of the original.
+    func checkedVariantStep(_ request: ImageRequest) async throws -> RequestStep? {
+        let (cache, options, key) = (request.cache, request.options, request.madeKey)
+        guard !options.lookup.forceRefresh, engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
+        var looking = options
+        looking.lookup.verifyDecode = nil
+        guard let found = try await variantWithoutOriginal(request.resource, key, in: cache, looking) else {
+            return nil
+        }
+        let (policy, asking) = (engine.lookup.policy(request.resource, options), request.with(looking))
+        let entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
+        switch policy.decision(for: entry).action {
+        case .answer(let isStale):
+            engine.counts.count(found.hit.cacheType)
+            return .answer(try await pipeline.answer(found, isStale: isStale, asking))
+        // There is nothing that could be loaded again in the background.
+        case .answerAndRefresh, .revalidate: break
+        case .load, .fail: return nil
+        }
+        guard let validators = found.validators(for: engine.scopes.scope(of: request.resource.url, options)),
+            let mark = VariantSource.mark(of: found.hit.record)
+        else { return nil }
+        let jobKey = JobKey.Variant(
+            cache: cache.name, key: key, mark: mark, options: options.keepingForVariants, needs: request.needs)
+        let loading = request.loadingOriginal(in: cache)
+        let candidate = StoredCandidate(hit: found.hit, validators: validators, variant: jobKey)
+        return .loadThen(ImageLoad(request: loading, storedCandidate: candidate)) { [self] result in
+            switch result {
+            case .success(let loaded) where loaded.record.key == key:
+                return .answer(
+                    request.needs.contains(.bytes)
+                        ? try await engine.lookup.loadingBytes(
+                            of: loaded, in: cache, options: asking.options, engine.pool) : loaded)
+            // The original has become another one.
+            case .success(let loaded):
+                return try await stepWithOriginal(loaded, by: loading, request) { [self] in
+                    try await variant(of: $0, request)
+                }
+            case .failure(let error as ImageError) where policy.mayStandIn(entry, after: error):
+                return .answer(try await pipeline.answer(found, isStale: true, asking))
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    /// What was made, also if its time is over, when the original is not there at all.
+    private func variantWithoutOriginal(
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) async throws -> ImageCache.Candidate? {
+        let original = CacheKey(resource.cacheKey)
+        guard try cache.cacheType(for: original, burst: 0, mayWait: false) == CacheType.none else { return nil }
+        return try await engine.pool.runIfWanted { () throws -> ImageCache.Candidate? in
+            guard try cache.disk.recordEvenExpired(original) == nil,
+                let found = try cache.candidate(for: key, options: options.storage, evenExpired: true)
+            else { return nil }
+            return ImageCache.Candidate(
+                hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+        }
+    }
+}
+
+extension ImageOptions {
+    /// How what is made is kept.
+    var keepingForVariants: ImageOptions {
+        var keeping = keepingOnlyCacheOptions
+        keeping.change { [self] keeping in
+            keeping.lookup.integrity = nil
+            keeping.lookup.verifyDecode = nil
+            keeping.processing.recipe = self.processing.recipe
+            keeping.processing.limits = self.processing.limits
+        }
+        return keeping
+    }
+
+    /// The options with which the original of what is to be made is loaded.
+    func loadingOriginal(isLocal: Bool) -> ImageOptions {
+        var loading = self
+        loading.change { loading in
+            loading.processing.recipe = ImageRecipe()
+            loading.network.onFailureImage = nil
+            loading.storage.forcedCacheFileExtension = nil
+            loading.storage.queryDataWhenInMemory = false
+            loading.lookup.originalCache = nil
+            if !loading.processing.cacheOriginalImage || isLocal { loading.storage.keepNothing() }
+            // A local source is read again, whatever the cache has under its name.
+            if isLocal { loading.lookup.forceRefresh = true }
+        }
+        return loading
+    }
+
+    /// What is needed of an original that is loaded with these options: its file, or its bytes where there may be none.
+    fileprivate var needsOfOriginal: ImageNeeds {
+        if self.storage.cacheMemoryOnly { return .bytes }
+        // Its server may forbid to keep it.
+        return self.lookup.revalidate == .http ? [.file, .bytes] : .file
+    }
+}
+
+extension ImageRequest {
+    /// The request for the original of what is to be made.
+    ///
+    /// - Parameter home: The cache that keeps the originals.
+    func loadingOriginal(in home: ImageCache) -> ImageRequest {
+        let loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
+        return ImageRequest(resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
+    }
+}

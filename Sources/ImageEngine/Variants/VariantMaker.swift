@@ -1,0 +1,175 @@
+internal import Glibc
+internal import ImageRecipes
+internal import Platform
+
+/// Makes images of others by recipes.
+///
+/// A made image has an entry of its own, which is looked for first. Otherwise the original is taken from the cache, or loaded
+/// once, and the work is done once however many wait for it.
+struct VariantMaker: Sendable {
+    let engine: EngineServices
+    var pipeline: RequestPipeline { RequestPipeline(engine: engine) }
+
+    /// The image that was made before.
+    ///
+    /// - Parameter original: The original that it must have been made from, when that is known; one who has it may have this
+    ///   too.
+    private func made(_ request: ImageRequest, from original: Original? = nil) async throws -> ImageResult? {
+        let (key, cache, options) = (request.madeKey, request.cache, request.options)
+        if options.lookup.forceRefresh { return nil }
+        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
+        var looking = options
+        looking.lookup.integrity = nil
+        looking.lookup.verifyDecode = nil
+        return try await engine.pool.runIfWanted { [engine, looking] in
+            guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
+                return nil
+            }
+            if let original {
+                if VariantSource.mark(of: hit.record) != original.mark { return nil }
+            } else if try !engine.lookup.isUsable(hit.record, of: request.resource, in: cache, options) {
+                return nil
+            }
+            engine.counts.count(hit.cacheType)
+            return try engine.lookup.answer(hit, in: cache, looking, request.needs)
+        }
+    }
+
+    /// Answers with the image that the recipe of the options makes of a resource.
+    func variantStep(_ request: ImageRequest) async throws -> RequestStep {
+        // What may have to be revalidated is revalidated by its original.
+        if request.mayRevalidate {
+            if let step = try await checkedVariantStep(request) { return step }
+        } else {
+            if let found = try await made(request) { return .answer(found) }
+            if let base = try await intermediate(insteadOf: request) {
+                do {
+                    let result = try await variant(of: base, request)
+                    engine.counts.count(base.result.cacheType)
+                    return .answer(result)
+                } catch let error as ImageError where base.isToBlame(for: error) {
+                    // The original is loaded.
+                }
+            }
+        }
+        return try await stepWithOriginal(request) { [self] in try await variant(of: $0, request) }
+    }
+
+    /// The image that the recipe of the options makes of that very original.
+    func variant(of original: Original, _ request: ImageRequest) async throws -> ImageResult {
+        let (options, needs) = (request.options, request.needs)
+        if original.rest == nil, options.processing.recipe.isNothing(for: original.result.record.header) {
+            return try await untouched(original.result, request)
+        }
+        var keeping = options.keepingForVariants
+        let record = original.result.entry?.record ?? original.result.record
+        let isOfExpired =
+            original.result.isStale && record.expiryTime.map { $0 <= request.cache.disk.clock.now } == true
+        if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
+        let key = JobKey.Variant(
+            cache: request.cache.name, key: request.madeKey, mark: original.mark, options: keeping, needs: needs)
+        var result = try await engine.jobs.value(
+            for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
+            joined: { _ in request.caller.joined() }
+        ) { [self] job in
+            .image(
+                try await makeVariant(
+                    of: original, request, key, priority: job.priority, isOfExpired: isOfExpired))
+        }.image.get()
+        if needs.contains(.bytes), result.bytes == nil, result.content == nil {
+            result = try await engine.lookup.loadingBytes(of: result, in: request.cache, options: keeping, engine.pool)
+        }
+        // What the original is to this request; of that, neither the cache nor the others who wait have anything.
+        (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
+        return result
+    }
+
+    /// The work of the job that makes a variant: looks for it once more, makes it, and stores it.
+    private func makeVariant(
+        of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority,
+        isOfExpired: Bool
+    ) async throws -> ImageResult {
+        // Another job may have made it since it was looked for.
+        if let found = try await made(request, from: original) { return found }
+        func make(_ base: Original) async throws -> ImageResult {
+            try await ImageStorer(engine: engine).storeLoaded(
+                try await Renderer(engine: engine).rendered(
+                    base, key.key, request.resource.url, in: request.cache, key.options, needs: key.needs,
+                    priority: priority, isOfExpired: isOfExpired))
+        }
+        if let base = try await intermediate(of: original, request) {
+            do { return try await make(base) } catch let error as ImageError where base.isToBlame(for: error) {
+                // There is the original.
+            }
+        }
+        return try await make(original)
+    }
+
+    /// Does work on the original, from the cache or from its source.
+    ///
+    /// - Parameter isSecondTry: `true` when an original has gone already: this one is loaded so that nobody else can take it
+    ///   away.
+    func stepWithOriginal(
+        _ request: ImageRequest, isSecondTry: Bool = false,
+        _ work: @escaping @Sendable (Original) async throws -> ImageResult
+    ) async throws -> RequestStep {
+        let home = engine.lookup.originals(for: request.cache, request.options)
+        let isOwn = isSecondTry && !request.options.staysInCache && !engine.lookup.isOffline(request.options)
+        let loading = (isOwn ? request.with(request.options.keepingNoOriginal) : request).loadingOriginal(in: home)
+        return try await pipeline.firstStep(loading).then { [self] loaded in
+            try await stepWithOriginal(loaded, by: loading, request, isSecondTry: isSecondTry, work)
+        }
+    }
+
+    /// Does work on an original that was loaded. If its file goes on the way to the worker, the original is loaded once more.
+    func stepWithOriginal(
+        _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
+        _ work: @escaping @Sendable (Original) async throws -> ImageResult
+    ) async throws -> RequestStep {
+        let original = try await engine.pool.run { [engine] in
+            try Original(
+                loaded, in: loading.cache, loading.options, mark: engine.lookup.sourceMark(request.resource),
+                spool: engine.spool)
+        }
+        try Task.checkCancellation()
+        do {
+            return .answer(try await work(original))
+        } catch ImageError.storageFailed where loaded.isGone && !isSecondTry {
+            return try await stepWithOriginal(request, isSecondTry: true, work)
+        }
+    }
+
+    /// The original as the answer, when nothing is to be done to it: kept as an image that is asked for as it is.
+    func untouched(_ loaded: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
+        let (record, cache, options) = (loaded.record, request.cache, request.options)
+        guard record.path == nil, loaded.cacheType == .none || !options.storage.cacheMemoryOnly else { return loaded }
+        if let known = loaded.entry?.record, known.path != nil {
+            var found = loaded
+            found.record = known
+            return found
+        }
+        guard let content = loaded.bytes.map({ .bytes($0) }) ?? loaded.content else { return loaded }
+        var keeping = options.keepingOnlyCacheOptions
+        (keeping.lookup.integrity, keeping.lookup.verifyDecode) = (nil, nil)
+        let kept = try await ImageStorer(engine: engine).storeLoaded(
+            PendingStore(
+                content: content, key: record.key, cache: cache, source: record.key.key, origin: record.origin,
+                options: keeping, needs: request.needs))
+        var result = kept
+        result.cacheType = loaded.cacheType
+        (result.isStale, result.isRevalidated) = (loaded.isStale, loaded.isRevalidated)
+        return result
+    }
+}
+
+extension ImageOptions {
+    /// The options with an original that is loaded for this alone, and goes with it.
+    fileprivate var keepingNoOriginal: ImageOptions {
+        var own = self
+        own.change { own in
+            own.lookup.forceRefresh = true
+            own.processing.cacheOriginalImage = false
+        }
+        return own
+    }
+}
