@@ -1,8 +1,46 @@
 internal import ImageEngine
 internal import JSONRPC
 
+/// The code of an engine error in the protocol, by the name of the error.
+enum ErrorCode: Int, CaseIterable {
+    case badData = 10000
+    case notModified = 10001
+    case invalidStatusCode = 10002
+    case notCached = 10003
+    case processingFailed = 10004
+    case limitExceeded = 10005
+    case dataModifyingFailed = 10006
+    case invalidURL = 20000
+    case connectionFailed = 20001
+    case timedOut = 20002
+    case tlsFailed = 20003
+    case forbiddenAddress = 20004
+    case downloadCancelledBeforeStarting = 30000
+    case storageFailed = 40000
+
+    /// The sentence of the document.
+    var summary: String {
+        switch self {
+        case .badData: "The bytes are no image the engine can read, or are cut off."
+        case .notModified: "A 304 came to a request that carried no validator."
+        case .invalidStatusCode: "The server answered with a status that is not accepted."
+        case .notCached: "Only the cache was to be asked, and it has nothing."
+        case .processingFailed: "A processor could not do its work, or there is no codec worker."
+        case .limitExceeded: "A limit was passed; data.limit names it."
+        case .dataModifyingFailed: "What was downloaded is not what dataModifier takes it for."
+        case .invalidURL: "The text is no URL that may be loaded."
+        case .connectionFailed: "The server could not be reached, or left early."
+        case .timedOut: "Nothing came for too long, or the whole took too long."
+        case .tlsFailed: "The certificate or the handshake failed."
+        case .forbiddenAddress: "The configuration does not allow the host or the network."
+        case .downloadCancelledBeforeStarting: "The client, asked about the request, wanted none to be sent."
+        case .storageFailed: "The cache folder cannot be used; data.hint says what to do."
+        }
+    }
+}
+
 extension ImageError {
-    /// The error for the protocol. Only this method assigns codes to engine errors; the compiler finds a missing case.
+    /// The error for the protocol. The compiler finds a missing case.
     func rpcError(key: String? = nil) -> RPCError {
         if case .afterAttempts(let attempts) = self, let first = attempts.first {
             var error = first.error.first.rpcError(key: key)
@@ -12,61 +50,61 @@ extension ImageError {
             return error
         }
         var details: [(name: String, value: RPCError.Detail)] = []
-        let code: Int
+        let code: ErrorCode
         func url(_ url: String) { details.append(("url", .string(url))) }
         switch self {
         case .badData(_, let source, let sample):
-            code = 10000
+            code = .badData
             url(source)
             details += sample?.details ?? []
         case .dataModifyingFailed(_, let source):
-            code = 10006
+            code = .dataModifyingFailed
             url(source)
         case .notModified(let source):
-            code = 10001
+            code = .notModified
             url(source)
         case .invalidStatusCode(let status, let source, let seconds):
-            code = 10002
+            code = .invalidStatusCode
             details.append(("statusCode", .integer(status)))
             if let seconds { details.append(("retryAfter", .integer(Int(min(seconds, 1e9).rounded(.up))))) }
             url(source)
-        case .notCached, .offline: code = 10003
+        case .notCached, .offline: code = .notCached
         case .remembered(let failure):
             var error = failure.rpcError(key: key)
             error.details.append(("cached", .boolean(true)))
             return error
-        case .processingFailed: code = 10004
+        case .processingFailed: code = .processingFailed
         case .limitExceeded(let limit, _, let source):
-            code = 10005
+            code = .limitExceeded
             details.append(("limit", .string(limit)))
             url(source)
         case .invalidURL(let source, _):
-            code = 20000
+            code = .invalidURL
             url(source)
         case .connectionFailed(let source, _):
-            code = 20001
+            code = .connectionFailed
             url(source)
         case .timedOut(let source, let option, _):
-            code = 20002
+            code = .timedOut
             details.append(("limit", .string(option)))
             url(source)
         case .tlsFailed(let source, _):
-            code = 20003
+            code = .tlsFailed
             url(source)
         case .forbiddenAddress(let source, _):
-            code = 20004
+            code = .forbiddenAddress
             url(source)
         case .downloadCancelledBeforeStarting(let source):
-            code = 30000
+            code = .downloadCancelledBeforeStarting
             url(source)
-        case .afterAttempts: code = 20001
+        case .afterAttempts: code = .connectionFailed
         case .storageFailed(_, let hint, _):
-            code = 40000
+            code = .storageFailed
             details.append(("hint", .string(hint)))
         }
         if let key { details.append(("key", .string(key))) }
         return RPCError(
-            code: code, name: name, message: description, isRetryable: isRetryable,
+            code: code.rawValue, name: name, message: description, isRetryable: isRetryable,
             details: details.map { detail in
                 // A data URL of megabytes must not be repeated in its error.
                 guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }

@@ -67,64 +67,36 @@ public enum OpenRPCDocument {
         ]
     }
 
+    /// Every schema that the document refers to, by name, in the order of the first references.
     private static var schemas: [(String, JSONLiteral)] {
-        [
-            ("ImageOptions", ImageOptions.definition), ("Expiration", StorageExpiration.definition),
-            ("Processor", ImageProcessor.definition), (ProbeReply.name, ProbeReply.definition),
-            (ImageReply.name, ImageReply.definition), (StoreReply.name, StoreReply.definition),
-            (DownloadReply.name, DownloadReply.definition), (PrefetchReply.name, PrefetchReply.definition),
-            (StoppedReply.name, StoppedReply.definition), (ChangedReply.name, ChangedReply.definition),
-            (CancelledReply.name, CancelledReply.definition),
-            (ForgottenReply.name, ForgottenReply.definition), (PauseReply.name, PauseReply.definition),
-            (FailuresReply.name, FailuresReply.definition), (ExplainReply.name, ExplainReply.definition),
-            (EntryReply.name, EntryReply.definition), (ListReply.name, ListReply.definition),
-            (CleanReply.name, CleanReply.definition), (VerifyReply.name, VerifyReply.definition),
-            (RemoveReply.name, RemoveReply.definition),
-            (IsCachedReply.name, IsCachedReply.definition), (CachePathReply.name, CachePathReply.definition),
-            (SizeReply.name, SizeReply.definition), (ClearReply.name, ClearReply.definition),
-            (MemoryChange.name, MemoryChange.definition), (DiskChange.name, DiskChange.definition),
-            (InitializationOptions.name, InitializationOptions.definition),
-            (DownloaderSettings.name, DownloaderSettings.definition),
-            (ConfigureReply.name, ConfigureReply.definition), (SettingsReply.name, SettingsReply.definition),
-            (CachesReply.name, CachesReply.definition),
-            (SubscriptionReply.name, SubscriptionReply.definition),
-            (StatsReply.name, StatsReply.definition), (LatencyReply.name, LatencyReply.definition),
-            (InitializeReply.name, InitializeReply.definition),
-        ]
+        var found: [(String, JSONLiteral)] = []
+        var names: Set<String> = []
+        func add(_ literal: JSONLiteral) {
+            switch literal {
+            case .object(let members): for member in members { add(member.1) }
+            case .array(let elements): for element in elements { add(element) }
+            case .reference(let schema):
+                guard names.insert(schema.name).inserted else { return }
+                let definition = schema.definition()
+                found.append((schema.name, definition))
+                add(definition)
+            case .string, .integer, .number, .boolean, .null: break
+            }
+        }
+        for method in Method.all {
+            for param in method.params { add(param.schema) }
+            add(method.resultSchema)
+        }
+        return found
     }
 
-    private static let errors: [(String, JSONLiteral)] = [
-        ("invalidParams", ["code": -32602, "message": "A parameter is missing, unknown, or of the wrong kind."]),
-        ("internalError", ["code": -32603, "message": "Something went wrong inside the server."]),
-        ("requestCancelled", ["code": -32800, "message": "The request was cancelled."]),
-        ("serverCancelled", ["code": -32802, "message": "The server is shutting down."]),
-        ("badData", ["code": 10000, "message": "The bytes are no image the engine can read, or are cut off."]),
-        ("notModified", ["code": 10001, "message": "A 304 came to a request that carried no validator."]),
-        ("invalidStatusCode", ["code": 10002, "message": "The server answered with a status that is not accepted."]),
-        ("notCached", ["code": 10003, "message": "Only the cache was to be asked, and it has nothing."]),
-        (
-            "processingFailed",
-            ["code": 10004, "message": "A processor could not do its work, or there is no codec worker."]
-        ),
-        ("limitExceeded", ["code": 10005, "message": "A limit was passed; data.limit names it."]),
-        (
-            "dataModifyingFailed",
-            ["code": 10006, "message": "What was downloaded is not what dataModifier takes it for."]
-        ),
-        ("invalidURL", ["code": 20000, "message": "The text is no URL that may be loaded."]),
-        ("connectionFailed", ["code": 20001, "message": "The server could not be reached, or left early."]),
-        ("timedOut", ["code": 20002, "message": "Nothing came for too long, or the whole took too long."]),
-        ("tlsFailed", ["code": 20003, "message": "The certificate or the handshake failed."]),
-        (
-            "forbiddenAddress",
-            ["code": 20004, "message": "The configuration does not allow the host or the network."]
-        ),
-        (
-            "downloadCancelledBeforeStarting",
-            ["code": 30000, "message": "The client, asked about the request, wanted none to be sent."]
-        ),
-        ("storageFailed", ["code": 40000, "message": "The cache folder cannot be used; data.hint says what to do."]),
-    ]
+    private static let errors: [(String, JSONLiteral)] =
+        [
+            ("invalidParams", ["code": -32602, "message": "A parameter is missing, unknown, or of the wrong kind."]),
+            ("internalError", ["code": -32603, "message": "Something went wrong inside the server."]),
+            ("requestCancelled", ["code": -32800, "message": "The request was cancelled."]),
+            ("serverCancelled", ["code": -32802, "message": "The server is shutting down."]),
+        ] + ErrorCode.allCases.map { ("\($0)", ["code": .integer($0.rawValue), "message": .string($0.summary)]) }
 
     private static var limits: JSONLiteral {
         let limits = ConnectionLimits()

@@ -23,9 +23,9 @@ extension SettingsChange<ImageCache.Configuration> {
 struct MemoryChange: WireValue {
     let change: CacheChange
 
-    static let name = "MemorySettings"
-    static var schema: JSONLiteral { ["oneOf": [Bool.schema, .schema(name)]] }
-    static var definition: JSONLiteral { settingsSchema(SettingField.memory) }
+    static var schema: JSONLiteral { ["oneOf": [Bool.schema, reference]] }
+    /// The schema of the settings alone.
+    static var reference: JSONLiteral { .schema("MemorySettings") { settingsSchema(SettingField.memory) } }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> MemoryChange {
         var change = CacheChange()
@@ -47,9 +47,7 @@ struct MemoryChange: WireValue {
 struct DiskChange: WireValue {
     let change: CacheChange
 
-    static let name = "DiskSettings"
-    static var schema: JSONLiteral { .schema(name) }
-    static var definition: JSONLiteral { settingsSchema(SettingField.disk) }
+    static var schema: JSONLiteral { .schema("DiskSettings") { settingsSchema(SettingField.disk) } }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> DiskChange {
         guard view.kind == .object else { throw .expected("an object", view) }

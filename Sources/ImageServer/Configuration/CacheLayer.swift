@@ -92,10 +92,9 @@ public struct CacheLayer: Sendable {
 struct InitializationOptions: WireValue {
     let layer: CacheLayer
 
-    static let name = "Settings"
-    static var schema: JSONLiteral { .schema(name) }
+    static var schema: JSONLiteral { .schema("Settings") { definition } }
 
-    static var definition: JSONLiteral {
+    private static var definition: JSONLiteral {
         let cache: JSONLiteral = [
             "type": "object", "properties": ["memory": MemoryChange.schema, "disk": DiskChange.schema],
         ]

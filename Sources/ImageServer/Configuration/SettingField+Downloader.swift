@@ -49,9 +49,7 @@ extension ImageDownloader.Configuration {
 struct DownloaderSettings: WireValue {
     let change: DownloaderChange
 
-    static let name = "DownloaderSettings"
-    static var schema: JSONLiteral { .schema(name) }
-    static var definition: JSONLiteral { settingsSchema(SettingField.downloader) }
+    static var schema: JSONLiteral { .schema("DownloaderSettings") { settingsSchema(SettingField.downloader) } }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> DownloaderSettings {
         guard view.kind == .object else { throw .expected("an object", view) }

@@ -125,30 +125,6 @@ struct SubscriptionReply: WireObject {
     ]
 }
 
-extension Method {
-    /// Methods on events.
-    static let events: [Method] = [
-        Method(
-            "subscribe", "Asks to be told of events by notifications; nothing is sent before.",
-            Param<EventNames>("events", "The names of the events.")
-        ) { invocation, events -> Outcome<SubscriptionReply> in
-            let subscriptions = invocation.server.subscriptions
-            subscriptions.add(events.names)
-            invocation.server.updateActivityMonitor()
-            return .now(SubscriptionReply(events: subscriptions.names))
-        },
-        Method(
-            "unsubscribe", "Ends subscriptions: none of these events follows the answer.",
-            Param<EventNames>("events", "The names of the events.")
-        ) { invocation, events -> Outcome<SubscriptionReply> in
-            let subscriptions = invocation.server.subscriptions
-            subscriptions.remove(events.names)
-            invocation.server.updateActivityMonitor()
-            return .now(SubscriptionReply(events: subscriptions.names))
-        },
-    ]
-}
-
 extension ImageServer {
     /// Starts or stops the activity indicator by the client's subscription.
     func updateActivityMonitor() {

@@ -54,6 +54,11 @@ private func parameter(_ name: StaticString, _ position: Int, of params: JSONVie
     return params.kind == .array ? params.element(position) : params.member(name)
 }
 
+/// The cache key of a method on one image.
+let keyParam = Param<KeyText>("key", "The cache key: any text.")
+/// The cache of a method.
+let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
+
 /// A parameter for the documentation.
 struct ParameterDescription: Sendable {
     let name: StaticString

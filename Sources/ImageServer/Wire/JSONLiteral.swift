@@ -11,6 +11,8 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
     case integer(Int)
     case number(Double)
     case boolean(Bool)
+    /// The text that refers to a schema of the document's components.
+    case reference(SchemaReference)
     case null
 
     init(stringLiteral value: String) { self = .string(value) }
@@ -38,6 +40,7 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
         case .integer(let number): writer.write(number)
         case .number(let number): writer.write(number)
         case .boolean(let flag): writer.write(flag)
+        case .reference(let schema): writer.write("#/components/schemas/\(schema.name)")
         case .null: writer.writeNull()
         }
     }
@@ -48,6 +51,14 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
         return .object(own + members)
     }
 
-    /// A reference to a schema of the document's components.
-    static func schema(_ name: String) -> JSONLiteral { ["$ref": .string("#/components/schemas/\(name)")] }
+    /// A reference to a schema that stands once in the components of the document, under a name.
+    static func schema(_ name: String, _ definition: @escaping @Sendable () -> JSONLiteral) -> JSONLiteral {
+        ["$ref": .reference(SchemaReference(name: name, definition: definition))]
+    }
+}
+
+/// A schema of the document's components.
+struct SchemaReference: Sendable {
+    let name: String
+    let definition: @Sendable () -> JSONLiteral
 }

@@ -285,10 +285,10 @@ struct OptionField: Sendable {
 }
 
 extension ImageOptions: WireValue {
-    static var schema: JSONLiteral { .schema("ImageOptions") }
+    static var schema: JSONLiteral { .schema("ImageOptions") { definition } }
 
     /// The schema that ``schema`` refers to, made from the table.
-    static var definition: JSONLiteral {
+    private static var definition: JSONLiteral {
         let properties = OptionField.all.map { field in
             (
                 field.name,

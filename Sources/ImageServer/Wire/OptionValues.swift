@@ -3,9 +3,9 @@ internal import JSONRPC
 internal import Platform
 
 extension StorageExpiration: WireValue {
-    static var schema: JSONLiteral { .schema("Expiration") }
+    static var schema: JSONLiteral { .schema("Expiration") { definition } }
 
-    static var definition: JSONLiteral {
+    private static var definition: JSONLiteral {
         [
             "description": "How long an entry lives; a negative number means for ever.",
             "oneOf": [

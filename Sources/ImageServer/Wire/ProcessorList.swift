@@ -10,7 +10,7 @@ struct ProcessorList: WireValue {
     static let limit = 64
 
     static var schema: JSONLiteral {
-        ["type": "array", "items": .schema("Processor"), "maxItems": .integer(limit)]
+        ["type": "array", "items": ImageProcessor.schema, "maxItems": .integer(limit)]
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ProcessorList {
@@ -32,10 +32,10 @@ struct ProcessorList: WireValue {
 }
 
 extension ImageProcessor: WireValue {
-    static var schema: JSONLiteral { .schema("Processor") }
+    static var schema: JSONLiteral { .schema("Processor") { definition } }
 
     /// The schema that ``schema`` refers to, generated from the table.
-    static var definition: JSONLiteral {
+    private static var definition: JSONLiteral {
         [
             "description": "One step of the making of an image: an object with one member, the processor's name.",
             "oneOf": .array(

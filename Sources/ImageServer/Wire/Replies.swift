@@ -174,7 +174,7 @@ struct StatsReply: WireObject {
         },
         WireField(
             "latency", "How long requests took from being read to being answered, by method.",
-            ["type": "object", "additionalProperties": .schema(LatencyReply.name)]
+            ["type": "object", "additionalProperties": LatencyReply.schema]
         ) { reply, writer in
             writer.key("latency")
             writer.object { writer in

@@ -50,10 +50,10 @@ protocol WireObject: WireResult {
 }
 
 extension WireObject {
-    static var schema: JSONLiteral { .schema(name) }
+    static var schema: JSONLiteral { .schema(name) { definition } }
 
     /// The schema that ``schema`` refers to, generated from the table.
-    static var definition: JSONLiteral {
+    private static var definition: JSONLiteral {
         let properties = fields.map { field in
             (field.name.description, field.schema.adding([("description", .string(field.summary))]))
         }

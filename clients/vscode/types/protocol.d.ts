@@ -1,5 +1,8 @@
 // Made by clients/generate.py from protocol/openrpc.json.
 
+/** One step of the making of an image: an object with one member, the processor's name. */
+export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
+
 export interface ImageOptions {
   /** Ignore the caches for reading; still write them. Default: false. */
   forceRefresh?: boolean;
@@ -122,34 +125,6 @@ export interface ImageOptions {
 /** How long an entry lives; a negative number means for ever. */
 export type Expiration = "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string };
 
-/** One step of the making of an image: an object with one member, the processor's name. */
-export type Processor = { downsample: { width: number; height: number } }|{ resize: { width?: number; height?: number; mode?: "none"|"aspectFit"|"aspectFill"; upscale?: boolean } }|{ crop: { width: number; height: number; anchor?: { x?: number; y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[]; targetSize?: { width: number; height: number }; backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string; fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number; contrast?: number; saturation?: number; inputEV?: number } }|{ blackWhite: Record<string, unknown> }|{ border: { color: string; width: number; radius?: number|{ fraction: number }; corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion"; alpha?: number; backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter"; alpha?: number; backgroundColor?: string } }|{ rotate: { degrees?: number; auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl"; quality?: number } };
-
-export interface ProbeResult {
-  /** The picture format, by signature. */
-  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
-  /** The media type of the format. */
-  mimeType: string;
-  /** Pixels across, as coded. */
-  width: number;
-  /** Pixels down, as coded. */
-  height: number;
-  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
-  orientation: number|null;
-  /** Pictures of an animation or pages; null when its start does not tell. */
-  frameCount: number|null;
-  /** How long each frame of an animation is shown, in milliseconds; left out when its start does not tell. */
-  delays?: number[];
-  /** How often an animation is played, 0 for ever; left out when its start does not tell. */
-  loopCount?: number;
-  /** Whether it may be transparent; null when its start does not tell. */
-  hasAlpha: boolean|null;
-  /** Its size in bytes; null when its server does not say. */
-  byteCount: number|null;
-  /** Where it was looked at; none for its source. */
-  cacheType: "none"|"memory"|"disk";
-}
-
 export interface ImageResult {
   /** The cache key. */
   key: string;
@@ -256,6 +231,40 @@ export interface StoreResult {
   reason?: string;
 }
 
+export interface RemoveResult {
+  /** Whether anything was removed. */
+  removed: boolean;
+  /** Whether something was removed from memory. */
+  memory: boolean;
+  /** Whether something was removed from disk. */
+  disk: boolean;
+  /** Whether a path that was lent out went before its time. */
+  leased: boolean;
+}
+
+export interface IsCachedResult {
+  /** Whether a tier has the image. */
+  cached: boolean;
+  /** The first tier that has it. */
+  cacheType: "none"|"memory"|"disk";
+}
+
+export interface CachePathResult {
+  /** Where the image is, or would be. */
+  path: string;
+  /** The same as a URL. */
+  uri: string;
+  /** Whether the image is there. */
+  exists: boolean;
+}
+
+export interface SizeResult {
+  /** Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier. */
+  disk: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
+  /** Entries, bytes and the limit of the memory tier. */
+  memory: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
+}
+
 export interface DownloadResult {
   /** The picture format, by signature. */
   format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
@@ -281,6 +290,31 @@ export interface DownloadResult {
   etag?: string;
   /** The server's date of last change, as sent. */
   lastModified?: string;
+}
+
+export interface ProbeResult {
+  /** The picture format, by signature. */
+  format: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl";
+  /** The media type of the format. */
+  mimeType: string;
+  /** Pixels across, as coded. */
+  width: number;
+  /** Pixels down, as coded. */
+  height: number;
+  /** How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell. */
+  orientation: number|null;
+  /** Pictures of an animation or pages; null when its start does not tell. */
+  frameCount: number|null;
+  /** How long each frame of an animation is shown, in milliseconds; left out when its start does not tell. */
+  delays?: number[];
+  /** How often an animation is played, 0 for ever; left out when its start does not tell. */
+  loopCount?: number;
+  /** Whether it may be transparent; null when its start does not tell. */
+  hasAlpha: boolean|null;
+  /** Its size in bytes; null when its server does not say. */
+  byteCount: number|null;
+  /** Where it was looked at; none for its source. */
+  cacheType: "none"|"memory"|"disk";
 }
 
 export interface PrefetchResult {
@@ -309,11 +343,6 @@ export interface CancelResult {
   cancelled: number;
 }
 
-export interface ForgetResult {
-  /** How many failures were forgotten. */
-  forgotten: number;
-}
-
 export interface PauseResult {
   /** Which downloads are not started. */
   paused: "none"|"prefetch"|"all";
@@ -323,38 +352,75 @@ export interface PauseResult {
   waiting: number;
 }
 
+export interface ClearResult {
+  /** Entries removed. */
+  count: number;
+  /** Bytes freed. */
+  bytes: number;
+  /** About how many paths that were lent out went before their time. */
+  leased: number;
+}
+
+export interface ForgetResult {
+  /** How many failures were forgotten. */
+  forgotten: number;
+}
+
 export interface FailuresResult {
   /** The failures, the oldest first: URL, cache key, error, and for how many seconds more. */
   failures: { url: string; key: string; error: Record<string, unknown>; seconds: number }[];
 }
 
-export interface ExplainResult {
-  /** The key under which the image is kept. */
-  key: string;
-  /** The name of the cache. */
-  cache: string;
-  /** The hash that names the file. */
-  hash: string;
-  /** Where the image is on disk, or would be. */
-  path: string;
-  /** Which tier has the image, its time not being over. */
-  cacheType: "none"|"memory"|"disk";
-  /** When what is stored was stored. */
-  storedAt: string|null;
-  /** When its time on disk is over; null for never, and when nothing is stored. */
-  expiresAt: string|null;
-  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
-  stale: boolean|null;
-  /** What would be done. */
-  verdict: "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail";
-  /** Whether the network would be used. */
-  network: boolean;
-  /** The URL that would be asked first; null when none would. */
-  url: string|null;
-  /** Why: sentences for people. */
-  reasons: string[];
-  /** What it would fail with, as far as that is known; null for nothing. */
-  error: Record<string, unknown>|null;
+export interface StatsResult {
+  /** Images answered from memory. */
+  memoryHits: number;
+  /** Images answered from disk. */
+  diskHits: number;
+  /** Images that no cache had. */
+  misses: number;
+  /** Callers that joined work under way. */
+  merged: number;
+  /** Downloads that ended well. */
+  downloads: number;
+  /** Images that another process had downloaded while this one waited for it. */
+  sharedDownloads: number;
+  /** Downloads that failed or were cancelled. */
+  failedDownloads: number;
+  /** Bytes of bodies received. */
+  downloadedBytes: number;
+  /** Downloads under way. */
+  runningDownloads: number;
+  /** Those of them whose servers have said nothing for a second. */
+  stalledDownloads: number;
+  /** Downloads waiting for their turn, or for another process that downloads the same. */
+  waitingDownloads: number;
+  /** Images evicted from disk for their size. */
+  evictions: number;
+  /** Images taken out because their files had been changed by another program. */
+  damagedFiles: number;
+  /** Failures that are remembered, and repeated without asking. */
+  rememberedFailures: number;
+  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for. */
+  notStored: Record<string, number>;
+  /** Requests being worked on. */
+  requestsInFlight: number;
+  /** Seconds since the server started. */
+  uptimeSeconds: number;
+  /** How long requests took from being read to being answered, by method. */
+  latency: Record<string, Latency>;
+}
+
+export interface Latency {
+  /** Requests that were answered, well or not. */
+  count: number;
+  /** Milliseconds that half of them did not surpass, to an eighth. */
+  p50: number;
+  /** Milliseconds that 95 % of them did not surpass, to an eighth. */
+  p95: number;
+  /** Milliseconds that 99 % of them did not surpass, to an eighth. */
+  p99: number;
+  /** Milliseconds of the one that took longest. */
+  max: number;
 }
 
 export interface EntryDetails {
@@ -413,6 +479,35 @@ export interface ListResult {
   cursor: string|null;
 }
 
+export interface ExplainResult {
+  /** The key under which the image is kept. */
+  key: string;
+  /** The name of the cache. */
+  cache: string;
+  /** The hash that names the file. */
+  hash: string;
+  /** Where the image is on disk, or would be. */
+  path: string;
+  /** Which tier has the image, its time not being over. */
+  cacheType: "none"|"memory"|"disk";
+  /** When what is stored was stored. */
+  storedAt: string|null;
+  /** When its time on disk is over; null for never, and when nothing is stored. */
+  expiresAt: string|null;
+  /** Whether what is stored is not as fresh as the request wants it; null when nothing is. */
+  stale: boolean|null;
+  /** What would be done. */
+  verdict: "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail";
+  /** Whether the network would be used. */
+  network: boolean;
+  /** The URL that would be asked first; null when none would. */
+  url: string|null;
+  /** Why: sentences for people. */
+  reasons: string[];
+  /** What it would fail with, as far as that is known; null for nothing. */
+  error: Record<string, unknown>|null;
+}
+
 export interface CleanResult {
   /** Images removed. */
   count: number;
@@ -443,49 +538,6 @@ export interface VerifyResult {
   unreadable: number;
   /** Whether nothing was wrong. */
   clean: boolean;
-}
-
-export interface RemoveResult {
-  /** Whether anything was removed. */
-  removed: boolean;
-  /** Whether something was removed from memory. */
-  memory: boolean;
-  /** Whether something was removed from disk. */
-  disk: boolean;
-  /** Whether a path that was lent out went before its time. */
-  leased: boolean;
-}
-
-export interface IsCachedResult {
-  /** Whether a tier has the image. */
-  cached: boolean;
-  /** The first tier that has it. */
-  cacheType: "none"|"memory"|"disk";
-}
-
-export interface CachePathResult {
-  /** Where the image is, or would be. */
-  path: string;
-  /** The same as a URL. */
-  uri: string;
-  /** Whether the image is there. */
-  exists: boolean;
-}
-
-export interface SizeResult {
-  /** Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier. */
-  disk: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
-  /** Entries, bytes and the limit of the memory tier. */
-  memory: { count: number; bytes: number; allocatedBytes?: number; limitBytes: number; leasedBytes?: number };
-}
-
-export interface ClearResult {
-  /** Entries removed. */
-  count: number;
-  /** Bytes freed. */
-  bytes: number;
-  /** About how many paths that were lent out went before their time. */
-  leased: number;
 }
 
 export interface MemorySettings {
@@ -536,14 +588,6 @@ export interface DiskSettings {
   keyRules?: { hosts?: string[]; keepQuery?: string[]; dropQuery?: string[] }[];
 }
 
-/** Settings of all caches, of single ones by name, and of the downloader. */
-export interface Settings {
-  memory?: boolean|MemorySettings;
-  disk?: DiskSettings;
-  caches?: Record<string, { memory?: boolean|MemorySettings; disk?: DiskSettings }>;
-  downloader?: DownloaderSettings;
-}
-
 export interface DownloaderSettings {
   /** Downloads at once from one host. Default: 4. */
   maxDownloadsPerHost?: number;
@@ -591,56 +635,12 @@ export interface SubscriptionResult {
   events: ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[];
 }
 
-export interface StatsResult {
-  /** Images answered from memory. */
-  memoryHits: number;
-  /** Images answered from disk. */
-  diskHits: number;
-  /** Images that no cache had. */
-  misses: number;
-  /** Callers that joined work under way. */
-  merged: number;
-  /** Downloads that ended well. */
-  downloads: number;
-  /** Images that another process had downloaded while this one waited for it. */
-  sharedDownloads: number;
-  /** Downloads that failed or were cancelled. */
-  failedDownloads: number;
-  /** Bytes of bodies received. */
-  downloadedBytes: number;
-  /** Downloads under way. */
-  runningDownloads: number;
-  /** Those of them whose servers have said nothing for a second. */
-  stalledDownloads: number;
-  /** Downloads waiting for their turn, or for another process that downloads the same. */
-  waitingDownloads: number;
-  /** Images evicted from disk for their size. */
-  evictions: number;
-  /** Images taken out because their files had been changed by another program. */
-  damagedFiles: number;
-  /** Failures that are remembered, and repeated without asking. */
-  rememberedFailures: number;
-  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for. */
-  notStored: Record<string, number>;
-  /** Requests being worked on. */
-  requestsInFlight: number;
-  /** Seconds since the server started. */
-  uptimeSeconds: number;
-  /** How long requests took from being read to being answered, by method. */
-  latency: Record<string, Latency>;
-}
-
-export interface Latency {
-  /** Requests that were answered, well or not. */
-  count: number;
-  /** Milliseconds that half of them did not surpass, to an eighth. */
-  p50: number;
-  /** Milliseconds that 95 % of them did not surpass, to an eighth. */
-  p95: number;
-  /** Milliseconds that 99 % of them did not surpass, to an eighth. */
-  p99: number;
-  /** Milliseconds of the one that took longest. */
-  max: number;
+/** Settings of all caches, of single ones by name, and of the downloader. */
+export interface Settings {
+  memory?: boolean|MemorySettings;
+  disk?: DiskSettings;
+  caches?: Record<string, { memory?: boolean|MemorySettings; disk?: DiskSettings }>;
+  downloader?: DownloaderSettings;
 }
 
 export interface InitializeResult {

@@ -1,6 +1,9 @@
 ---@meta
 -- Made by clients/generate.py from protocol/openrpc.json.
 
+--- One step of the making of an image: an object with one member, the processor's name.
+---@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: number } }
+
 ---@class halcyon.ImageOptions
 ---@field forceRefresh? boolean Ignore the caches for reading; still write them. Default: false.
 ---@field fromMemoryCacheOrRefresh? boolean Look in memory only, then load. Default: false.
@@ -64,22 +67,6 @@
 --- How long an entry lives; a negative number means for ever.
 ---@alias halcyon.Expiration "never"|"expired"|{ seconds: number }|{ days: number }|{ date: string }
 
---- One step of the making of an image: an object with one member, the processor's name.
----@alias halcyon.Processor { downsample: { width: number, height: number } }|{ resize: { width?: number, height?: number, mode?: "none"|"aspectFit"|"aspectFill", upscale?: boolean } }|{ crop: { width: number, height: number, anchor?: { x?: number, y?: number } } }|{ roundCorner: { radius: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[], targetSize?: { width: number, height: number }, backgroundColor?: string } }|{ blur: { radius: number } }|{ overlay: { color: string, fraction?: number } }|{ tint: { color: string } }|{ colorControls: { brightness?: number, contrast?: number, saturation?: number, inputEV?: number } }|{ blackWhite: table<string, any> }|{ border: { color: string, width: number, radius?: number|{ fraction: number }, corners?: ("topLeft"|"topRight"|"bottomLeft"|"bottomRight")[] } }|{ blend: { mode: "normal"|"multiply"|"screen"|"overlay"|"darken"|"lighten"|"colorDodge"|"colorBurn"|"hardLight"|"softLight"|"difference"|"exclusion", alpha?: number, backgroundColor?: string } }|{ compositing: { operation: "clear"|"copy"|"sourceOver"|"sourceIn"|"sourceOut"|"sourceAtop"|"destinationOver"|"destinationIn"|"destinationOut"|"destinationAtop"|"xor"|"plusLighter", alpha?: number, backgroundColor?: string } }|{ rotate: { degrees?: number, auto?: boolean } }|{ format: { to: "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"jxl", quality?: number } }
-
----@class halcyon.ProbeResult
----@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
----@field mimeType string The media type of the format.
----@field width integer Pixels across, as coded.
----@field height integer Pixels down, as coded.
----@field orientation integer|nil How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.
----@field frameCount integer|nil Pictures of an animation or pages; null when its start does not tell.
----@field delays? integer[] How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.
----@field loopCount? integer How often an animation is played, 0 for ever; left out when its start does not tell.
----@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
----@field byteCount integer|nil Its size in bytes; null when its server does not say.
----@field cacheType "none"|"memory"|"disk" Where it was looked at; none for its source.
-
 ---@class halcyon.ImageResult
 ---@field key string The cache key.
 ---@field cache string The name of the cache.
@@ -134,6 +121,25 @@
 ---@field stored { memory: boolean, disk: boolean, reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" } Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.
 ---@field reason? string Why memory does not hold the bytes, or nothing was stored.
 
+---@class halcyon.RemoveResult
+---@field removed boolean Whether anything was removed.
+---@field memory boolean Whether something was removed from memory.
+---@field disk boolean Whether something was removed from disk.
+---@field leased boolean Whether a path that was lent out went before its time.
+
+---@class halcyon.IsCachedResult
+---@field cached boolean Whether a tier has the image.
+---@field cacheType "none"|"memory"|"disk" The first tier that has it.
+
+---@class halcyon.CachePathResult
+---@field path string Where the image is, or would be.
+---@field uri string The same as a URL.
+---@field exists boolean Whether the image is there.
+
+---@class halcyon.SizeResult
+---@field disk { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.
+---@field memory { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes and the limit of the memory tier.
+
 ---@class halcyon.DownloadResult
 ---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
 ---@field mimeType string The media type of the format.
@@ -147,6 +153,19 @@
 ---@field url? string Where it was downloaded from, after redirects.
 ---@field etag? string The server's entity tag.
 ---@field lastModified? string The server's date of last change, as sent.
+
+---@class halcyon.ProbeResult
+---@field format "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" The picture format, by signature.
+---@field mimeType string The media type of the format.
+---@field width integer Pixels across, as coded.
+---@field height integer Pixels down, as coded.
+---@field orientation integer|nil How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.
+---@field frameCount integer|nil Pictures of an animation or pages; null when its start does not tell.
+---@field delays? integer[] How long each frame of an animation is shown, in milliseconds; left out when its start does not tell.
+---@field loopCount? integer How often an animation is played, 0 for ever; left out when its start does not tell.
+---@field hasAlpha boolean|nil Whether it may be transparent; null when its start does not tell.
+---@field byteCount integer|nil Its size in bytes; null when its server does not say.
+---@field cacheType "none"|"memory"|"disk" Where it was looked at; none for its source.
 
 ---@class halcyon.PrefetchResult
 ---@field completed string[] URLs that were loaded.
@@ -163,31 +182,48 @@
 ---@class halcyon.CancelResult
 ---@field cancelled integer How many requests were cancelled.
 
----@class halcyon.ForgetResult
----@field forgotten integer How many failures were forgotten.
-
 ---@class halcyon.PauseResult
 ---@field paused "none"|"prefetch"|"all" Which downloads are not started.
 ---@field running integer How many downloads are under way, and go on.
 ---@field waiting integer How many wait for their turn.
 
+---@class halcyon.ClearResult
+---@field count integer Entries removed.
+---@field bytes integer Bytes freed.
+---@field leased integer About how many paths that were lent out went before their time.
+
+---@class halcyon.ForgetResult
+---@field forgotten integer How many failures were forgotten.
+
 ---@class halcyon.FailuresResult
 ---@field failures { url: string, key: string, error: table<string, any>, seconds: number }[] The failures, the oldest first: URL, cache key, error, and for how many seconds more.
 
----@class halcyon.ExplainResult
----@field key string The key under which the image is kept.
----@field cache string The name of the cache.
----@field hash string The hash that names the file.
----@field path string Where the image is on disk, or would be.
----@field cacheType "none"|"memory"|"disk" Which tier has the image, its time not being over.
----@field storedAt string|nil When what is stored was stored.
----@field expiresAt string|nil When its time on disk is over; null for never, and when nothing is stored.
----@field stale boolean|nil Whether what is stored is not as fresh as the request wants it; null when nothing is.
----@field verdict "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail" What would be done.
----@field network boolean Whether the network would be used.
----@field url string|nil The URL that would be asked first; null when none would.
----@field reasons string[] Why: sentences for people.
----@field error table<string, any>|nil What it would fail with, as far as that is known; null for nothing.
+---@class halcyon.StatsResult
+---@field memoryHits integer Images answered from memory.
+---@field diskHits integer Images answered from disk.
+---@field misses integer Images that no cache had.
+---@field merged integer Callers that joined work under way.
+---@field downloads integer Downloads that ended well.
+---@field sharedDownloads integer Images that another process had downloaded while this one waited for it.
+---@field failedDownloads integer Downloads that failed or were cancelled.
+---@field downloadedBytes integer Bytes of bodies received.
+---@field runningDownloads integer Downloads under way.
+---@field stalledDownloads integer Those of them whose servers have said nothing for a second.
+---@field waitingDownloads integer Downloads waiting for their turn, or for another process that downloads the same.
+---@field evictions integer Images evicted from disk for their size.
+---@field damagedFiles integer Images taken out because their files had been changed by another program.
+---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
+---@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.
+---@field requestsInFlight integer Requests being worked on.
+---@field uptimeSeconds number Seconds since the server started.
+---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.
+
+---@class halcyon.Latency
+---@field count integer Requests that were answered, well or not.
+---@field p50 number Milliseconds that half of them did not surpass, to an eighth.
+---@field p95 number Milliseconds that 95 % of them did not surpass, to an eighth.
+---@field p99 number Milliseconds that 99 % of them did not surpass, to an eighth.
+---@field max number Milliseconds of the one that took longest.
 
 ---@class halcyon.EntryDetails
 ---@field key string|nil The cache key; null when only the file is known, until the image is asked for.
@@ -218,6 +254,21 @@
 ---@field entries halcyon.EntryDetails[] The images of this page.
 ---@field cursor string|nil What the next page is asked for with; null at the end.
 
+---@class halcyon.ExplainResult
+---@field key string The key under which the image is kept.
+---@field cache string The name of the cache.
+---@field hash string The hash that names the file.
+---@field path string Where the image is on disk, or would be.
+---@field cacheType "none"|"memory"|"disk" Which tier has the image, its time not being over.
+---@field storedAt string|nil When what is stored was stored.
+---@field expiresAt string|nil When its time on disk is over; null for never, and when nothing is stored.
+---@field stale boolean|nil Whether what is stored is not as fresh as the request wants it; null when nothing is.
+---@field verdict "answer"|"answerStale"|"answerAndRefresh"|"revalidate"|"load"|"fail" What would be done.
+---@field network boolean Whether the network would be used.
+---@field url string|nil The URL that would be asked first; null when none would.
+---@field reasons string[] Why: sentences for people.
+---@field error table<string, any>|nil What it would fail with, as far as that is known; null for nothing.
+
 ---@class halcyon.CleanResult
 ---@field count integer Images removed.
 ---@field bytes integer Bytes of their files.
@@ -234,30 +285,6 @@
 ---@field corrected integer Sums and notes of the index that were wrong; put right.
 ---@field unreadable integer Files that could not be read now, for want of a permission or of descriptors; left alone.
 ---@field clean boolean Whether nothing was wrong.
-
----@class halcyon.RemoveResult
----@field removed boolean Whether anything was removed.
----@field memory boolean Whether something was removed from memory.
----@field disk boolean Whether something was removed from disk.
----@field leased boolean Whether a path that was lent out went before its time.
-
----@class halcyon.IsCachedResult
----@field cached boolean Whether a tier has the image.
----@field cacheType "none"|"memory"|"disk" The first tier that has it.
-
----@class halcyon.CachePathResult
----@field path string Where the image is, or would be.
----@field uri string The same as a URL.
----@field exists boolean Whether the image is there.
-
----@class halcyon.SizeResult
----@field disk { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.
----@field memory { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes and the limit of the memory tier.
-
----@class halcyon.ClearResult
----@field count integer Entries removed.
----@field bytes integer Bytes freed.
----@field leased integer About how many paths that were lent out went before their time.
 
 ---@class halcyon.MemorySettings
 ---@field totalBytesLimit? integer The most memory holds, in bytes; 0 holds nothing. Default: 104857600.
@@ -283,13 +310,6 @@
 ---@field negativeCache? integer Seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for not at all. Default: 0.
 ---@field verifyDecode? boolean Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise. Default: false.
 ---@field keyRules? { hosts?: string[], keepQuery?: string[], dropQuery?: string[] }[] Query parameters that make no other image: keys that are URLs of the hosts are kept without them. The first rule for a host counts.
-
---- Settings of all caches, of single ones by name, and of the downloader.
----@class halcyon.Settings
----@field memory? boolean|halcyon.MemorySettings
----@field disk? halcyon.DiskSettings
----@field caches? table<string, { memory?: boolean|halcyon.MemorySettings, disk?: halcyon.DiskSettings }>
----@field downloader? halcyon.DownloaderSettings
 
 ---@class halcyon.DownloaderSettings
 ---@field maxDownloadsPerHost? integer Downloads at once from one host. Default: 4.
@@ -317,32 +337,12 @@
 ---@class halcyon.SubscriptionResult
 ---@field events ("cache/didClean"|"image/didChange"|"activity/didChange"|"download/didFinish"|"log")[] The events now subscribed.
 
----@class halcyon.StatsResult
----@field memoryHits integer Images answered from memory.
----@field diskHits integer Images answered from disk.
----@field misses integer Images that no cache had.
----@field merged integer Callers that joined work under way.
----@field downloads integer Downloads that ended well.
----@field sharedDownloads integer Images that another process had downloaded while this one waited for it.
----@field failedDownloads integer Downloads that failed or were cancelled.
----@field downloadedBytes integer Bytes of bodies received.
----@field runningDownloads integer Downloads under way.
----@field stalledDownloads integer Those of them whose servers have said nothing for a second.
----@field waitingDownloads integer Downloads waiting for their turn, or for another process that downloads the same.
----@field evictions integer Images evicted from disk for their size.
----@field damagedFiles integer Images taken out because their files had been changed by another program.
----@field rememberedFailures integer Failures that are remembered, and repeated without asking.
----@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.
----@field requestsInFlight integer Requests being worked on.
----@field uptimeSeconds number Seconds since the server started.
----@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.
-
----@class halcyon.Latency
----@field count integer Requests that were answered, well or not.
----@field p50 number Milliseconds that half of them did not surpass, to an eighth.
----@field p95 number Milliseconds that 95 % of them did not surpass, to an eighth.
----@field p99 number Milliseconds that 99 % of them did not surpass, to an eighth.
----@field max number Milliseconds of the one that took longest.
+--- Settings of all caches, of single ones by name, and of the downloader.
+---@class halcyon.Settings
+---@field memory? boolean|halcyon.MemorySettings
+---@field disk? halcyon.DiskSettings
+---@field caches? table<string, { memory?: boolean|halcyon.MemorySettings, disk?: halcyon.DiskSettings }>
+---@field downloader? halcyon.DownloaderSettings
 
 ---@class halcyon.InitializeResult
 ---@field serverInfo { name?: string, version?: string } Name and version of the server.

@@ -2,10 +2,49 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-private let keyParam = Param<KeyText>("key", "The cache key: any text.")
-private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
-
 extension Method {
+    /// Methods on a whole cache.
+    static let cache: [Method] = [
+        clearing("clear", "Empties a cache: memory and disk.") { try $0.clear() },
+        clearing("clearMemory", "Empties the memory tier of a cache.") { $0.clearMemory() },
+        clearing("clearDisk", "Empties the disk tier of a cache; memory keeps its images as far as its limit goes.") {
+            try $0.clearDisk()
+        },
+        Method(
+            "forgetFailures", "Forgets failures that are remembered, so that they are asked for again.",
+            Param<KeyText?>("url", "Only those of this URL or cache key.", default: nil), cacheParam
+        ) { invocation, url, cacheName -> Outcome<ForgottenReply> in
+            let cache = try invocation.server.cache(cacheName)
+            return .now(ForgottenReply(count: invocation.server.manager.failures.forget(url?.text, in: cache)))
+        },
+        Method(
+            "listFailures", "Lists the failures that are remembered, and repeated without asking.", cacheParam
+        ) { invocation, cacheName -> Outcome<FailuresReply> in
+            let cache = try invocation.server.cache(cacheName)
+            return .now(FailuresReply(failures: invocation.server.manager.failures.list(in: cache)))
+        },
+        Method("stats", "Tells what the server has done since it started.") { invocation -> Outcome<StatsReply> in
+            let server = invocation.server
+            return .now(
+                StatsReply(
+                    statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
+                    uptime: server.uptime, latencies: server.latencies.recorded))
+        },
+    ]
+
+    private static func clearing(
+        _ name: String, _ summary: String, _ clear: @escaping @Sendable (ImageCache) throws -> DiskStorage.Removal
+    ) -> Method {
+        Method(name, summary, cacheParam) { invocation, cacheName -> Outcome<ClearReply> in
+            let cache = try invocation.server.cache(cacheName)
+            return .onDisk(RequestOrder.Access(cache: cache.name, scope: .wholeCache, kind: .change)) {
+                nil
+            } later: {
+                ClearReply(removal: try clear(cache))
+            }
+        }
+    }
+
     /// Methods for the maintenance of a cache: its content, its integrity and its expired images.
     static let maintenance: [Method] = [inspect, list, explain, cleanExpired, verify]
 
@@ -122,56 +161,5 @@ extension Method {
                 }
             }
         }
-    }
-}
-
-/// The number of entries in a page.
-struct PageSize: WireValue {
-    let count: Int
-
-    static var schema: JSONLiteral { ["type": "integer", "minimum": 1, "maximum": 1000] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> PageSize {
-        PageSize(count: try wholeNumber(view, from: 1, to: 1000))
-    }
-}
-
-/// The start of a page: a text that only `list` itself creates.
-struct Cursor: WireValue {
-    let number: Int64
-
-    static var schema: JSONLiteral { ["type": ["string", "null"]] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> Cursor {
-        guard let text = view.string, let number = Int64(text), number >= 0 else {
-            throw .text("a cursor that list returned", view)
-        }
-        return Cursor(number: number)
-    }
-}
-
-/// The name of an image format.
-struct FormatName: WireValue {
-    let format: ImageFormat
-
-    static var schema: JSONLiteral {
-        ["type": "string", "enum": .array(ImageFormat.allCases.map { .string($0.rawValue) })]
-    }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> FormatName {
-        if let format = view.string.flatMap(ImageFormat.init(rawValue:)) { return FormatName(format: format) }
-        throw .noneOf(ImageFormat.allCases.map(\.rawValue), view)
-    }
-}
-
-/// A duration in seconds that is not negative.
-struct Seconds: WireValue {
-    let count: Double
-
-    static var schema: JSONLiteral { ["type": "number", "minimum": 0] }
-
-    static func decode(_ view: JSONView) throws(Mismatch) -> Seconds {
-        guard let count = view.number, count >= 0 else { throw .expected("a number of seconds, 0 or more", view) }
-        return Seconds(count: count)
     }
 }

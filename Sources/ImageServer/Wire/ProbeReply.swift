@@ -1,35 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
 
-extension Method {
-    /// Reads the properties of an image without loading it.
-    static let probe = Method(
-        "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
-        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
-        Param<String?>("cache", "The name of the cache that is looked into first.", default: nil, "default"),
-        Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
-    ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in
-        let server = invocation.server
-        let cache = try server.cache(cacheName)
-        let resource = cache.resource(url.text, key: key?.text)
-        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.caller.downloadPriority))
-        return .begun { call in
-            server.openRequests.add(entry, call)
-        } later: { _ in
-            do {
-                return ProbeReply(
-                    found: try await server.manager.probe(
-                        resource, in: cache, options: options, caller: ImageCaller(priority: entry.priority)))
-            } catch let error as ImageError {
-                throw error.rpcError(key: resource.cacheKey)
-            }
-        }
-    }
-}
-
 /// The properties of an image, as far as its first kilobytes contain them.
 struct ProbeReply: WireObject {
     let found: ProbedImage

@@ -51,10 +51,37 @@ extension Method {
         }
     }
 
+    /// Reads the properties of an image without loading it.
+    private static let probe = Method(
+        "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
+        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
+        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
+        Param<String?>("cache", "The name of the cache that is looked into first.", default: nil, "default"),
+        Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
+    ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in
+        let server = invocation.server
+        let cache = try server.cache(cacheName)
+        let resource = cache.resource(url.text, key: key?.text)
+        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
+        let entry = OpenRequests.Entry(
+            cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.caller.downloadPriority))
+        return .begun { call in
+            server.openRequests.add(entry, call)
+        } later: { _ in
+            do {
+                return ProbeReply(
+                    found: try await server.manager.probe(
+                        resource, in: cache, options: options, caller: ImageCaller(priority: entry.priority)))
+            } catch let error as ImageError {
+                throw error.rpcError(key: resource.cacheKey)
+            }
+        }
+    }
+
     private static let prefetch = Method(
         "prefetch", "Loads images into a cache before somebody wants them, behind all other downloads.",
         Param<TextList>("urls", "Where the images are; each is loaded once, however often it is named."),
-        Param<String?>("cache", "The name of the cache.", default: nil, "default"), optionsParam,
+        cacheParam, optionsParam,
         Param<Concurrency>("maxConcurrent", "How many are loaded at once.", default: Concurrency(count: 5), 5),
         Param<ProcessorList?>("processors", "What is done to the originals, in order.", default: nil, [])
     ) { invocation, urls, cacheName, given, concurrency, processors -> Outcome<PrefetchReply> in

@@ -55,6 +55,28 @@ extension Method {
         ) { _, _ in .now(NullResult()) },
     ]
 
+    /// Methods on events.
+    static let events: [Method] = [
+        Method(
+            "subscribe", "Asks to be told of events by notifications; nothing is sent before.",
+            Param<EventNames>("events", "The names of the events.")
+        ) { invocation, events -> Outcome<SubscriptionReply> in
+            let subscriptions = invocation.server.subscriptions
+            subscriptions.add(events.names)
+            invocation.server.updateActivityMonitor()
+            return .now(SubscriptionReply(events: subscriptions.names))
+        },
+        Method(
+            "unsubscribe", "Ends subscriptions: none of these events follows the answer.",
+            Param<EventNames>("events", "The names of the events.")
+        ) { invocation, events -> Outcome<SubscriptionReply> in
+            let subscriptions = invocation.server.subscriptions
+            subscriptions.remove(events.names)
+            invocation.server.updateActivityMonitor()
+            return .now(SubscriptionReply(events: subscriptions.names))
+        },
+    ]
+
     private static func notification<each P: WireValue>(
         _ name: String, _ summary: String, _ params: repeat Param<each P>,
         handler: @escaping @Sendable (Invocation, repeat each P) throws -> Outcome<NullResult>

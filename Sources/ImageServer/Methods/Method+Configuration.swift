@@ -1,7 +1,7 @@
 internal import ImageEngine
 internal import JSONRPC
 
-private let cacheParam = Param<CacheName?>("cache", "The name of the cache.", default: nil, "default")
+private let cacheNameParam = Param<CacheName?>("cache", "The name of the cache.", default: nil, "default")
 
 extension Method {
     /// Methods on the settings of caches.
@@ -9,7 +9,7 @@ extension Method {
         Method(
             "configure",
             "Changes the settings of a cache, or of the downloader, from now on; what is left out stays as it was.",
-            cacheParam,
+            cacheNameParam,
             Param<MemoryChange?>("memory", "The memory tier: its settings, or whether there is one.", default: nil),
             Param<DiskChange?>("disk", "The settings of the disk tier.", default: nil),
             Param<DownloaderSettings?>("downloader", "The settings of the downloader of all caches.", default: nil)
@@ -25,7 +25,7 @@ extension Method {
         },
         Method(
             "addReadOnlyCachePath", "Adds a folder that is searched after that of a cache, and never written.",
-            Param<AbsolutePath>("path", "The absolute path of the folder."), cacheParam
+            Param<AbsolutePath>("path", "The absolute path of the folder."), cacheNameParam
         ) { invocation, path, cache -> Outcome<SettingsReply> in
             configuring(invocation, cache) { settings in
                 var paths = settings.disk.readOnlyPaths
@@ -73,7 +73,7 @@ struct SettingsReply: WireObject {
     static let fields: [WireField<SettingsReply>] = [
         WireField(
             "memory", "The memory tier; false when it is switched off.",
-            ["oneOf": [["const": false], .schema(MemoryChange.name)]]
+            ["oneOf": [["const": false], MemoryChange.reference]]
         ) {
             $1.key("memory")
             guard $0.settings.memory.isEnabled else { return $1.write(false) }

@@ -2,8 +2,6 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-private let keyParam = Param<KeyText>("key", "The cache key: any text.")
-private let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
 private let processorsParam = Param<ProcessorList?>(
     "processors", "What is done to the original, in order.", default: nil, [])
 private let recipeParam = Param<ImageOptions?>(
