@@ -17,7 +17,7 @@ package struct DownloadRequest: Hashable, Sendable {
             let exactHeaders: [Header]
             let exactAuthorization: [ExactText]
             let webURL: WebURL
-            let redirect: RedirectMode
+            let transfer: TransferOptions
             let delegates: DownloadDelegates?
             let method: RequestMethod
             let body: [UInt8]?
@@ -61,7 +61,7 @@ package struct DownloadRequest: Hashable, Sendable {
                 Header(folded: ExactText(name.asciiLowercased), value: ExactText(value), name: Uncompared(name))
             }.sorted { ($0.folded.text, $0.value.text) < ($1.folded.text, $1.value.text) },
             exactAuthorization: Self.texts(of: content.authorization),
-            webURL: try WebURL(url), redirect: options.redirect, delegates: options.delegates, method: content.method,
+            webURL: try WebURL(url), transfer: options.transfer, delegates: options.delegates, method: content.method,
             body: content.method == .get ? nil : content.body,
             takesChallenges: limits.takesChallenges,
             own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
@@ -102,8 +102,8 @@ package struct DownloadRequest: Hashable, Sendable {
 
     /// The URL as libcurl parses it.
     package var webURL: WebURL { sent.fields.webURL }
-    /// The permitted redirects.
-    package var redirect: RedirectMode { sent.fields.redirect }
+    /// The options of the transfer.
+    package var transfer: TransferOptions { sent.fields.transfer }
     /// The delegates that are asked during the download.
     package var delegates: DownloadDelegates? { sent.fields.delegates }
     /// The HTTP method.

@@ -6,8 +6,8 @@ public struct NetworkOptions: Hashable, Sendable {
     public var request = RequestContent()
     /// The limits of each transfer.
     public var limits = DownloadLimits()
-    /// Which redirects are followed.
-    public var redirect = RedirectMode.follow
+    /// The options of the transfer that callers who share it have in common.
+    public var transfer = TransferOptions()
     /// `true` when the download may be shared with other callers that send the same request.
     public var merges = true
     /// The delegates that are asked about the download while it runs.
@@ -27,5 +27,14 @@ public struct NetworkOptions: Hashable, Sendable {
     public var onFailureImage: String?
 
     /// Creates the default options.
+    public init() {}
+}
+
+/// The options that decide how a transfer goes, besides its limits: callers share one only when all of these are equal.
+public struct TransferOptions: Hashable, Sendable {
+    /// Which redirects are followed.
+    public var redirect = RedirectMode.follow
+
+    /// The default options.
     public init() {}
 }

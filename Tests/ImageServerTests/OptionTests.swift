@@ -119,11 +119,11 @@ import Testing
         ("merge", "false", { !$0.network.merges }),
         ("alsoPrefetchToMemory", "true", { $0.caller.alsoPrefetchToMemory }),
         ("hedgeAfter", "0.5", { $0.network.hedgeAfter == 0.5 }),
-        ("redirect", "\"none\"", { $0.network.redirect == .none }),
+        ("redirect", "\"none\"", { $0.network.transfer.redirect == .none }),
         ("downloadPriority", "\"veryHigh\"", { $0.caller.downloadPriority == 1 }),
         ("downloadPriority", "\"low\"", { $0.caller.downloadPriority == 0.25 }),
         ("waitForConnectivity", "60", { $0.network.waitForConnectivity == 60 }),
-        ("redirect", "\"same-origin\"", { $0.network.redirect == .sameOrigin }),
+        ("redirect", "\"same-origin\"", { $0.network.transfer.redirect == .sameOrigin }),
         (
             "integrity", "\"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"",
             { $0.lookup.integrity == Integrity("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") }

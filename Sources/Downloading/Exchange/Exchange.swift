@@ -69,7 +69,7 @@ struct Exchange: Sendable {
         self.changed = changed
         host = request.host
         summary = DownloadReport(url: request.url)
-        policy = RedirectPolicy(limit: request.limits.maxRedirects, source: request.url, mode: request.redirect)
+        policy = RedirectPolicy(request)
     }
 
     func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {

@@ -20,17 +20,14 @@ struct RedirectPolicy: Sendable {
     let limit: Int
     /// The URL shown in error messages.
     let source: String
-    /// The permitted redirects.
-    let mode: RedirectMode
+    private let options: TransferOptions
     /// The number of redirects so far.
     private(set) var count = 0
     private var visited: Set<HTTPRequest> = []
 
-    /// Creates the policy of a download of `source`.
-    init(limit: Int, source: String, mode: RedirectMode = .follow) {
-        self.limit = limit
-        self.source = source
-        self.mode = mode
+    /// Creates the policy of a download.
+    init(_ request: DownloadRequest) {
+        (limit, source, options) = (request.limits.maxRedirects, request.url, request.transfer)
     }
 
     /// `true` when a response with this status and `Location` redirects. An empty `Location` does not.
@@ -47,8 +44,8 @@ struct RedirectPolicy: Sendable {
         visited.insert(outgoing)
         let next = outgoing.redirected(status: status).following(
             to: try outgoing.url.following(location, naming: source))
-        if mode == .none || mode == .sameOrigin && next.url.origin != outgoing.url.origin {
-            throw .redirectRefused(mode, to: next.url.text, source: source)
+        if options.redirect == .none || options.redirect == .sameOrigin && next.url.origin != outgoing.url.origin {
+            throw .redirectRefused(options.redirect, to: next.url.text, source: source)
         }
         if next.body != nil, next.url.origin != outgoing.url.origin {
             throw .forbiddenAddress(

@@ -73,16 +73,19 @@ public struct ImageOptions: Hashable, Sendable {
     /// The options that decide how a loaded image is accepted and stored. Those that decide how it is loaded are at their
     /// defaults.
     var keepingOnlyCacheOptions: ImageOptions {
-        let fields = box.fields
-        var kept = Fields()
-        kept.storage = fields.storage
+        let defaults = Self.standard.fields
+        var kept = box.fields
+        (kept.network, kept.caller) = (defaults.network, defaults.caller)
         kept.storage.memoryCacheAccessExtendingExpiration = nil
         kept.storage.diskCacheAccessExtendingExpiration = nil
-        kept.lookup.forceRefresh = fields.lookup.forceRefresh
-        kept.lookup.integrity = fields.lookup.integrity
-        kept.lookup.revalidate = fields.lookup.revalidate
-        kept.lookup.verifyDecode = fields.lookup.verifyDecode
-        if fields.lookup.verifyDecode == true { kept.processing.limits = fields.processing.limits }
+        kept.lookup.onlyFromCache = defaults.lookup.onlyFromCache
+        kept.lookup.offline = defaults.lookup.offline
+        kept.lookup.staleIfError = defaults.lookup.staleIfError
+        kept.lookup.negativeCache = defaults.lookup.negativeCache
+        kept.lookup.originalCache = defaults.lookup.originalCache
+        let limits = kept.processing.limits
+        kept.processing = defaults.processing
+        if kept.lookup.verifyDecode == true { kept.processing.limits = limits }
         // Most waiting requests store alike and share one copy. No text among these differs in its bytes while being equal.
         return Self.lastKept.value(for: kept) { ImageOptions(kept) }
     }

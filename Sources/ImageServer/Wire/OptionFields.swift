@@ -241,7 +241,7 @@ struct OptionField: Sendable {
         value(
             "redirect", "Which redirects are followed: all, those to the same scheme, host and port, or none.",
             default: "follow", RedirectMode.self
-        ) { $0.network.redirect = $1 },
+        ) { $0.network.transfer.redirect = $1 },
         integer("maxRedirects", "How many redirects are followed.", default: 10, from: 0, to: 50) {
             $0.network.limits.maxRedirects = $1
         },

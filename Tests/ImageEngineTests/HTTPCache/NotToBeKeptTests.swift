@@ -145,7 +145,7 @@ import Testing
                 if way == "large" { $0.network.limits.maxBytes = 1000 }
                 if way == "type" { $0.network.limits.acceptContentTypes = ["image/*"] }
                 if way == "status" { $0.network.limits.validStatusCodes = [200] }
-                if way == "unfollowed" { $0.network.redirect = .none }
+                if way == "unfollowed" { $0.network.transfer.redirect = .none }
                 if way == "integrity" {
                     $0.lookup.integrity = Integrity("sha256-" + String(repeating: "A", count: 43) + "=")
                 }

@@ -19,7 +19,7 @@ import Testing
                 && ImageOptions().caller.deadline == nil)
         #expect(downloader.startsPerSecond == 0 && downloader.startsPerSecondPerHost == 0)
         #expect(downloader.cookieFile == nil && downloader.netrc == nil && downloader.rules == RequestRules())
-        #expect(ImageOptions().caller.downloadPriority == 0.5 && ImageOptions().network.redirect == .follow)
+        #expect(ImageOptions().caller.downloadPriority == 0.5 && ImageOptions().network.transfer.redirect == .follow)
     }
 
     /// there is one cache, ours, and no other below it that would answer instead of the server.

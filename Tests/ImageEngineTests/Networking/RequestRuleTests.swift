@@ -203,7 +203,7 @@ import Testing
         defer { server.stop() }
         let engine = try engine()
         func limit(_ path: String, _ mode: RedirectMode) async throws -> String? {
-            guard let error = try await engine.failure(server.url(path), { $0.network.redirect = mode }) else {
+            guard let error = try await engine.failure(server.url(path), { $0.network.transfer.redirect = mode }) else {
                 return nil
             }
             guard case .limitExceeded(let limit, _, _) = error else { return "\(error)" }
@@ -222,7 +222,7 @@ import Testing
     /// What one caller does not want followed is no answer to another.
     @Test func requestsOfDifferentRedirectsAreNotMerged() throws {
         func request(_ mode: RedirectMode) throws -> DownloadRequest {
-            try DownloadRequest(url: "http://a/", options: ImageOptions { $0.network.redirect = mode }.network)
+            try DownloadRequest(url: "http://a/", options: ImageOptions { $0.network.transfer.redirect = mode }.network)
         }
         #expect(try Set(RedirectMode.allCases.map(request)).count == 3)
     }

@@ -326,7 +326,7 @@ import Testing
         #expect(try plain == sharing { $0.network.limits.maxBytes = 7 })
         #expect(try plain == sharing { $0.network.dataModifier = .base64 })
         #expect(try plain != sharing { $0.network.merges = false })
-        #expect(try plain != sharing { $0.network.redirect = .sameOrigin })
+        #expect(try plain != sharing { $0.network.transfer.redirect = .sameOrigin })
         #expect(try plain == sharing { $0.network.limits.validStatusCodes = [200] })
         #expect(
             try plain != sharing { $0.network.limits.validStatusCodes = [200, 401] },
