@@ -132,7 +132,8 @@ struct ReadLoop {
         case .message(let range):
             // A copy, because the reader must not be changed while its bytes are borrowed.
             let copy = reader
-            copy.bytes(in: range) { handleOrQueue($0) }
+            let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
+            copy.bytes(in: range) { if !hasQueued, connection.mayStart { handle($0) } else { enqueue($0) } }
         case .oversized:
             refuse(
                 .invalidRequest(
@@ -141,15 +142,6 @@ struct ReadLoop {
         case .lost(let reason):
             refuse(.parseError(reason + " Nothing more can be read from this connection."), id: .null)
             if !atEnd { code = 2 }
-        }
-    }
-
-    private mutating func handleOrQueue(_ text: UnsafeRawBufferPointer) {
-        let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
-        if !hasQueued, connection.mayStart {
-            handle(text)
-        } else {
-            enqueue(text)
         }
     }
 
@@ -236,10 +228,6 @@ struct ReadLoop {
             let message = "A request with this id is still in flight; every request needs an id of its own."
             return refuse(.invalidRequest(message), id: id, sink)
         }
-        dispatch(method, params: params, id: id, sink: sink)
-    }
-
-    private mutating func dispatch(_ method: String, params: JSONView?, id: RequestID?, sink: Sink) {
         var writer = JSONWriter()
         swap(&writer, &scratch)
         defer { swap(&writer, &scratch) }
