@@ -1,0 +1,20 @@
+"""The numbers that the structure is held to."""
+
+from typing import Dict
+
+#: The targets that make the engine.
+ENGINE = ("Platform", "HTTPSemantics", "ImageErrors", "ImageFormats", "Downloading", "Caching", "ImageEngine")
+#: The most lines that these have together, comments included.
+ENGINE_LINES = 25_800
+#: The most files that one type, with its extensions, is spread over.
+SPREAD = 6
+#: The types that are spread over more, with the most files that each may have until it is mended.
+WIDER: Dict[str, int] = {
+    "CacheIndex": 7, "DiskStorage": 13, "ImageCache": 8, "ImageHeader": 12, "ImageOptions": 7,
+}
+#: The most files of one target that name each other's types in a circle.
+CYCLE = 25
+#: What no source contains.
+BANNED = (r"@unchecked\s+Sendable", r"nonisolated\(unsafe\)", r"\btry!", r"\bfatalError\b")
+#: The most functions on each way.
+WAYS = {"The way of a hit": 15, "The way of a miss": 40, "The way of a store": 25}
