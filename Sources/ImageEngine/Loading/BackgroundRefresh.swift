@@ -32,13 +32,12 @@ struct BackgroundRefresh: Sendable {
         var options = outgoing.options
         options.storage.waitForCache = true
         guard
-            var plan = try? FetchPlan(
+            let plan = try? FetchPlan(
                 resource, in: cache, OutgoingRequest(url: outgoing.url, options: options), needs: [],
-                storedCandidate: storedCandidate, started: engine.now)
+                storedCandidate: storedCandidate, started: engine.now, isRefresh: true)
         else { return }
-        plan.isRefresh = true
         let old = storedCandidate.hit
-        engine.jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) { [plan] in
+        engine.jobs.startAlone(.refresh(JobKey.Refresh(cache.name, old.record))) {
             FetchJob(plan, engine, $0).start()
         } end: { [changes = engine.changes] result in
             guard case .success(.image(let new)) = result, new.isAnother(than: old) else { return }

@@ -1,4 +1,5 @@
 internal import Platform
+internal import Synchronization
 
 /// The job that fetches an image from the network and stores it, for all requests that want the same.
 ///
@@ -17,11 +18,20 @@ final class FetchJob: DownloadOwner {
     private let plan: FetchPlan
     private let engine: EngineServices
     private let job: Job<JobValue>
-    private let claim: DownloadClaim
+    /// Made when the download gets its slot: thousands may wait for theirs.
+    private let firstClaim = Mutex<DownloadClaim?>(nil)
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job<JobValue>) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
-        claim = DownloadClaim(plan)
+    }
+
+    private var claim: DownloadClaim {
+        firstClaim.withLock { claim in
+            if let claim { return claim }
+            let made = DownloadClaim(plan)
+            claim = made
+            return made
+        }
     }
 
     /// Starts the work, which ends the job.
@@ -196,7 +206,7 @@ final class FetchJob: DownloadOwner {
     }
 
     private func fail(_ error: any Error) {
-        let changed = claim.takeChangedURLs()
+        let changed = firstClaim.withLock { $0 }?.takeChangedURLs() ?? []
         if changed.isEmpty { return job.end(.failure(error)) }
         engine.pool.submit { [self] in
             // What has come does not replace what is there.

@@ -1,7 +1,9 @@
 internal import Platform
 
 /// An image that is to be fetched from the network: the request that is sent, and how its answer is stored.
-struct FetchPlan: Sendable {
+///
+/// A reference, for the job and its key hold it while they wait.
+final class FetchPlan: Sendable {
     let resource: Resource
     let key: CacheKey
     let cache: ImageCache
@@ -14,30 +16,25 @@ struct FetchPlan: Sendable {
     /// The time of the first attempt: a request that fails again and again waits once for other processes.
     let started: Int
     /// `true` when the image is fetched in the background, and stored only if the stored one is still there.
-    var isRefresh = false
+    let isRefresh: Bool
     /// The options that decide how the image is accepted and stored.
     let storing: ImageOptions
 
     /// - Throws: ``ImageError`` when the URL is not valid.
     init(
         _ resource: Resource, in cache: ImageCache, _ outgoing: OutgoingRequest, needs: ImageNeeds,
-        storedCandidate: StoredCandidate? = nil, started: Int
+        storedCandidate: StoredCandidate? = nil, started: Int, isRefresh: Bool = false
     ) throws(ImageError) {
         (self.resource, self.cache, self.outgoing, self.needs) = (resource, cache, outgoing, needs)
-        (self.storedCandidate, self.started) = (storedCandidate, started)
+        (self.storedCandidate, self.started, self.isRefresh) = (storedCandidate, started, isRefresh)
         key = CacheKey(resource.cacheKey)
         request = try DownloadRequest(
             url: outgoing.url, options: outgoing.options.network, validators: storedCandidate?.validators)
         storing = outgoing.options.keepingOnlyCacheOptions
     }
 
-    /// What makes others share the job.
-    var jobKey: JobKey {
-        .load(
-            JobKey.Load(
-                cache: cache.name, key: key, request: request, options: storing, needs: needs,
-                variant: storedCandidate?.variant))
-    }
+    /// The key by which others share the job.
+    var jobKey: JobKey { .load(JobKey.Load(plan: self)) }
 
     /// `true` when what comes is kept nowhere, and serves every request for the same as long as it is in use.
     var isHeldWhileUsed: Bool {

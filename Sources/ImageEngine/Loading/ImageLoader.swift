@@ -1,109 +1,17 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Loads images from their sources, and looks for a stand-in for one that could not be had.
+/// The questions around a load: where an image may come from, what its delegate makes of the request, what stands in for it.
 struct ImageLoader: Sendable {
     let engine: EngineServices
 
-    /// Loads an image from its sources, each as often as the options say, and counts the answer.
-    ///
-    /// - Parameter end: Receives the result once, from any thread.
-    /// - Returns: What stops the load.
-    func load(_ load: ImageLoad, end: @escaping ImageTask.End) -> Stop {
-        let (request, options, now) = (load.request, load.request.options, engine.now)
-        let counted: ImageTask.End = { [self] result in
-            switch result {
-            case .success(let image): engine.counts.count(image.cacheType)
-            case .failure(let error): if error is ImageError { engine.counts.count(.none) }
-            }
-            end(result)
+    /// The source that a URL names, if its scheme may be loaded from.
+    func source(of url: String) throws(ImageError) -> ImageSource {
+        let source = try ImageSource(url: url)
+        if let reason = engine.configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
+            throw .invalidURL(url, reason: reason)
         }
-        let url = request.resource.url
-        guard options.mayTakeSeveralAttempts else {
-            return loadOnce(url, load, request.caller, started: now, load.outgoing, end: counted)
-        }
-        // Before each further attempt, the delegate is asked again.
-        let first = Once(load.outgoing)
-        let attempts = SourceAttempts<ImageResult>(
-            [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
-            hasNetwork: engine.configuration.hasNetwork
-        ) { [self] source, meter, end in
-            loadOnce(
-                source, load, meter.counting(request.caller), started: now,
-                ExactText(source) == ExactText(url) ? first.take() : nil, end: end)
-        }
-        attempts.start(deadline: Deadline(request, at: now).failure(url, at: now), end: counted)
-        return { attempts.stop() }
-    }
-
-    /// Loads an image from one of its sources.
-    ///
-    /// - Parameters:
-    ///   - started: The time of the first attempt.
-    ///   - outgoing: The request as its delegate wants it, when that has been asked.
-    private func loadOnce(
-        _ url: String, _ load: ImageLoad, _ caller: ImageCaller, started: Int, _ outgoing: OutgoingRequest?,
-        end: @escaping ImageTask.End
-    ) -> Stop {
-        let request = load.request
-        let isFirst = ExactText(url) == ExactText(request.resource.url)
-        let options = isFirst ? request.options : request.options.scoped(from: request.resource.url, to: url)
-        let ended: ImageTask.End = { [self] result in
-            guard case .failure(let error as ImageError) = result else { return end(result) }
-            engine.failures.note(error, of: url, key: request.resource.cacheKey, in: request.cache, options)
-            end(.failure(error.first))
-        }
-        func fetch(_ outgoing: OutgoingRequest) throws -> Stop {
-            let plan = try fetchPlan(outgoing, load, isFirst: isFirst, started: started)
-            return join(plan, caller, lingers: options.caller.onLastCancel == .finish, end: ended)
-        }
-        do {
-            switch try source(of: url) {
-            case .network(let asked):
-                if engine.lookup.isOffline(options) { throw ImageError.offline(key: request.resource.cacheKey) }
-                if let outgoing, !outgoing.options.asksToModify { return try fetch(outgoing) }
-                if !options.asksToModify { return try fetch(OutgoingRequest(url: asked, options: options)) }
-                return inTask(ended) { [self] in
-                    let outgoing = try await modified(asked, options)
-                    let plan = try fetchPlan(outgoing, load, isFirst: isFirst, started: started)
-                    return try await engine.jobs.value(
-                        for: plan.jobKey, priority: caller.priority, lingers: options.caller.onLastCancel == .finish,
-                        report: caller.report, joined: { _ in caller.joined() },
-                        start: { [self] in FetchJob(plan, engine, $0).start() }
-                    ).image.get()
-                }
-            case .data(let bytes):
-                guard bytes.count <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(url) }
-                return inTask(ended) { [self] in
-                    try await ImageStorer(engine: engine).storeLoaded(
-                        PendingStore(
-                            content: .bytes(bytes), key: request.key, cache: request.cache,
-                            source: request.resource.url, origin: ImageOrigin(), options: options,
-                            needs: request.needs))
-                }
-            case .file(let path):
-                return inTask(ended) { [self] in
-                    try await engine.pool.run { [clock = engine.configuration.clock] in
-                        try LocalFile(path: path, options: options).image(
-                            request.key, in: request.cache, needs: request.needs, now: clock.wall())
-                    }
-                }
-            }
-        } catch {
-            ended(.failure(error))
-            return {}
-        }
-    }
-
-    /// The plan of a request that may be sent.
-    private func fetchPlan(
-        _ outgoing: OutgoingRequest, _ load: ImageLoad, isFirst: Bool, started: Int
-    ) throws(ImageError) -> FetchPlan {
-        let plan = try FetchPlan(
-            load.request.resource, in: load.request.cache, outgoing, needs: load.request.needs,
-            storedCandidate: isFirst ? load.storedCandidate : load.storedCandidate?.unasked, started: started)
-        try admit(plan.request, plan.key, in: plan.cache, outgoing.options)
-        return plan
+        return source
     }
 
     /// Refuses a request that is not to be sent.
@@ -114,26 +22,34 @@ struct ImageLoader: Sendable {
         try engine.failures.check(request, in: cache, options)
     }
 
-    /// Joins the job that fetches an image, or starts it.
-    private func join(
-        _ plan: FetchPlan, _ caller: ImageCaller, lingers: Bool, end: @escaping ImageTask.End
-    ) -> Stop {
-        let ticket = engine.jobs.join(plan.jobKey, priority: caller.priority, lingers: lingers, report: caller.report) {
-            FetchJob(plan, engine, $0).start()
-        } end: {
-            end($0.flatMap(\.image))
+    /// A request as its delegate wants it sent: where to and with which options. Merging sees only that; the cache key
+    /// stays the caller's.
+    ///
+    /// Every caller is asked for itself, before it may join others: nobody waits for somebody else's delegate.
+    ///
+    /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate wants none,
+    ///   ``ImageError/invalidURL(_:reason:)`` when it wants one that is not http.
+    func modified(_ url: String, _ options: ImageOptions) async throws -> OutgoingRequest {
+        guard let delegates = options.network.delegates, delegates.questions.contains(.modifyRequest) else {
+            return OutgoingRequest(url: url, options: options)
         }
-        caller.joined()
-        return { [engine] in engine.jobs.leave(ticket) }
-    }
-
-    /// The source that a URL names, if its scheme may be loaded from.
-    func source(of url: String) throws(ImageError) -> ImageSource {
-        let source = try ImageSource(url: url)
-        if let reason = engine.configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
-            throw .invalidURL(url, reason: reason)
+        let draft = DownloadDraft(
+            url: url, headers: options.network.request.headers, method: options.network.request.method,
+            body: options.network.request.body)
+        guard let wanted = try await delegates.delegate.modify(draft) else {
+            throw ImageError.downloadCancelledBeforeStarting(url: url)
         }
-        return source
+        try Task.checkCancellation()
+        guard case .network = try ImageSource(url: wanted.url) else {
+            throw ImageError.invalidURL(
+                wanted.url, reason: "A request can only be changed to another of http or https.")
+        }
+        var options = options
+        options.network.request.authorization = options.scoped(from: url, to: wanted.url).network.request.authorization
+        options.network.request.headers = wanted.headers
+        (options.network.request.method, options.network.request.body) = (wanted.method, wanted.body)
+        options.network.delegates = delegates.without(.modifyRequest)
+        return OutgoingRequest(url: wanted.url, options: options)
     }
 
     /// The image that stands in for one that could not be had.
@@ -168,14 +84,5 @@ struct ImageLoader: Sendable {
         } catch is ImageError {
             throw error
         }
-    }
-}
-
-extension ImageOptions {
-    /// `true` when one failed attempt may not be the end, or a deadline may be.
-    fileprivate var mayTakeSeveralAttempts: Bool {
-        let fields = box.fields
-        return fields.network.retry.maxRetries > 0 || fields.network.waitForConnectivity != nil
-            || !fields.network.alternativeSources.isEmpty || fields.caller.deadline != nil
     }
 }

@@ -32,8 +32,6 @@ public final class ImageTask: Sendable {
 
     init(_ request: ImageRequest, _ pipeline: RequestPipeline) { (self.request, self.pipeline) = (request, pipeline) }
 
-    private var loader: ImageLoader { ImageLoader(engine: pipeline.engine) }
-
     /// Stops the request, which ends with a `CancellationError` unless it has ended.
     public func cancel() {
         let stop = state.withLock { state -> Stop? in
@@ -59,9 +57,9 @@ public final class ImageTask: Sendable {
         switch step {
         case .answer(let image): finish(.success(image))
         case .load(let load):
-            wait { loader.load(load) { [self] in finish($0) } }
+            wait { load.start { [self] in finish($0) } }
         case .loadThen(let load, let next):
-            wait { loader.load(load) { [self] result in goOn { try await next(result) } } }
+            wait { load.start { [self] result in goOn { try await next(result) } } }
         }
     }
 
@@ -97,7 +95,9 @@ public final class ImageTask: Sendable {
         if case .failure(let error as ImageError) = result, let standIn = request.options.network.onFailureImage,
             !request.needs.contains(.pixels), state.withLock({ $0.startStandingIn() })
         {
-            return goOn { [self] in .answer(try await loader.placeholder(standIn, for: request, after: error)) }
+            return goOn { [self] in
+                .answer(try await ImageLoader(engine: pipeline.engine).placeholder(standIn, for: request, after: error))
+            }
         }
         let end = state.withLock { state in
             state.phase = .ended

@@ -14,15 +14,22 @@ enum JobKey: Hashable, Sendable {
     /// The worker decodes a file and writes nothing.
     case verification(Verification)
 
-    /// The image that is loaded, the request that is sent for it, and how it is stored.
+    /// The image that is loaded, the request that is sent for it, how it is stored, and the made image that is answered when
+    /// the original has not changed.
     struct Load: Hashable, Sendable {
-        let cache: String
-        let key: CacheKey
-        let request: DownloadRequest
-        let options: ImageOptions
-        let needs: ImageNeeds
-        /// The made image that is answered when the original has not changed.
-        let variant: Variant?
+        let plan: FetchPlan
+
+        static func == (one: Load, other: Load) -> Bool {
+            let (one, other) = (one.plan, other.plan)
+            return one.cache === other.cache && one.key == other.key && one.request == other.request
+                && one.storing == other.storing && one.needs == other.needs
+                && one.storedCandidate?.variant == other.storedCandidate?.variant
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(plan.key)
+            hasher.combine(plan.request)
+        }
     }
 
     /// The image as it was found. One that has been stored or confirmed since is another, which may be stale again before

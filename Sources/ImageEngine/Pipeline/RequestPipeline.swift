@@ -43,7 +43,7 @@ struct RequestPipeline: Sendable {
             policy.decision(for: nil).action == .load,
             policy.isForced || lacks(request.key, in: request.cache, isMissing: isMissing)
         else { return nil }
-        return .load(ImageLoad(request: request))
+        return .load(ImageLoad(request, engine))
     }
 
     /// `true` when a cache is known not to have an image, without waiting.
@@ -81,7 +81,7 @@ struct RequestPipeline: Sendable {
             found = StoredImage(candidate: known.candidate, entry: entry)
             decision = policy.decision(for: entry)
         }
-        var load = ImageLoad(request: request, outgoing: outgoing)
+        var toAsk: StoredCandidate?
         if let found {
             let hit = found.candidate.hit
             let candidate = StoredCandidate(
@@ -97,8 +97,8 @@ struct RequestPipeline: Sendable {
                 let stale = try await answer(found.candidate, isStale: true, request)
                 BackgroundRefresh(engine: engine).start(request.resource, candidate, cache, outgoing)
                 return .answer(stale)
-            case .revalidate: load.storedCandidate = candidate
-            case .load, .fail: load.storedCandidate = policy.usesExpired ? candidate.unasked : nil
+            case .revalidate: toAsk = candidate
+            case .load, .fail: toAsk = policy.usesExpired ? candidate.unasked : nil
             }
         }
         if policy.mayCopyFromOtherCache(decision), let original = try await loader.imageOfOtherCache(request) {
@@ -107,6 +107,7 @@ struct RequestPipeline: Sendable {
         }
         try Task.checkCancellation()
         if decision.action == .fail { throw ImageError.notCached(key: request.resource.cacheKey) }
+        let load = ImageLoad(request, storedCandidate: toAsk, outgoing: outgoing, engine)
         guard let found else { return .load(load) }
         return .loadThen(load) { [self] result in
             guard case .failure(let error as ImageError) = result, policy.mayStandIn(found.entry, after: error) else {

@@ -16,12 +16,3 @@ enum RequestStep: Sendable {
         }
     }
 }
-
-/// An image that a request loads from its sources.
-struct ImageLoad: Sendable {
-    let request: ImageRequest
-    /// The stored image that the first source is asked about.
-    var storedCandidate: StoredCandidate?
-    /// The first request to the first source, when its delegate has been asked about it already.
-    var outgoing: OutgoingRequest?
-}
