@@ -7,25 +7,45 @@ public final class CacheRegistry: Sendable {
     /// The name of the cache that is used when none is given.
     public static let defaultName = "default"
 
+    /// The caches that are open, and the settings of the others.
+    private struct Table {
+        let root: String
+        var defaults: ImageCache.Configuration
+        var configured: [String: ImageCache.Configuration]
+        var opened: [String: ImageCache] = [:]
+
+        /// The settings of a cache, open or not, with its folder.
+        func settings(of name: String) -> ImageCache.Configuration {
+            if let cache = opened[name] { return cache.configuration }
+            var settings = configured[name] ?? defaults
+            if configured[name] == nil || settings.disk.folder.isEmpty { settings.disk.folder = root + "/" + name }
+            return settings
+        }
+
+        /// Refuses another folder for a cache that is open.
+        func check(_ name: String, folder: String) throws(FolderInUse) {
+            guard let open = opened[name]?.configuration.disk.folder, !folder.isEmpty, open != folder else { return }
+            throw FolderInUse(cache: name, folder: open)
+        }
+    }
+
+    private let table: Mutex<Table>
     private let root: String
     private let cleanInterval: Double
     private let clock: EngineClock
-    private let table: Mutex<CacheTable>
     private let pool: BlockingPool
     private let failures: FailureMemory
     private let counts: EngineCounts
-    private let cleaner = Mutex<ImageCleaner?>(nil)
     private let cleaning = EventHook<CleaningReport>()
+    private let hasStartedCleaning = Atomic(false)
     private let isClosing = Atomic(false)
     /// The folder of the default cache, where large bodies are gathered.
     let spool: StorageFolder
 
-    init(
-        _ configuration: EngineConfiguration, pool: BlockingPool, failures: FailureMemory, counts: EngineCounts
-    ) {
+    init(_ configuration: EngineConfiguration, pool: BlockingPool, failures: FailureMemory, counts: EngineCounts) {
         (root, cleanInterval, clock) = (configuration.cacheRoot, configuration.cleanInterval, configuration.clock)
         (self.pool, self.failures, self.counts) = (pool, failures, counts)
-        let table = CacheTable(configuration)
+        let table = Table(root: root, defaults: configuration.defaults, configured: configuration.caches)
         let settings = table.settings(of: Self.defaultName)
         self.table = Mutex(table)
         spool = StorageFolder(path: settings.disk.folder)
@@ -36,7 +56,7 @@ public final class CacheRegistry: Sendable {
 
     /// The cache called `name`, opened if need be.
     ///
-    /// - Returns: `nil` if that is no name for a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
+    /// - Returns: `nil` if that is no name for a cache; see ``isName(_:)``.
     public func cache(_ name: String) -> ImageCache? {
         table.withLock { table in
             if let cache = table.opened[name] { return cache }
@@ -60,19 +80,33 @@ public final class CacheRegistry: Sendable {
     /// Sets the receiver, which is called from any thread, of what cleaning takes out of the caches; `nil` for none.
     public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
 
-    /// Starts the cleaning of open caches now and then.
+    /// Starts to clean the open caches now and then, on a thread that sleeps otherwise, as ``CleaningSchedule`` says.
     private func startCleaning() {
-        cleaner.withLock { cleaner in
-            guard cleaner == nil else { return }
-            let made = ImageCleaner(
-                interval: cleanInterval, now: clock.monotonic,
-                work: { [counts, pool] in
-                    let answers = counts.answers
-                    return answers.memory + answers.disk + answers.none + pool.submittedCount
-                }, clean: { [weak self] in self?.clean() })
-            made.start()
-            cleaner = made
+        guard cleanInterval > 0, !hasStartedCleaning.exchange(true, ordering: .relaxed) else { return }
+        Task.detached(priority: .background) { [weak self, cleanInterval, clock] in
+            var schedule = CleaningSchedule(interval: cleanInterval, now: Double(clock.monotonic()) / 1e9)
+            while let work = self?.workCount {
+                switch schedule.decide(at: Double(clock.monotonic()) / 1e9, work: work) {
+                case .clean:
+                    // Not in this task: it waits for the disk.
+                    await withCheckedContinuation { continuation in
+                        startThread { [weak self] in
+                            self?.clean()
+                            continuation.resume()
+                        }
+                    }
+                    schedule.cleaned(at: Double(clock.monotonic()) / 1e9)
+                case .wait(let seconds): try? await Task.sleep(for: .seconds(max(seconds, 0.05)))
+                case .sleep: return
+                }
+            }
         }
+    }
+
+    /// A number that grows with everything that is asked for.
+    private var workCount: Int {
+        let answers = counts.answers
+        return answers.memory + answers.disk + answers.none + pool.submittedCount
     }
 
     /// Cleans all open caches once.
@@ -129,8 +163,8 @@ public final class CacheRegistry: Sendable {
         }
     }
 
-    /// Has what is kept of bodies that broke off follow the limit of the cache where they are.
-    private func noteResumeLimit(_ caches: CacheTable) {
+    /// Sets the limit for the beginnings of bodies by that of the cache where they are.
+    private func noteResumeLimit(_ caches: Table) {
         let limit = caches.settings(of: Self.defaultName).disk.bytesLimit
         spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: limit), ordering: .relaxed)
     }
@@ -192,4 +226,27 @@ public final class CacheRegistry: Sendable {
         }
         return names
     }
+}
+
+/// The error of a cache that cannot move to another folder, because it is open.
+public struct FolderInUse: Error, Equatable, CustomStringConvertible {
+    /// The name of the cache.
+    public let cache: String
+    /// Its folder.
+    public let folder: String
+
+    /// What happened and what to do about it.
+    public var description: String {
+        "The cache \"\(cache)\" is open in \(folder): name its folder before the cache is first used."
+    }
+}
+
+/// A cache that an engine knows of.
+public struct KnownCache: Sendable, Equatable {
+    /// Its name.
+    public let name: String
+    /// `true` when this process has used it.
+    public let isOpen: Bool
+    /// Its settings, with its folder.
+    public let settings: ImageCache.Configuration
 }

@@ -1,13 +1,12 @@
 internal import Platform
-internal import Synchronization
 
-/// Failures that would come again, for as long as their requests want them remembered (D-11, C-09): a plain value.
+/// Failures that would come again, for as long as their requests want them remembered: a plain value.
 struct NegativeCache: Sendable {
-    /// What two requests have in common that would fail alike: all that is sent, and what their bytes must be.
+    /// The facts that two requests share which would fail alike: all that is sent, and what their bytes must be.
     struct Request: Hashable, Sendable {
         let download: DownloadRequest
         let integrity: Integrity?
-        /// Whether its picture must be one that can be decoded.
+        /// `true` when its picture must be one that can be decoded.
         let isDecoded: Bool
 
         /// A request as any caller may have sent it.
@@ -20,31 +19,26 @@ struct NegativeCache: Sendable {
 
     private struct Memory: Sendable {
         let error: ImageError
-        /// The cache key that it was to have.
+        /// The cache key that the image was to have.
         let key: String
         let end: Int
         let number: UInt64
     }
 
-    /// How many failures are remembered; beyond that the oldest go.
+    /// The largest number of failures; beyond it the oldest is forgotten, in O(`limit`).
     let limit: Int
     private var memories: [Request: Memory] = [:]
-    private var order: [UInt64: Request] = [:]
-    private var oldest: UInt64 = 0
     private var last: UInt64 = 0
 
-    /// A memory of nothing.
+    /// Remembers nothing yet.
     init(limit: Int = 1024) { self.limit = limit }
 
-    /// Whether nothing is remembered.
-    var isEmpty: Bool { memories.isEmpty }
-
-    /// How many failures are remembered.
+    /// The number of remembered failures.
     ///
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     func count(now: Int) -> Int { memories.values.count { now < $0.end } }
 
-    /// What is remembered, the oldest first.
+    /// The remembered failures, the oldest first.
     ///
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     func list(now: Int) -> [RememberedFailure] {
@@ -56,34 +50,34 @@ struct NegativeCache: Sendable {
         }
     }
 
-    /// Forgets the failures of a URL or of a cache key; all when nil.
+    /// Forgets the failures of a URL or of a cache key; all when `nil`.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of failures that were remembered.
     mutating func remove(_ name: String?, now: Int) -> Int {
         let before = count(now: now)
         if let name = name.map({ ExactText($0) }) {
             for (request, memory) in memories
-            where ExactText(request.download.url) == name || ExactText(memory.key) == name { forget(request) }
+            where ExactText(request.download.url) == name || ExactText(memory.key) == name { memories[request] = nil }
         } else {
-            removeAll()
+            memories = [:]
         }
         return before - count(now: now)
     }
 
-    /// What the request failed with, unless that was too long ago.
+    /// The failure of the request, unless it was too long ago.
     mutating func failure(of request: Request, now: Int) -> ImageError? {
         guard let memory = memories[request] else { return nil }
         if now < memory.end { return memory.error }
-        forget(request)
+        memories[request] = nil
         return nil
     }
 
     /// Remembers a failure, if it is one that would come again.
     ///
     /// - Parameters:
-    ///   - key: The cache key that it was to have.
-    ///   - seconds: For how long.
-    ///   - retryAfter: In how many seconds the server wants to be asked again.
+    ///   - key: The cache key that the image was to have.
+    ///   - seconds: The time for which it is remembered.
+    ///   - retryAfter: The seconds after which the server wants to be asked again.
     ///   - now: Nanoseconds of a clock that never goes back.
     mutating func note(
         _ error: ImageError, of request: Request, key: String = "", for seconds: Double, retryAfter: Double? = nil,
@@ -94,39 +88,25 @@ struct NegativeCache: Sendable {
         guard span > 0, error.wouldComeAgain(hasRetryAfter: retryAfter != nil), request.download.delegates == nil else {
             return
         }
-        forget(request)
         last += 1
-        memories[request] = Memory(
-            error: error, key: key, end: now + Int(min(span, 1e8) * 1e9), number: last)
-        order[last] = request
-        while memories.count > limit {
-            oldest += 1
-            if let request = order[oldest] { forget(request) }
+        memories[request] = Memory(error: error, key: key, end: now + Int(min(span, 1e8) * 1e9), number: last)
+        if memories.count > limit, let oldest = memories.min(by: { $0.value.number < $1.value.number }) {
+            memories[oldest.key] = nil
         }
     }
 
-    /// For how long a failure is remembered: one of a moment's load as long as the server says, but not for ever (D-11);
+    /// The time for which a failure is remembered: one of a moment's load as long as the server says, but not for ever;
     /// of others the server may say that it is over sooner.
     private static func span(of error: ImageError, _ seconds: Double, retryAfter: Double?) -> Double {
         guard seconds > 0, let retryAfter else { return seconds }
         return error.isRetryable ? min(retryAfter, longestRetryAfter) : min(retryAfter, seconds)
     }
 
-    /// The longest that a server's jobKey to be left alone is obeyed, in seconds.
+    /// The longest time for which a server's wish to be left alone is obeyed, in seconds.
     static let longestRetryAfter = 3600.0
 
-    /// Forgets the failures of a cache key; all when nil.
-    mutating func forget(_ key: CacheKey?) {
-        if isEmpty { return }
-        if let key { _ = remove(key.key, now: 0) } else { removeAll() }
-    }
-
-    /// Forgets everything.
-    mutating func removeAll() { self = NegativeCache(limit: limit) }
-
-    private mutating func forget(_ request: Request) {
-        if let memory = memories.removeValue(forKey: request) { order[memory.number] = nil }
-    }
+    /// Forgets the failures of a cache key; all when `nil`.
+    mutating func forget(_ key: CacheKey?) { if !memories.isEmpty { _ = remove(key?.key, now: 0) } }
 }
 
 /// A failure that is repeated without asking, for a while.
@@ -135,14 +115,14 @@ public struct RememberedFailure: Sendable, Equatable {
     public let url: String
     /// The cache key that its image was to have.
     public let key: String
-    /// What it failed with.
+    /// The failure.
     public let error: ImageError
-    /// For how many seconds it is remembered yet.
+    /// The rest of the time for which it is remembered, in seconds.
     public let seconds: Double
 }
 
 extension ImageError {
-    /// Whether the same request would fail in the same way for a while: never what the network or a moment's load may
+    /// `true` when the same request would fail in the same way for a while: never what the network or a moment's load may
     /// have done.
     fileprivate func wouldComeAgain(hasRetryAfter: Bool) -> Bool {
         switch self {
