@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),
         .target(name: "HTTPSemantics", dependencies: ["Platform"], swiftSettings: settings),
         .target(name: "ImageErrors", dependencies: ["Platform"], swiftSettings: settings),
-        .target(name: "ImageFormats", dependencies: ["ImageRecipes", "Platform"], swiftSettings: settings),
+        .target(name: "ImageFormats", dependencies: ["ImageRecipes"], swiftSettings: settings),
         .target(
             name: "Downloading",
             dependencies: [
@@ -84,6 +84,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"],
             path: "Tests/TestSupport",
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "ImageFormatsTests", dependencies: ["ImageFormats", "Platform", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(name: "ImageRecipesTests", dependencies: ["ImageRecipes"], swiftSettings: testSettings),
         .testTarget(

@@ -1,32 +1,36 @@
 internal import Glibc
-internal import Platform
 
-/// Bytes that can be read at any place; reads outside give zeros, never a trap.
-package protocol ByteSource {
-    /// How many bytes there are.
+/// Bytes that can be read at any place; outside they read as zeros, and never trap.
+protocol ByteSource {
+    /// The number of bytes that can be read.
     var count: Int { get }
+    /// The size of the whole, of which these bytes may be only the start.
+    var total: Int { get }
     /// The byte at `place`, or 0 outside.
     mutating func byte(at place: Int) -> UInt8
     /// The place of the first `value` at or after `place`, or nil.
-    mutating func firstPlace(of value: UInt8, from place: Int) -> Int?
-    /// The place of the first 0xFF at or after `place` with which a marker may begin, or nil; others may be left out.
-    mutating func firstMark(from place: Int) -> Int?
+    ///
+    /// - Parameter isInScan: `true` when only markers of a JPEG are looked for, so that stretches without any may be skipped.
+    mutating func firstPlace(of value: UInt8, from place: Int, isInScan: Bool) -> Int?
 }
 
 extension ByteSource {
-    package mutating func firstMark(from place: Int) -> Int? { firstPlace(of: 0xFF, from: place) }
+    var total: Int { count }
 
-    package mutating func matches(_ pattern: [UInt8], at place: Int) -> Bool {
-        for (index, value) in pattern.enumerated() where byte(at: place + index) != value { return false }
-        return place + pattern.count <= count
+    /// `true` when no byte before `end` is missing here that the whole has.
+    func isHere(upTo end: Int) -> Bool { min(end, total) <= count }
+
+    mutating func firstPlace(of value: UInt8, from place: Int) -> Int? {
+        firstPlace(of: value, from: place, isInScan: false)
     }
 
-    package mutating func matches(_ pattern: StaticString, at place: Int) -> Bool {
+    mutating func matches(_ pattern: StaticString, at place: Int) -> Bool {
         let length = pattern.utf8CodeUnitCount
         for index in 0..<length where byte(at: place + index) != pattern.utf8Start[index] { return false }
         return place + length <= count
     }
 
+    mutating func name(at place: Int) -> FourCC { FourCC(value: big32(at: place)) }
     mutating func big16(at place: Int) -> Int { Int(byte(at: place)) << 8 | Int(byte(at: place + 1)) }
     mutating func big32(at place: Int) -> Int { big16(at: place) << 16 | big16(at: place + 2) }
     mutating func little16(at place: Int) -> Int { Int(byte(at: place)) | Int(byte(at: place + 1)) << 8 }
@@ -34,91 +38,90 @@ extension ByteSource {
     mutating func little32(at place: Int) -> Int { little16(at: place) | little16(at: place + 2) << 16 }
 }
 
-/// Bytes in memory, borrowed for the time of a call.
-package struct MemoryBytes: ByteSource {
-    package let buffer: UnsafeRawBufferPointer
+/// The name of a chunk or a box: four characters of ASCII.
+struct FourCC: Equatable, ExpressibleByStringLiteral {
+    let value: Int
 
-    /// The bytes of a buffer.
-    package init(buffer: UnsafeRawBufferPointer) {
-        self.buffer = buffer
-    }
+    init(value: Int) { self.value = value }
 
-    package var count: Int { buffer.count }
-
-    package func byte(at place: Int) -> UInt8 {
-        place >= 0 && place < buffer.count ? buffer[place] : 0
-    }
-
-    package func firstPlace(of value: UInt8, from place: Int) -> Int? {
-        guard place >= 0, place < buffer.count, let base = buffer.baseAddress else { return nil }
-        guard let found = memchr(base + place, Int32(value), buffer.count - place) else { return nil }
-        return UnsafeRawPointer(found) - base
+    init(stringLiteral text: StaticString) {
+        let bytes = text.utf8Start
+        value = Int(bytes[0]) << 24 | Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
     }
 }
 
-/// Bytes of an open file, read through a window of 64 KiB: memory stays flat whatever the size.
+/// Bytes in memory, borrowed for the time of a call.
+struct MemoryBytes: ByteSource {
+    private let buffer: UnsafeRawBufferPointer
+    let total: Int
+
+    /// - Parameter total: The size of the whole that the bytes are the start of; nil when they are all of it.
+    init(_ buffer: UnsafeRawBufferPointer, of total: Int? = nil) {
+        self.buffer = buffer
+        self.total = max(total ?? 0, buffer.count)
+    }
+
+    var count: Int { buffer.count }
+
+    func byte(at place: Int) -> UInt8 {
+        place >= 0 && place < buffer.count ? buffer[place] : 0
+    }
+
+    func firstPlace(of value: UInt8, from place: Int, isInScan: Bool) -> Int? {
+        guard place >= 0, place < buffer.count, let base = buffer.baseAddress else { return nil }
+        return memchr(base + place, Int32(value), buffer.count - place).map { UnsafeRawPointer($0) - base }
+    }
+}
+
+/// Bytes of an open file, read through a window of 64 KiB, so that memory stays flat for files of any size.
 ///
-/// The file is never mapped: another process that shortened it would kill us.
-package struct FileBytes: ByteSource {
+/// The file is not mapped: a process that shortened a mapped file would end this one by a signal.
+struct FileBytes: ByteSource {
     private static let windowSize = 1 << 16
 
-    package let descriptor: Int32
-    /// Less than was announced once the file turns out to be shorter: it may be cut off while it is read.
-    package private(set) var count: Int
-    /// Where it need not be searched for markers.
+    private let descriptor: Int32
+    /// Less than announced once the file turns out to be shorter: it may be cut off while it is read.
+    private(set) var count: Int
     private let map: ScanMap?
     private var window: [UInt8] = []
     private var windowStart = 0
 
-    /// - Parameters:
-    ///   - count: The size of the file, in bytes.
-    ///   - map: What is known of a JPEG.
-    package init(descriptor: Int32, count: Int, map: ScanMap? = nil) {
+    /// - Parameter map: The stretches of a JPEG that need not be searched for markers.
+    init(descriptor: Int32, count: Int, map: ScanMap? = nil) {
         self.descriptor = descriptor
         self.count = count
         self.map = map
     }
 
-    package mutating func byte(at place: Int) -> UInt8 {
-        guard place >= 0, place < count else { return 0 }
-        if place < windowStart || place >= windowStart + window.count { load(from: place) }
+    mutating func byte(at place: Int) -> UInt8 {
         let index = place - windowStart
-        return index < window.count ? window[index] : 0
+        if index >= 0, index < window.count { return window[index] }
+        return moveWindow(to: place) ? window[0] : 0
     }
 
-    package mutating func firstPlace(of value: UInt8, from place: Int) -> Int? {
-        firstPlace(of: value, from: place, nil)
-    }
-
-    package mutating func firstMark(from place: Int) -> Int? { firstPlace(of: 0xFF, from: place, map) }
-
-    private mutating func firstPlace(of value: UInt8, from place: Int, _ map: ScanMap?) -> Int? {
+    mutating func firstPlace(of value: UInt8, from place: Int, isInScan: Bool) -> Int? {
         var place = place
-        while place >= 0, place < count {
-            if let map {
-                place = map.nextPlace(from: place)
-                guard place < count else { return nil }
-            }
-            if place < windowStart || place >= windowStart + window.count { load(from: place) }
-            let index = place - windowStart
-            guard index < window.count else { return nil }
-            let found = window.withUnsafeBytes { bytes in
-                MemoryBytes(buffer: bytes).firstPlace(of: value, from: index)
+        while true {
+            if isInScan, let map { place = map.nextPlace(from: place) }
+            let isInside = place >= windowStart && place < windowStart + window.count
+            guard isInside || moveWindow(to: place) else { return nil }
+            let found = window.withUnsafeBytes {
+                MemoryBytes($0).firstPlace(of: value, from: place - windowStart, isInScan: isInScan)
             }
             if let found { return windowStart + found }
             place = windowStart + window.count
         }
-        return nil
     }
 
-    private mutating func load(from place: Int) {
-        if window.count < Self.windowSize { window = [UInt8](repeating: 0, count: Self.windowSize) }
-        windowStart = place
+    /// Reads the bytes from a place on into the window; `false` where there are none.
+    private mutating func moveWindow(to place: Int) -> Bool {
+        guard place >= 0, place < count else { return false }
         let size = min(Self.windowSize, count - place)
-        let got = window.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, size, off_t(place)) }
-        if got < size {
-            window.removeSubrange(max(got, 0)...)
-            count = place + max(got, 0)
+        windowStart = place
+        window = [UInt8](unsafeUninitializedCapacity: size) { bytes, got in
+            got = max(0, pread(descriptor, bytes.baseAddress, size, off_t(place)))
         }
+        if window.count < size { count = place + window.count }
+        return !window.isEmpty
     }
 }

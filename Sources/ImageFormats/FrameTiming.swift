@@ -1,41 +1,29 @@
 internal import ImageRecipes
-internal import Platform
 
-/// When the frames of an animation are shown (A-046).
+/// The times at which the frames of an animation are shown.
 public struct FrameTiming: Equatable, Sendable {
-    /// How long each frame is shown, in milliseconds: at least 12, for what a file says below that means 100.
-    public let delays: [Int]
-    /// How often the animation is played; 0 for ever.
-    public let loopCount: Int
+    /// The time that each frame is shown, in milliseconds: at least 12, because less in a file means 100.
+    public private(set) var delays: [Int]
+    /// The number of times that the animation is played; 0 for ever.
+    public internal(set) var loopCount: Int
 
-    /// Of longer animations the delays are not kept: an entry remembers them beside its image.
+    /// The most frames whose delays are kept: an entry remembers them beside its image.
     static let mostFrames = 2_000
 
-    package init(delays: [Int], loopCount: Int) {
+    package init(delays: [Int] = [], loopCount: Int) {
         self.delays = delays
         self.loopCount = loopCount
     }
 
-    /// Gathers the delays while a header is read.
-    package struct Reader {
-        private var delays: [Int] = []
-        /// How often the animation is played; 0 for ever.
-        package var loopCount: Int
+    /// Notes the delay of the next frame, in milliseconds as the file has it.
+    mutating func note(_ delay: Int) {
+        // One more than is kept tells that there are too many.
+        if delays.count <= Self.mostFrames { delays.append(FrameDelay.shown(delay)) }
+    }
 
-        package init(loopCount: Int) { self.loopCount = loopCount }
-
-        /// Notes the delay of the next frame, in milliseconds as the file has it.
-        package mutating func note(_ delay: Int) {
-            // One more than is kept tells that there are too many.
-            if delays.count <= mostFrames { delays.append(FrameDelay.shown(delay)) }
-        }
-
-        /// The timing of an animation of so many frames; nil for a still, and for one that has more or other frames than
-        /// delays.
-        package func timing(of frames: Int) -> FrameTiming? {
-            guard frames > 1, frames <= mostFrames, delays.count == frames else { return nil }
-            return FrameTiming(delays: delays, loopCount: loopCount)
-        }
+    /// This timing if it is that of an animation of so many frames; nil for a still, and for too many.
+    func of(_ frames: Int) -> FrameTiming? {
+        frames > 1 && frames <= Self.mostFrames && delays.count == frames ? self : nil
     }
 }
 
@@ -51,7 +39,7 @@ extension FrameTiming {
         return "\(loopCount) \(texts.joined(separator: ","))"
     }
 
-    /// Reads the text form; nil if it is none that a version of ours would write.
+    /// Reads the text form; nil if it is none that was ever written.
     package init?(text: Substring) {
         let parts = text.split(separator: " ")
         guard parts.count == 2, let loopCount = Int(parts[0]), loopCount >= 0 else { return nil }

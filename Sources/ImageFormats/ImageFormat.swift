@@ -16,45 +16,49 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         self == .jpeg ? "jpg" : rawValue
     }
 
-    /// The format that a file extension names, in any letter case; nil for an extension we do not know.
+    /// The format that a file extension names, in any letter case; nil for an unknown extension.
     public init?(fileExtension: String) {
         switch fileExtension.lowercased() {
         case "jpg", "jpeg", "jpe", "jfif": self = .jpeg
         case "png", "apng": self = .png
         case "tif", "tiff": self = .tiff
         case "heic", "heif": self = .heic
-        case let name:
-            guard let format = ImageFormat(rawValue: name) else { return nil }
-            self = format
+        case let name: self.init(rawValue: name)
         }
     }
 
+    /// The format that bytes begin like; nil for an unknown signature.
+    package init?(signatureOf bytes: UnsafeRawBufferPointer) {
+        var bytes = MemoryBytes(bytes)
+        guard let format = Self.sniff(&bytes) else { return nil }
+        self = format
+    }
+
     /// Recognises the format from the full signature; the rest of the bytes is not looked at.
-    package static func sniff(_ bytes: inout some ByteSource) -> ImageFormat? {
-        if bytes.matches([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], at: 0) { return .png }
-        if bytes.matches([0xFF, 0xD8, 0xFF], at: 0) { return .jpeg }
+    static func sniff(_ bytes: inout some ByteSource) -> ImageFormat? {
+        let start = bytes.big32(at: 0)
+        if start == 0x8950_4E47, bytes.big32(at: 4) == 0x0D0A_1A0A { return .png }
+        if start >> 8 == 0xFFD8FF { return .jpeg }
         if bytes.matches("GIF87a", at: 0) || bytes.matches("GIF89a", at: 0) { return .gif }
         if bytes.matches("RIFF", at: 0), bytes.matches("WEBP", at: 8) { return .webp }
         if bytes.matches("ftyp", at: 4) { return sniffBrands(&bytes) }
-        if bytes.matches([0x49, 0x49, 0x2A, 0x00], at: 0) || bytes.matches([0x4D, 0x4D, 0x00, 0x2A], at: 0) {
-            return .tiff
-        }
+        if bytes.matches("II*\0", at: 0) || bytes.matches("MM\0*", at: 0) { return .tiff }
         if bytes.matches("BM", at: 0), [12, 40, 52, 56, 64, 108, 124].contains(bytes.little32(at: 14)) { return .bmp }
-        if bytes.matches([0x00, 0x00, 0x01, 0x00], at: 0), bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 {
-            return .ico
-        }
-        if bytes.matches(JXLCodestream.start, at: 0) || bytes.matches(JXLCodestream.signature, at: 0) { return .jxl }
-        return ImageHeader.svgRoot(&bytes) == nil ? nil : .svg
+        if start == 0x100, bytes.little16(at: 4) > 0, bytes.byte(at: 9) == 0 { return .ico }
+        if start >> 16 == 0xFF0A { return .jxl }
+        if start == 12, bytes.name(at: 4) == "JXL ", bytes.big32(at: 8) == 0x0D0A_870A { return .jxl }
+        return bytes.svgRoot() == nil ? nil : .svg
     }
 
     /// ISO/IEC 14496-12, section 4.3: the major brand, then a version, then the compatible brands.
     private static func sniffBrands(_ bytes: inout some ByteSource) -> ImageFormat? {
         let size = min(bytes.big32(at: 0), 256)
         var isHEIF = false
-        for place in [8] + Array(stride(from: 16, to: max(size - 3, 16), by: 4)) {
-            if bytes.matches("avif", at: place) || bytes.matches("avis", at: place) { return .avif }
-            for brand in ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1"] as [StaticString] {
-                if bytes.matches(brand, at: place) { isHEIF = true }
+        for place in stride(from: 8, to: max(size - 3, 9), by: 4) where place != 12 {
+            switch bytes.name(at: place) {
+            case "avif", "avis": return .avif
+            case "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1": isHEIF = true
+            default: break
             }
         }
         return isHEIF ? .heic : nil

@@ -1,10 +1,6 @@
-internal import Platform
-
-/// What the bytes of a picture say of themselves, read without decoding a pixel.
+/// The facts that the bytes of a picture tell and that an entry keeps, read without decoding a pixel.
 ///
-/// Reading is bounds-checked throughout: foreign bytes may be wrong or cut off, but cannot make it trap, loop or
-/// allocate. A picture counts as whole when its structure is: every block inside the file and the end where the
-/// format marks one.
+/// A picture counts as whole when its structure is: every block inside the file, and the end where the format marks one.
 public struct ImageHeader: Equatable, Sendable {
     /// The format, by signature.
     public let format: ImageFormat
@@ -14,24 +10,24 @@ public struct ImageHeader: Equatable, Sendable {
     public let height: Int
     /// Pictures of an animation, pages of a TIFF; 1 for stills, and for JPEG XL.
     public let frameCount: Int
-    /// When the frames of a GIF, PNG or WebP are shown, if these bytes were read; see ``ImageRecord/timing``.
+    /// The times of the frames of a GIF, PNG or WebP, if these bytes were read; see ``ImageRecord/timing``.
     package let timing: FrameTiming?
 
-    /// Whether both are the same but for the timing, which an index keeps elsewhere.
+    /// `true` when both are the same but for the timing, which an index keeps elsewhere.
     public static func == (one: ImageHeader, other: ImageHeader) -> Bool {
         one.format == other.format && one.width == other.width && one.height == other.height
             && one.frameCount == other.frameCount
     }
 
-    /// Why bytes are not taken for a picture.
+    /// The reasons why bytes are not taken for a picture.
     public enum Failure: Error, Equatable, Sendable {
-        /// Not a single byte.
+        /// There is not a single byte.
         case empty
-        /// No signature that we know.
+        /// The signature is unknown.
         case unrecognised
-        /// Of a known format, but it ends too early.
+        /// The bytes are of a known format, but end too early.
         case cutOff(ImageFormat)
-        /// Of a known format, but its structure is impossible.
+        /// The bytes are of a known format, but their structure is impossible.
         case malformed(ImageFormat)
     }
 
@@ -39,8 +35,7 @@ public struct ImageHeader: Equatable, Sendable {
     ///
     /// - Complexity: O(blocks) for most formats; JPEG and GIF are looked through to their end mark.
     public init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-        var source = MemoryBytes(buffer: bytes)
-        self = try Self.reading(&source)
+        try self.init(MemoryBytes(bytes))
     }
 
     /// Reads the header of a picture in an open file of `count` bytes.
@@ -48,37 +43,20 @@ public struct ImageHeader: Equatable, Sendable {
         try self.init(descriptor: descriptor, count: count, map: nil)
     }
 
-    /// Reads the header of a picture in an open file, of which somebody who has read it knows some already.
+    /// Reads the header of a picture in an open file, of which the map was made while it was written.
     package init(descriptor: Int32, count: Int, map: ScanMap?) throws(Failure) {
-        var source = FileBytes(descriptor: descriptor, count: count, map: map)
-        self = try Self.reading(&source)
+        try self.init(FileBytes(descriptor: descriptor, count: count, map: map))
     }
 
-    package init(
-        _ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1, timing: FrameTiming.Reader? = nil
-    ) throws(Failure) {
+    private init(_ bytes: consuming some ByteSource) throws(Failure) {
+        let found = try ImageProbe(whole: bytes, wantsDetails: false)
+        (format, width, height) = (found.format, found.width, found.height)
+        (frameCount, timing) = (found.frameCount ?? 1, found.timing)
+    }
+
+    /// A header that an index has kept.
+    package init(_ format: ImageFormat, _ width: Int, _ height: Int, frames: Int = 1) throws(Failure) {
         guard width > 0, height > 0, frames > 0 else { throw .malformed(format) }
-        self.format = format
-        self.width = width
-        self.height = height
-        frameCount = frames
-        self.timing = timing?.timing(of: frames)
-    }
-
-    static func reading(_ bytes: inout some ByteSource) throws(Failure) -> ImageHeader {
-        switch ImageFormat.sniff(&bytes) {
-        case .png: try png(&bytes)
-        case .jpeg: try jpeg(&bytes)
-        case .gif: try gif(&bytes)
-        case .webp: try webp(&bytes)
-        case .avif: try heif(&bytes, .avif)
-        case .heic: try heif(&bytes, .heic)
-        case .tiff: try tiff(&bytes)
-        case .bmp: try bmp(&bytes)
-        case .ico: try ico(&bytes)
-        case .svg: try svg(&bytes)
-        case .jxl: try jxl(&bytes)
-        case nil: throw bytes.count == 0 ? .empty : .unrecognised
-        }
+        (self.format, self.width, self.height, frameCount, timing) = (format, width, height, frames, nil)
     }
 }

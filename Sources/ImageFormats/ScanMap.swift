@@ -1,22 +1,19 @@
 internal import Glibc
-internal import Platform
 
-/// Which stretches of a JPEG hold nothing that could end a scan, noted by who read them for another reason, so that the
-/// search for the end passes them over: a plain value.
-///
-/// Of bytes that do not begin like a JPEG it says nothing.
+/// The stretches of a JPEG without anything that could end a scan, noted while its bytes pass for another reason, so that the
+/// search for the end skips them. Nothing is skipped of bytes that do not begin like a JPEG.
 package struct ScanMap: Sendable {
-    /// Bytes of a stretch.
+    /// The size of a stretch, in bytes.
     static let stretch = 64 << 10
 
-    /// How many bytes it has seen.
+    /// The number of bytes seen.
     private(set) var count = 0
-    /// Of each stretch that was begun, whether a marker begins in it.
+    /// `true` for each stretch begun in which a marker begins.
     private var hasMarker: [Bool] = []
     private var last: UInt8 = 0
     private var isOther = false
 
-    /// Nothing has been seen yet.
+    /// A map of no bytes yet.
     package init() {}
 
     /// Notes the next bytes, in pieces of any length.
@@ -51,12 +48,12 @@ package struct ScanMap: Sendable {
     func nextPlace(from place: Int) -> Int {
         guard !isOther, place >= 0 else { return place }
         var index = place / Self.stretch
-        // Whether the last byte of a stretch begins one, the next byte tells.
+        // The last byte of a stretch may begin one, which the next byte tells.
         while (index + 1) * Self.stretch < count, !hasMarker[index] { index += 1 }
         return max(place, index * Self.stretch)
     }
 
-    /// Whether a byte after 0xFF makes a marker of it that ends a scan: not if it is stuffed, a fill byte or a restart.
+    /// `true` when a byte after 0xFF makes a marker of it that ends a scan: not if it is stuffed, a fill byte or a restart.
     static func endsScan(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0xD0...0xD7, 0xFF: false

@@ -160,8 +160,7 @@ struct ImageProber: Sendable {
     {
         // An array lends its bytes only to closures that may throw anything.
         let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
-            var source = MemoryBytes(buffer: bytes)
-            return Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: &source) }
+            Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: bytes) }
         }
         switch read {
         case .success(let probe): return ProbedImage(probe: probe, byteCount: bytes.count, cacheType: cacheType)
@@ -176,8 +175,8 @@ struct ImageProber: Sendable {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         do throws(ImageHeader.Failure) {
-            var source = FileBytes(descriptor: descriptor, count: size)
-            return ProbedImage(probe: try ImageProbe(whole: &source), byteCount: size, cacheType: cacheType)
+            let probe = try ImageProbe(descriptor: descriptor, count: size)
+            return ProbedImage(probe: probe, byteCount: size, cacheType: cacheType)
         } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
     }
 }

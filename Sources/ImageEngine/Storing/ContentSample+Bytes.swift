@@ -12,11 +12,7 @@ extension ContentSample {
     /// What bytes are, by how they begin; a few of the rules of the WHATWG's MIME Sniffing.
     private static func type(_ start: [UInt8]) -> String? {
         if start.isEmpty { return nil }
-        let format = start.withUnsafeBytes { bytes in
-            var source = MemoryBytes(buffer: bytes)
-            return ImageFormat.sniff(&source)
-        }
-        if let format { return format.mimeType }
+        if let format = start.withUnsafeBytes({ ImageFormat(signatureOf: $0) }) { return format.mimeType }
         let signatures: [([UInt8], String)] = [
             (Array("%PDF-".utf8), "application/pdf"), (Array("PK\u{3}\u{4}".utf8), "application/zip"),
             ([0x1F, 0x8B, 8], "application/gzip"), (Array("8BPS".utf8), "image/vnd.adobe.photoshop"),

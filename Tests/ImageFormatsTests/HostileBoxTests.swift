@@ -1,13 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
 /// HEIF boxes and SVG text whose numbers are impossible.
 @Suite struct HostileBoxTests {
@@ -74,6 +68,16 @@ import Testing
         let samples = box("stsz", zeros(8) + big32(.max))
         let track = box("moov", box("trak", box("mdia", box("minf", box("stbl", samples)))))
         #expect(try headerInMemory(brand + track + meta(7, 9)).get().frameCount == Int(UInt32.max))
+    }
+
+    /// A table of a MiB whose items have 65,535 extents of no bytes each.
+    @Test(.timeLimit(.minutes(1))) func extentsWithoutNumbersAreLookedAtOnce() throws {
+        let item = big16(1) + zeros(2) + big16(.max)
+        let items = zeros(4) + big16(0) + big16(.max) + Array(repeatElement(item, count: 65_535).joined())
+        let place = box("iloc", items)
+        let size = box("iprp", box("ipco", box("ispe", zeros(4) + big32(7) + big32(9))))
+        let bytes = brand + box("meta", zeros(4) + place + size) + box("mdat", [1])
+        #expect(try headerInMemory(bytes).get() == ImageHeader(.avif, 7, 9))
     }
 
     @Test(

@@ -1,13 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
 /// Hand-made headers whose numbers lead outside, around in circles, or over the edge of an integer.
 @Suite struct HostileHeaderTests {

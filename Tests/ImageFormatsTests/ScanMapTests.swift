@@ -2,13 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
 /// The map of a JPEG hides no marker, however its bytes came.
 @Suite struct ScanMapTests {

@@ -1,12 +1,8 @@
 import Glibc
+import Platform
+import TestSupport
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
 /// What reading a header came to.
 typealias HeaderOutcome = Result<ImageHeader, ImageHeader.Failure>
@@ -51,10 +47,10 @@ final class ScratchFile {
     }
 }
 
-/// Numbers as bytes, for hand-made files.
-func big32(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
-func big16(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
-func little32(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
-func little16(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
-func ascii(_ text: String) -> [UInt8] { Array(text.utf8) }
-func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+/// All that bytes in memory tell.
+func wholeProbe(_ bytes: [UInt8]) throws -> ImageProbe { try bytes.withUnsafeBytes { try ImageProbe(whole: $0) } }
+
+/// The facts told by the first bytes of a picture of so many.
+func startProbe(_ bytes: some Collection<UInt8>, of total: Int) -> ImageProbe? {
+    Array(bytes).withUnsafeBytes { try? ImageProbe(start: $0, of: total) }
+}

@@ -1,13 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
 /// Bytes that are almost a picture: refused or read, but never a trap, and the same from memory and from a file.
 @Suite struct ImageHeaderMutationTests {

@@ -1,15 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
-/// What the header says of every picture in the corpus (A-043, E2-74).
+/// The header of every picture in the corpus.
 @Suite struct ImageHeaderFixtureTests {
     @Test func corpusIsThere() {
         #expect(Fixtures.valid.count > 70)

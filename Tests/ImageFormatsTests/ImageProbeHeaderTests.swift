@@ -1,15 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
-/// What headers say of orientation and transparency, made up byte by byte (B-113).
+/// What headers say of orientation and transparency, made up byte by byte.
 @Suite struct ImageProbeHeaderTests {
     private func probe(_ bytes: [UInt8]) -> ImageProbe? {
         bytes.withUnsafeBytes { try? ImageProbe(start: $0, of: bytes.count) }

@@ -1,21 +1,19 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
-/// The head of a JPEG XL, made up bit by bit, and the boxes that it may lie in (A-043, B-113, D-14, D-26).
+/// The first bytes of a codestream, and of a file of boxes.
+private let jxlStart: [UInt8] = [0xFF, 0x0A]
+private let jxlSignature: [UInt8] = [0, 0, 0, 0x0C] + ascii("JXL ") + [0x0D, 0x0A, 0x87, 0x0A]
+
+/// The head of a JPEG XL, made up bit by bit, and the boxes that it may lie in.
 @Suite struct JXLHeaderTests {
     /// Fields of a codestream, the lowest bit first.
     private struct Fields {
         private(set) var bits: [UInt8] = []
 
-        init() { for byte in JXLCodestream.start { number(Int(byte), 8) } }
+        init() { for byte in jxlStart { number(Int(byte), 8) } }
 
         mutating func number(_ value: Int, _ count: Int) {
             for place in 0..<count { bits.append(UInt8(value >> place & 1)) }
@@ -52,7 +50,7 @@ import Testing
     }
 
     private func boxed(_ boxes: [UInt8]...) -> [UInt8] {
-        JXLCodestream.signature + box("ftyp", ascii("jxl ") + zeros(4) + ascii("jxl ")) + boxes.joined()
+        jxlSignature + box("ftyp", ascii("jxl ") + zeros(4) + ascii("jxl ")) + boxes.joined()
     }
 
     private func part(_ number: UInt32, _ content: some Collection<UInt8>, isLast: Bool = false) -> [UInt8] {
@@ -159,11 +157,7 @@ import Testing
         let found = try #require(probe(bytes))
         #expect(found.frameCount == nil && found.hasAlpha == true && found.width == 40)
         #expect(try headerInMemory(bytes).get() == ImageHeader(.jxl, 40, 30))
-        let whole = try bytes.withUnsafeBytes { bytes in
-            var source = MemoryBytes(buffer: bytes)
-            return try ImageProbe(whole: &source)
-        }
-        #expect(whole.frameCount == nil)
+        #expect(try wholeProbe(bytes).frameCount == nil)
     }
 
     /// A channel that is no plain alpha: its kind, and then what goes with that.
@@ -233,7 +227,7 @@ import Testing
             #expect(start?.width == 40 && start?.height == 30 && start?.orientation == 1, "\(number)")
         }
         for file in files where file.count < 1000 {
-            for count in JXLCodestream.signature.count..<file.count {
+            for count in jxlSignature.count..<file.count {
                 let outcome = headerInMemory(Array(file[..<count]))
                 if case .success(let header) = outcome {
                     // Whatever follows the codestream may be missing, and a box that goes as far as the file never is.
@@ -282,7 +276,7 @@ import Testing
             let noise = (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            let stream = JXLCodestream.start + noise
+            let stream = jxlStart + noise
             let cut = Int.random(in: 0...stream.count, using: &random)
             let file =
                 turn % 3 == 0
@@ -293,20 +287,5 @@ import Testing
             }
             _ = file.withUnsafeBytes { try? ImageProbe(start: $0, of: .max) }
         }
-    }
-
-    @Test func whatStandsBehindTheFirstKilobytesIsAskedFor() async throws {
-        let engine = try TestEngine()
-        let picture = try Fixtures.bytes("jxl-late.jxl")
-        let server = try LocalServer { request in
-            guard let range = request.headers["range"] else { return .reply(200, [:], picture) }
-            let last = min(range.split(separator: "-").last.flatMap { Int($0) } ?? 0, picture.count - 1)
-            return .reply(206, ["Content-Range": "bytes 0-\(last)/\(picture.count)"], Array(picture[...last]))
-        }
-        let found = try await engine.manager.probe(
-            Resource(url: server.url("/a")), in: engine.cache, options: ImageOptions())
-        #expect(found.probe.format == .jxl && found.probe.width == 61 && found.probe.height == 37)
-        #expect(found.probe.orientation == 1, "what EXIF says does not count")
-        #expect(server.requests.count == 2)
     }
 }

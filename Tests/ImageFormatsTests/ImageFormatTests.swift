@@ -1,15 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import Caching
-@testable import Downloading
-@testable import HTTPSemantics
-@testable import ImageEngine
-@testable import ImageErrors
 @testable import ImageFormats
-@testable import Platform
 
-/// Formats are told by the whole signature, never by a name.
+/// Formats are told by the whole signature, never by a name.
 @Suite struct ImageFormatTests {
     @Test(
         arguments: [
@@ -45,11 +39,7 @@ import Testing
             ([], nil),
         ] as [([UInt8], ImageFormat?)])
     func signatureDecides(_ bytes: [UInt8], _ format: ImageFormat?) {
-        let found = bytes.withUnsafeBytes { buffer in
-            var source = MemoryBytes(buffer: buffer)
-            return ImageFormat.sniff(&source)
-        }
-        #expect(found == format)
+        #expect(bytes.withUnsafeBytes { ImageFormat(signatureOf: $0) } == format)
     }
 
     @Test(arguments: [

@@ -1,0 +1,203 @@
+/// AVIF and HEIC: the spatial extents of the primary item (ISO/IEC 23008-12, section 6.5.3), and for image sequences the
+/// number of samples (ISO/IEC 14496-12, section 8.7.3).
+struct HEIFInspector<Bytes: ByteSource>: ContainerInspector {
+    var bytes: Bytes
+    var found: ImageProbe
+    let wantsDetails: Bool
+
+    mutating func inspect() throws(ImageHeader.Failure) {
+        let format = found.format
+        let boxes = try boxes(from: 0, to: bytes.total)
+        guard boxes.count < mostBoxes else { throw .malformed(format) }
+        let frames = try sampleCount(in: boxes) ?? 1
+        guard let meta = boxes.first("meta") else { throw .malformed(format) }
+        let parts = try self.boxes(from: meta.body + 4, to: meta.end)
+        guard parts.allSatisfy({ $0.name == "idat" || bytes.isHere(upTo: $0.end) }),
+            boxes.first("mdat") != nil || parts.first("idat") != nil
+        else { throw .cutOff(format) }
+        if let locations = parts.first("iloc"), !areInside(locations) { throw .cutOff(format) }
+        guard let properties = parts.first("iprp") else { throw .malformed(format) }
+        let tables = try self.boxes(from: properties.body, to: properties.end)
+        guard let container = tables.first("ipco") else { throw .malformed(format) }
+        let list = try self.boxes(from: container.body, to: container.end)
+        let links = tables.first("ipma")
+        let item = parts.first("pitm").map { number(at: $0.body + 4, isLong: bytes.byte(at: $0.body) > 0) }
+        let wanted = links.flatMap { links in item.map { propertyNumbers(of: $0, in: links) } }
+        let size = try size(list, wanted)
+        (found.width, found.height, found.frameCount) = (size.width, size.height, frames)
+        guard wantsDetails, let item, let links, let wanted else { return }
+        found.orientation = orientation(wanted.compactMap { list.property($0) })
+        found.hasAlpha = auxiliaries(of: item, in: parts.first("iref")).contains { other in
+            propertyNumbers(of: other, in: links).contains { list.property($0).map { isAlpha($0) } ?? false }
+        }
+    }
+
+    // MARK: - Boxes
+
+    /// The boxes that follow each other, some thousands at most.
+    private mutating func boxes(from start: Int, to end: Int) throws(ImageHeader.Failure) -> [Box] {
+        var boxes: [Box] = []
+        var place = start
+        while place < end, boxes.count < mostBoxes {
+            let box = try Box(&bytes, at: place, end: end, found.format)
+            boxes.append(box)
+            place = box.end
+        }
+        return boxes
+    }
+
+    private mutating func number(at place: Int, isLong: Bool) -> Int {
+        isLong ? bytes.big32(at: place) : bytes.big16(at: place)
+    }
+
+    /// The number of samples of a sequence; nil if there is none.
+    private mutating func sampleCount(in boxes: [Box]) throws(ImageHeader.Failure) -> Int? {
+        guard var box = boxes.first("moov") else { return nil }
+        for name in ["trak", "mdia", "minf", "stbl", "stsz"] as [FourCC] {
+            guard let next = try self.boxes(from: box.body, to: box.end).first(name) else { return nil }
+            box = next
+        }
+        guard bytes.isHere(upTo: box.body + 12) else { throw .cutOff(found.format) }
+        return max(bytes.big32(at: box.body + 8), 1)
+    }
+
+    /// `true` when the data of all items lies inside the file (ISO/IEC 14496-12, section 8.11.3).
+    private mutating func areInside(_ locations: Box) -> Bool {
+        let version = bytes.byte(at: locations.body)
+        let sizes = bytes.big16(at: locations.body + 4)
+        var place = locations.body + 6
+        func number(_ size: Int) -> Int {
+            defer { place += size }
+            // A TiB lies beyond every file that is taken.
+            return (place..<place + size).reduce(0) { min($0 << 8 | Int(bytes.byte(at: $1)), 1 << 40) }
+        }
+        let (offset, length) = (sizes >> 12, sizes >> 8 & 15)
+        let (base, index) = (sizes >> 4 & 15, version == 0 ? 0 : sizes & 15)
+        guard [offset, length, base, index].allSatisfy([0, 2, 4, 8].contains) else { return false }
+        for _ in 0..<number(version < 2 ? 2 : 4) {
+            guard place < locations.end else { break }
+            place += version < 2 ? 2 : 4
+            let method = version == 0 ? 0 : number(2) & 15
+            let reference = number(2)
+            // Only what is counted from the start of this file can be judged.
+            let isHere = method == 0 && reference == 0
+            let start = number(base)
+            for _ in 0..<number(2) {
+                guard place < locations.end else { break }
+                place += index
+                let end = start + number(offset) + number(length)
+                if isHere, end > bytes.total { return false }
+                // Extents without a number are all the same.
+                if index + offset + length == 0 { break }
+            }
+        }
+        return true
+    }
+
+    // MARK: - Items
+
+    /// The one-based numbers of the properties that belong to an item, in the order in which they apply.
+    private mutating func propertyNumbers(of item: Int, in links: Box) -> [Int] {
+        let hasLongIDs = bytes.byte(at: links.body) > 0
+        let isWide = bytes.byte(at: links.body + 3) & 1 != 0
+        var place = links.body + 8
+        for _ in 0..<min(bytes.big32(at: links.body + 4), 65536) where place < links.end {
+            let id = number(at: place, isLong: hasLongIDs)
+            place += hasLongIDs ? 5 : 3
+            let count = Int(bytes.byte(at: place - 1))
+            if id == item {
+                return (0..<count).map {
+                    isWide ? bytes.big16(at: place + 2 * $0) & 0x7FFF : Int(bytes.byte(at: place + $0) & 0x7F)
+                }
+            }
+            place += isWide ? 2 * count : count
+        }
+        return []
+    }
+
+    /// The extents among the wanted properties; without the table that links them to items, the largest picture is the best
+    /// guess.
+    private mutating func size(
+        _ list: [Box], _ wanted: [Int]?
+    ) throws(ImageHeader.Failure) -> (width: Int, height: Int) {
+        var best = (width: 0, height: 0)
+        for (index, property) in list.enumerated() where property.name == "ispe" {
+            let size = (width: bytes.big32(at: property.body + 4), height: bytes.big32(at: property.body + 8))
+            guard size.width < 1 << 31, size.height < 1 << 31 else { throw .malformed(found.format) }
+            if let wanted, wanted.contains(index + 1) { return size }
+            if wanted == nil, size.width * size.height > best.width * best.height { best = size }
+        }
+        return best
+    }
+
+    /// The turns and mirrors of an item, by the numbers of EXIF (ISO/IEC 23008-12, sections 6.5.10 and 6.5.12).
+    private mutating func orientation(_ properties: [Box]) -> Int {
+        properties.reduce(1) { orientation, box in
+            let way = Int(bytes.byte(at: box.body))
+            switch box.name {
+            case "irot": return (0..<way & 3).reduce(orientation) { turn, _ in turnedLeft[turn - 1] }
+            case "imir": return (way & 1 == 0 ? upsideDown : leftToRight)[orientation - 1]
+            default: return orientation
+            }
+        }
+    }
+
+    /// The items that are auxiliary to an item, some dozens at most (ISO/IEC 14496-12, section 8.11.12).
+    private mutating func auxiliaries(of item: Int, in references: Box?) -> [Int] {
+        guard let references, let list = try? boxes(from: references.body + 4, to: references.end) else { return [] }
+        let isLong = bytes.byte(at: references.body) != 0
+        let width = isLong ? 4 : 2
+        return list.filter { $0.name == "auxl" }.prefix(64).compactMap { box in
+            let start = box.body + width + 2
+            let count = min(bytes.big16(at: box.body + width), (box.end - start) / width)
+            let isOfItem = (0..<max(count, 0)).contains { number(at: start + $0 * width, isLong: isLong) == item }
+            return isOfItem ? number(at: box.body, isLong: isLong) : nil
+        }
+    }
+
+    /// `true` for the property of an item that is an alpha plane (ISO/IEC 23008-12, section 6.5.8).
+    private mutating func isAlpha(_ box: Box) -> Bool {
+        box.name == "auxC"
+            && (bytes.matches("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", at: box.body + 4)
+                || bytes.matches("urn:mpeg:hevc:2015:auxid:1", at: box.body + 4))
+    }
+}
+
+/// The most boxes that are looked at side by side.
+private let mostBoxes = 4096
+
+/// The orientation that each of EXIF's eight becomes by a right angle to the left, and by each mirror.
+private let turnedLeft = [8, 5, 6, 7, 4, 1, 2, 3]
+private let upsideDown = [4, 3, 2, 1, 8, 7, 6, 5]
+private let leftToRight = [2, 1, 4, 3, 6, 5, 8, 7]
+
+/// A box: its name, and the places where its content begins and ends (ISO/IEC 14496-12, section 4.2).
+struct Box {
+    let name: FourCC
+    let body: Int
+    let end: Int
+
+    init(
+        _ bytes: inout some ByteSource, at place: Int, end: Int, _ format: ImageFormat
+    ) throws(ImageHeader.Failure) {
+        guard place <= min(end, bytes.count) - 8 else { throw .cutOff(format) }
+        var (size, head) = (bytes.big32(at: place), 8)
+        if size == 1 {
+            // More than four GiB lie beyond every file that is taken.
+            guard bytes.big32(at: place + 8) == 0 else { throw .cutOff(format) }
+            (size, head) = (bytes.big32(at: place + 12), 16)
+        } else if size == 0 {
+            size = end - place
+        }
+        guard size >= head else { throw .malformed(format) }
+        guard size <= end - place else { throw .cutOff(format) }
+        (name, body, self.end) = (bytes.name(at: place + 4), place + head, place + size)
+    }
+}
+
+extension [Box] {
+    fileprivate func first(_ name: FourCC) -> Box? { first { $0.name == name } }
+
+    /// The property of a one-based number.
+    fileprivate func property(_ number: Int) -> Box? { indices.contains(number - 1) ? self[number - 1] : nil }
+}
