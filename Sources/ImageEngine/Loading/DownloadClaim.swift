@@ -58,47 +58,41 @@ final class DownloadClaim: Sendable {
     // MARK: The lock
 
     /// `true` when another job of this process is about to store the image.
-    private var isBeingStoredHere: Bool {
-        guard let identity, merges else { return false }
-        return state.withLock { !$0.isSettled } && lock.isBeingStored(identity)
-    }
+    private func isBeingStoredHere(_ identity: Digest) -> Bool { merges && lock.isBeingStored(identity) }
 
     /// Takes the lock if that takes no waiting.
     ///
     /// - Returns: `false` when somebody else brings the image, or may do so.
     func lockAtOnce() -> Bool {
-        if isBeingStoredHere { return false }
         guard let identity, state.withLock({ !$0.isSettled }) else { return true }
-        guard isForOtherProcesses else { return note(.impossible) }
-        return lock.lockAtOnce(identity).map(note) ?? false
+        if isBeingStoredHere(identity) { return false }
+        let attempt = isForOtherProcesses ? lock.lockAtOnce(identity) : .impossible
+        return attempt.map(note) ?? false
     }
 
     /// Takes the lock; waits for the disk.
     ///
-    /// - Returns: Who has it instead.
+    /// - Returns: The one who has it instead.
     func lockOrHolder() -> Holder? {
-        if isBeingStoredHere { return .ownProcess }
         guard let identity, state.withLock({ !$0.isSettled }) else { return nil }
+        if isBeingStoredHere(identity) { return .ownProcess }
         return note(isForOtherProcesses ? lock.take(identity) : .impossible) ? nil : .otherProcess
     }
 
     /// The one who has the lock, which is not kept: it is taken with the next slot. Waits for the disk.
     func holder() -> Holder? {
-        if isBeingStoredHere { return .ownProcess }
-        guard let identity, isForOtherProcesses, case .busy = lock.take(identity) else { return nil }
+        guard let identity else { return nil }
+        if state.withLock({ !$0.isSettled }), isBeingStoredHere(identity) { return .ownProcess }
+        guard isForOtherProcesses, case .busy = lock.take(identity) else { return nil }
         return .otherProcess
     }
 
     /// - Returns: `false` when another process has the lock.
     private func note(_ attempt: DownloadLock.Attempt) -> Bool {
-        switch attempt {
-        case .busy: return false
-        case .impossible: state.withLock { $0.isSettled = true }
-        case .taken(let lease):
-            state.withLock { state in
-                state.lease = lease
-                state.isSettled = true
-            }
+        if case .busy = attempt { return false }
+        state.withLock { state in
+            if case .taken(let lease) = attempt { state.lease = lease }
+            state.isSettled = true
         }
         return true
     }
