@@ -42,6 +42,8 @@ public enum ImageError: Error, Equatable, Sendable {
     case afterAttempts([Attempt])
     /// The cache folder cannot be used; `hint` says what to do about it. `isFull` is `true` when the disk has no room.
     case storageFailed(reason: String, hint: String, isFull: Bool = false)
+    /// The image was to be stored and no tier keeps it. The error says what happened.
+    indirect case notStored(NotStoredReason, ImageError)
 }
 
 extension ImageError {
@@ -108,7 +110,7 @@ extension ImageError: CustomStringConvertible {
         case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
         case .offline(let key):
             "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
-        case .remembered(let error): error.description
+        case .remembered(let error), .notStored(_, let error): error.description
         case .processingFailed(let reason): reason
         case .limitExceeded(_, let reason, let source) where reason.hasPrefix(Self.redirectsInCircle):
             "\(source.excerpt): \(reason)."
@@ -140,7 +142,7 @@ extension ImageError: CustomStringConvertible {
         case .notModified: "notModified"
         case .invalidStatusCode: "invalidStatusCode"
         case .notCached, .offline: "notCached"
-        case .remembered(let failure): failure.name
+        case .remembered(let error), .notStored(_, let error): error.name
         case .processingFailed: "processingFailed"
         case .limitExceeded: "limitExceeded"
         case .invalidURL: "invalidURL"
@@ -163,6 +165,7 @@ extension ImageError: CustomStringConvertible {
         switch self {
         case .connectionFailed, .timedOut: true
         case .afterAttempts(let attempts): !attempts.isEmpty && first.isRetryable
+        case .notStored(_, let error): error.isRetryable
         case .invalidStatusCode(let code, _, _): [408, 425, 429, 500, 502, 503, 504].contains(code)
         default: false
         }

@@ -74,6 +74,10 @@ extension ImageError {
             error.details.append(("cached", .boolean(true)))
             return error
         case .processingFailed: code = .processingFailed
+        case .notStored(let reason, let error):
+            var error = error.rpcError(key: key)
+            error.details.append(("stored", .string(reason.rawValue)))
+            return error
         case .limitExceeded(let limit, _, let source):
             code = .limitExceeded
             details.append(("limit", .string(limit)))

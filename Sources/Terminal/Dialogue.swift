@@ -12,7 +12,7 @@ public final class Dialogue {
         fileprivate let wantsProgress: Bool
         /// The parameters as the members of a JSON object, without its braces.
         fileprivate var members: [UInt8] = []
-        /// The parameters as JSON; nil when they are ``members``.
+        /// The parameters as JSON; `nil` when they are ``members``.
         fileprivate var params: [UInt8]?
 
         /// A request with the parameters that `write` writes as members of an object.
@@ -42,11 +42,13 @@ public final class Dialogue {
         public let isError: Bool
         /// The result or the error as JSON.
         public let text: [UInt8]
-        /// The path of the image in the result; nil when there is none.
+        /// The path of the image in the result; `nil` when there is none.
         public let path: String?
-        /// The error's message; nil when there is none.
+        /// The reason why no tier keeps the image; `nil` when one keeps it, or when nothing was to be stored.
+        public let notStored: String?
+        /// The error's message; `nil` when there is none.
         public let message: String?
-        /// The error's hint, a suggestion for the user; nil when there is none.
+        /// The error's hint, a suggestion for the user; `nil` when there is none.
         public let hint: String?
 
         init(_ view: borrowing JSONView, isError: Bool) {
@@ -55,6 +57,7 @@ public final class Dialogue {
             writer.write(view)
             text = writer.bytes
             path = view.member("path")?.string
+            notStored = view.member("stored")?.string
             message = view.member("message")?.string
             hint = view.member("data")?.member("hint")?.string
         }
@@ -76,7 +79,7 @@ public final class Dialogue {
     public struct Progress: Sendable, Equatable {
         /// The number of bytes received, or of images done.
         public var done: Int
-        /// The expected number; nil when it is unknown.
+        /// The expected number; `nil` when it is unknown.
         public var total: Int?
 
         /// Progress of `done` out of `total`.
@@ -119,9 +122,9 @@ public final class Dialogue {
         return lastID
     }
 
-    /// Waits for the next message; nil when the server is gone.
+    /// Waits for the next message; `nil` when the server is gone.
     ///
-    /// - Parameter milliseconds: The time to wait; unlimited when nil.
+    /// - Parameter milliseconds: The time to wait; unlimited when `nil`.
     public func next(within milliseconds: Int? = nil) -> Message? {
         while true {
             while let event = reader.next() {
@@ -141,7 +144,7 @@ public final class Dialogue {
         }
     }
 
-    /// Sends a request and waits for the answer; nil when the server is gone.
+    /// Sends a request and waits for the answer; `nil` when the server is gone.
     public func ask(_ request: Request) -> Reply? {
         let number = send(request)
         while let message = next() {

@@ -52,6 +52,16 @@ class PageTests(unittest.TestCase):
         shown = {request["method"] for _, request, _ in examples()}
         self.assertEqual({one["name"] for one in document["methods"] if "result" in one} - shown, set())
 
+    def test_the_tables_have_a_row_for_every_method_and_every_option_of_the_server(self) -> None:
+        document = json.loads((PROTOCOL / "openrpc.json").read_text(encoding="utf-8"))
+        readme = (PROTOCOL / "README.md").read_text(encoding="utf-8")
+        methods = re.findall(r"^\| \[([^\]]+)\]\(methods/", readme, re.MULTILINE)
+        self.assertEqual(sorted(methods), sorted(one["name"] for one in document["methods"]))
+        table = readme[readme.index("\n## Options\n") : readme.index("\n### Processors\n")]
+        rows = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
+        options = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+        self.assertEqual(sorted(options), sorted(document["components"]["schemas"]["ImageOptions"]["properties"]))
+
     def test_every_example_fits_the_schemas(self) -> None:
         for page, request, answers in examples():
             name = request["method"].replace("$/", "").replace("/", "-")

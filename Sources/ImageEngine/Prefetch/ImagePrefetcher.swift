@@ -36,12 +36,15 @@ public final class ImagePrefetcher: Sendable {
         public let skipped: Int
         /// The number of URLs that failed or were stopped.
         public let failed: Int
+        /// The number of loaded URLs whose images no tier keeps.
+        public let notStored: Int
         /// The number of all URLs, each counted once.
         public let total: Int
 
         /// Creates a progress value.
-        public init(completed: Int, skipped: Int, failed: Int, total: Int) {
-            (self.completed, self.skipped, self.failed, self.total) = (completed, skipped, failed, total)
+        public init(completed: Int, skipped: Int, failed: Int, notStored: Int = 0, total: Int) {
+            (self.completed, self.skipped, self.failed) = (completed, skipped, failed)
+            (self.notStored, self.total) = (notStored, total)
         }
     }
 
@@ -132,6 +135,7 @@ public final class ImagePrefetcher: Sendable {
             report(
                 Progress(
                     completed: result.completed.count, skipped: result.skipped.count, failed: result.failed.count,
+                    notStored: result.notStored.count,
                     total: urls.count))
         }
         try await withTaskCancellationHandler {

@@ -74,7 +74,9 @@ struct PendingStore: Sendable {
             then(
                 kept.tryMap { (kept) throws(ImageError) in try result(kept, plan) }
                     .flatMapError { error in
-                        guard let reason = policy.reason(after: error) else { return .failure(error) }
+                        guard let reason = policy.reason(after: error) else {
+                            return .failure(failure(of: error, plan))
+                        }
                         return Result { () throws(ImageError) in try withoutFile(header, reason) }
                     })
         }
@@ -87,7 +89,8 @@ struct PendingStore: Sendable {
         let reason: NotStoredReason? =
             switch result {
             case .success(let image): image.notStored
-            case .failure(let error): NotStoredReason(error).map { plan.reason ?? $0 }
+            case .failure(.notStored(let reason, _)): reason
+            case .failure: nil
             }
         guard let reason else { return }
         counts.note(reason, unawaited: isAwaited ? nil : (cache.name, cache.disk.name(of: key).hex))
@@ -129,8 +132,17 @@ struct PendingStore: Sendable {
         return result
     }
 
+    /// The error of a store that failed, with the reason why the image is not stored, if it is that.
+    private func failure(of error: ImageError, _ plan: StoragePlan) -> ImageError {
+        NotStoredReason(error).map { .notStored(plan.reason ?? $0, error) } ?? error
+    }
+
     /// The error of a caller to whom an image is of no use that no tier keeps.
     private func refusal(_ reason: NotStoredReason, _ admission: MemoryAdmission?) -> ImageError {
+        .notStored(reason, error(for: reason, admission))
+    }
+
+    private func error(for reason: NotStoredReason, _ admission: MemoryAdmission?) -> ImageError {
         if let admission, let setting = admission.setting, let sentence = admission.reason {
             return .limitExceeded(
                 limit: setting, reason: "it was to be kept in memory only: \(sentence)", source: key.key)

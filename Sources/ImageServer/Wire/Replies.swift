@@ -152,7 +152,7 @@ struct StatsReply: WireObject {
             "rememberedFailures", "Failures that are remembered, and repeated without asking.", \.rememberedFailures),
         WireField(
             "notStored",
-            "Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.",
+            "Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.",
             ["type": "object", "additionalProperties": countSchema]
         ) {
             let counts = $0.statistics.notStored

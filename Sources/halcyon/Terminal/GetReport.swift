@@ -33,6 +33,10 @@ struct GetReport {
         do throws(StartFailure) {
             let shown = try place?.take(path, from: urls[number]) ?? path
             if !json, shown != OutputPlace.stream { printToStdout(Array((shown + "\n").utf8)) }
+            if place == nil, let reason = reply.notStored {
+                let sentence = "its file will go soon, for the cache does not keep it (\(reason)); --output copies it"
+                printToStderr("halcyon: \(urls[number].forTerminal): \(sentence)")
+            }
         } catch {
             hasFailed = true
             printToStderr("halcyon: \(error.description)")

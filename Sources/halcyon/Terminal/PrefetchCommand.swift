@@ -54,18 +54,21 @@ struct PrefetchCommand: ParsableCommand {
             throw Ending.failed
         }
         let result = document.root
-        let counts = (
-            result.member("completed")?.count ?? 0, result.member("skipped")?.count ?? 0,
-            result.member("failed")?.count ?? 0
-        )
+        func count(_ list: StaticString) -> Int { result.member(list)?.count ?? 0 }
         if !session.json {
-            let text = "\(counts.0) loaded, \(counts.1) cached already, \(counts.2) failed\n"
+            let text = "\(count("completed")) loaded, \(count("skipped")) cached already, \(count("failed")) failed\n"
             printToStdout(Array(text.utf8))
         }
-        for index in 0..<counts.2 {
+        for index in 0..<count("failed") {
             let message = result.member("failed")?.element(index)?.member("error")?.member("message")?.string
             if let message { printToStderr("halcyon: \(message.forTerminal)") }
         }
-        if counts.2 > 0 { throw Ending.failed }
+        for index in 0..<count("notStored") {
+            guard let image = result.member("notStored")?.element(index), let url = image.member("url")?.string,
+                let reason = image.member("stored")?.string
+            else { continue }
+            printToStderr("halcyon: \(url.forTerminal): loaded, but the cache does not keep it (\(reason))")
+        }
+        if count("failed") > 0 { throw Ending.failed }
     }
 }

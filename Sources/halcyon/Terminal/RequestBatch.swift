@@ -16,7 +16,7 @@ struct RequestBatch {
     /// Sends all requests and waits for all answers.
     ///
     /// - Parameters:
-    ///   - patience: The milliseconds to wait for the next message before `pause` is called; nil to wait without limit.
+    ///   - patience: The milliseconds to wait for the next message before `pause` is called; `nil` to wait without limit.
     ///   - progress: Called with the progress of a request and its index among the requests.
     ///   - done: Called with each answer, in the order of the requests.
     /// - Returns: `true` when every request was answered.

@@ -51,6 +51,7 @@ export interface Progress {
   completed?: number;
   skipped?: number;
   failed?: number;
+  notStored?: number;
 }
 
 /** An `ImageResult` that was asked for with its bytes. */

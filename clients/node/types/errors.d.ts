@@ -10,6 +10,8 @@ export interface ErrorData {
   limit?: string | number;
   retryable?: boolean;
   hint?: string;
+  /** Why the image is not stored, when that is the error, such as `"noStore"`. */
+  stored?: string;
   [name: string]: unknown;
 }
 
