@@ -14,6 +14,10 @@ public final class ImageServer: RequestHandler {
     public struct Hooks: Sendable {
         /// The number of requests of the connection that are being worked on.
         public var requestsInFlight: @Sendable () -> Int = { 0 }
+        /// The requests of the connection that are being worked on.
+        public var openCalls: @Sendable () -> [Call] = { [] }
+        /// The request with an id that is being worked on.
+        public var openCall: @Sendable (RequestID) -> Call? = { _ in nil }
         /// The number of answer bytes that the client has not read yet.
         public var unsentBytes: @Sendable () -> Int = { 0 }
         /// Asks the process to exit when the client's process has ended.
@@ -22,7 +26,7 @@ public final class ImageServer: RequestHandler {
         public var notify: @Sendable (StaticString, (inout JSONWriter) -> Void) -> Void = { _, _ in }
         /// Fails all open requests to the client.
         public var endRequestsToClient: @Sendable () -> Void = {}
-        /// The receiver of requests to the client; nil when there is none.
+        /// The receiver of requests to the client; `nil` when there is none.
         public var client: @Sendable () -> (any RequestSender)? = { nil }
 
         /// Hooks that do nothing.
@@ -31,14 +35,15 @@ public final class ImageServer: RequestHandler {
 
     let manager: ImageManager
     let limits: ConnectionLimits
-    private let order = RequestOrder()
+    /// The order in which requests take effect.
+    let order = RequestOrder()
     private let shutdownFlag = ShutdownFlag()
     private let wasInitialized = Atomic(false)
     private let hooks: HookBox
     private let sources: Mutex<SettingSources>
     /// The events that the client is subscribed to.
     let subscriptions = Subscriptions()
-    /// The running requests that load images.
+    /// The slots of the running requests that load images.
     let openRequests = OpenRequests()
     /// Limits the memory for answers with inline bytes.
     let inlineGate: InlineGate
@@ -100,6 +105,9 @@ public final class ImageServer: RequestHandler {
     }
 
     var requestsInFlight: Int { hooks.hooks.withLock { $0 }.requestsInFlight() }
+    var openCalls: [Call] { hooks.hooks.withLock { $0 }.openCalls() }
+
+    func openCall(_ id: RequestID) -> Call? { hooks.hooks.withLock { $0 }.openCall(id) }
 
     /// The number of seconds since the server was created.
     var uptime: Double { Double(monotonicNanoseconds() - started) / 1e9 }
@@ -129,19 +137,19 @@ public final class ImageServer: RequestHandler {
         } catch {
             disposition = .failed(rpcError(error))
         }
-        guard case .deferred(let begin) = disposition else {
+        guard case .deferred(_, let begin) = disposition else {
             latencies.record(number, since: start)
             return disposition
         }
-        return .deferred { [latencies] call in
-            call.onEnd { latencies.record(number, since: start) }
-            begin(call)
-        }
+        return .deferred(CallTiming(method: number, start: start), begin)
     }
+
+    /// Records how long a deferred request took. See ``RequestHandler``.
+    public func ended(_ timing: CallTiming) { latencies.record(Int(timing.method), since: timing.start) }
 
     /// Converts the outcome of a handler into a disposition for the connection.
     func disposition<Value: WireResult>(
-        of outcome: Outcome<Value>, hasProgress: Bool, writer: inout JSONWriter
+        of outcome: Outcome<Value>, writer: inout JSONWriter
     ) throws -> Disposition {
         switch outcome {
         case .now(let value):
@@ -154,57 +162,39 @@ public final class ImageServer: RequestHandler {
                 Self.start(call, work)
             }
         case .exit(let code): return .exit(code)
-        case .onDisk(let access, let atOnce, let later):
-            if order.isFree(access), let value = try atOnce() {
+        case .retrieval(let retrieval):
+            if !retrieval.hasProgress, order.isFree(retrieval.cacheName, retrieval.scope, retrieval.kind),
+                let value = try retrieval.immediateReply()
+            {
                 value.write(to: &writer)
                 return .answered
             }
-            return .deferred { [order, manager] call in
-                order.enter(access) { place in
-                    guard call.isOpen else { return false }
-                    manager.perform {
-                        Self.end(call, Result { try later() })
-                        order.leave(place)
-                    }
-                    return true
-                }
+            return .deferred { retrieval.begin($0) }
+        case .onDisk(let access, let atOnce, let later):
+            if order.isFree(access.cache, access.scope, access.kind), let value = try atOnce() {
+                value.write(to: &writer)
+                return .answered
             }
-        case .shared(let access, let begin):
-            return .deferred { [order] call in
-                order.enter(access) { place in
-                    guard call.isOpen else { return false }
-                    begin { result in
-                        Self.end(call, result)
-                        order.leave(place)
-                    }
-                    return true
+            return ordered(access, Deferred { [manager] _, end in manager.perform { end(Result { try later() }) } })
+        case .ordered(let access, let work): return ordered(access, work)
+        }
+    }
+
+    /// A request that is started when the order allows it.
+    private func ordered<Value: WireResult>(
+        _ access: RequestOrder.Access, _ work: Deferred<Value>
+    ) -> Disposition {
+        .deferred { [order] call in
+            let request = OrderedWork(access) { request in
+                // Cancelled while it waited: it leaves the order at once.
+                guard call.isOpen else { return false }
+                work.work(call) { result in
+                    Self.end(call, result)
+                    order.leave(request)
                 }
+                return true
             }
-        case .ordered(let access, let atOnce, let later):
-            if order.isFree(access), !hasProgress {
-                if let value = try atOnce() {
-                    value.write(to: &writer)
-                    return .answered
-                }
-            }
-            return .deferred { [order] call in
-                let deferred = later(call)
-                order.enter(
-                    access, priority: deferred.priority,
-                    wait: { place in
-                        deferred.wait()
-                        call.onEnd { order.withdraw(place) }
-                    }
-                ) { place in
-                    // Cancelled while it waited: it leaves the order at once.
-                    guard call.isOpen else { return false }
-                    deferred.work(call) { result in
-                        Self.end(call, result)
-                        order.leave(place)
-                    }
-                    return true
-                }
-            }
+            order.enter(request)
         }
     }
 
@@ -215,7 +205,7 @@ public final class ImageServer: RequestHandler {
     }
 
     /// Answers the call. To keep the order, callers leave it after this, once the request has taken effect.
-    private static func end<Value: WireResult>(_ call: Call, _ result: Result<Value, any Error>) {
+    static func end<Value: WireResult>(_ call: Call, _ result: Result<Value, any Error>) {
         switch result {
         case .success(let value): call.respond { value.write(to: &$0) }
         case .failure(let error): call.fail(rpcError(error))

@@ -16,7 +16,7 @@ final class Batch: Sendable {
         self.send = send
     }
 
-    /// Stores the response of the member at `index`: nil for a notification, which has no response.
+    /// Stores the response of the member at `index`: `nil` for a notification, which has no response.
     func deliver(_ response: [UInt8]?, at index: Int) {
         let finished: [[UInt8]?]? = state.withLock { state in
             state.slots[index] = response

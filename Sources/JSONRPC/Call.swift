@@ -1,16 +1,50 @@
 internal import Synchronization
 
+/// The work that answers a call.
+public protocol CallWork: AnyObject, Sendable {
+    /// The URL that the error of a cancellation contains.
+    var url: String? { get }
+    /// Stops the work, because the call is cancelled.
+    func stop()
+    /// Called once, when the call has been answered or cancelled.
+    func callEnded()
+}
+
+/// The receiver of what a call sends.
+protocol CallOwner: AnyObject, Sendable {
+    /// Sends the response of a call that has just ended; `nil` when there is none to send.
+    func deliver(_ response: [UInt8]?, of call: Call)
+    /// Sends a notification that belongs to a call.
+    func post(_ message: [UInt8])
+}
+
 /// One request in flight. It alone records whether the request has been answered.
 ///
 /// Exactly one of ``respond(_:)``, ``fail(_:)`` and a cancellation takes effect; later calls are ignored. Callable from
-/// any thread.
+/// any thread. Thousands of calls may wait at a time, so what few of them have is in a list.
 public final class Call: Sendable {
-    private struct State {
-        var isOpen = true
-        var cancel: (@Sendable () -> Void)?
-        var endHandler: (@Sendable (Ending) -> Void)?
-        var url: String?
-        var endActions: [@Sendable () -> Void] = []
+    private enum Handler: Sendable {
+        case cancel(@Sendable () -> Void)
+        case beforeEnd(@Sendable (Ending) -> Void)
+        case end(@Sendable () -> Void)
+    }
+
+    private struct OpenState {
+        var work: (any CallWork)?
+        var handlers: [Handler] = []
+
+        var beforeEnd: (@Sendable (Ending) -> Void)? {
+            for case .beforeEnd(let handler) in handlers { return handler }
+            return nil
+        }
+
+        /// The closure that stops the work.
+        var stop: @Sendable () -> Void {
+            { [work, handlers] in
+                work?.stop()
+                for case .cancel(let cancel) in handlers { cancel() }
+            }
+        }
     }
 
     /// The ways in which a call ends.
@@ -21,28 +55,46 @@ public final class Call: Sendable {
         case cancelled
     }
 
-    /// The id of the request; nil for a notification, which is never answered.
+    private let owner: any CallOwner
+    private let batch: Batch?
+    private let start: Int
+    /// The id of the request; `nil` for a notification, which is never answered.
     public let id: RequestID?
-    let serial: UInt64
-    private let state = Mutex(State())
-    private let deliver: @Sendable (Call, [UInt8]?) -> Void
-    private let post: @Sendable ([UInt8]) -> Void
+    private let method: UInt16
+    private let position: Int32
+    /// `nil` once the call has ended.
+    private let state = Mutex<OpenState?>(OpenState())
 
-    /// - Parameters:
-    ///   - deliver: Receives the finished response, or nil when there is none to send.
-    ///   - post: Receives a notification that belongs to the call.
-    init(
-        id: RequestID?, serial: UInt64, deliver: @escaping @Sendable (Call, [UInt8]?) -> Void,
-        post: @escaping @Sendable ([UInt8]) -> Void
-    ) {
-        self.id = id
-        self.serial = serial
-        self.deliver = deliver
-        self.post = post
+    init(id: RequestID?, sink: Sink? = nil, owner: any CallOwner, timing: CallTiming = CallTiming()) {
+        (self.id, self.owner, start, method) = (id, owner, timing.start, timing.method)
+        if case .batch(let batch, let index) = sink {
+            (self.batch, position) = (batch, Int32(index))
+        } else {
+            (batch, position) = (nil, 0)
+        }
     }
 
+    var timing: CallTiming { CallTiming(method: Int(method), start: start) }
+
+    /// The place of the response in a batch; `nil` when it is sent by itself.
+    var place: (batch: Batch, index: Int)? { batch.map { ($0, Int(position)) } }
+
     /// `true` until the call is answered or cancelled. Long work can check it to stop early.
-    public var isOpen: Bool { state.withLock { $0.isOpen } }
+    public var isOpen: Bool { state.withLock { $0 != nil } }
+
+    /// The work that answers the call; `nil` when it is none of ``CallWork``, or the call has ended.
+    public var work: (any CallWork)? { state.withLock { $0?.work } }
+
+    /// Sets the work that answers the call. If the call has ended, the work is stopped at once.
+    public func begin(_ work: any CallWork) {
+        let isOpen = state.withLock { state in
+            state?.work = work
+            return state != nil
+        }
+        guard !isOpen else { return }
+        work.stop()
+        work.callEnded()
+    }
 
     /// Answers with the result that `write` writes as one JSON value.
     public func respond(_ write: (inout JSONWriter) -> Void) {
@@ -59,66 +111,59 @@ public final class Call: Sendable {
     public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
         let message = Response.notification(method, params)
         state.withLock { state in
-            if state.isOpen { post(message) }
+            if state != nil { owner.post(message) }
         }
     }
 
-    /// Sets the closure that stops the work when the call is cancelled; runs it at once if the call has ended.
+    /// Adds a closure that stops the work when the call is cancelled; runs it at once if the call has ended.
     public func onCancel(_ cancel: @escaping @Sendable () -> Void) {
-        let isOpen = state.withLock { state in
-            if state.isOpen { state.cancel = cancel }
-            return state.isOpen
-        }
-        if !isOpen { cancel() }
+        if !add(.cancel(cancel)) { cancel() }
     }
 
     /// Sets a closure that runs just before the call is answered or cancelled. It has no effect if the call has ended.
     ///
     /// - Parameter handler: May call ``notify(_:_:)``. It can run twice when two threads end the call at the same moment:
     ///   it must send its message only once, and return only when that message has been sent.
-    public func beforeEnd(_ handler: @escaping @Sendable (Ending) -> Void) {
-        state.withLock { state in
-            if state.isOpen { state.endHandler = handler }
-        }
+    public func beforeEnd(_ handler: @escaping @Sendable (Ending) -> Void) { _ = add(.beforeEnd(handler)) }
+
+    /// Runs `work` once the call has ended; at once if it has ended already.
+    public func onEnd(_ work: @escaping @Sendable () -> Void) {
+        if !add(.end(work)) { work() }
     }
 
-    /// Sets the URL that the error of a cancellation contains.
-    public func setURL(_ url: String) { state.withLock { $0.url = url } }
+    /// - Returns: `false` if the call has ended.
+    private func add(_ handler: Handler) -> Bool {
+        state.withLock { state in
+            state?.handlers.append(handler)
+            return state != nil
+        }
+    }
 
     private func response(to error: RPCError) -> [UInt8]? {
         guard let id else { return nil }
         var error = error
-        if let url = state.withLock({ $0.url }), !error.details.contains(where: { $0.name == "url" }) {
+        if let url = work?.url, !error.details.contains(where: { $0.name == "url" }) {
             error.details.append(("url", .string(url)))
         }
         return Response.error(id: id, error)
     }
 
-    /// Runs `work` once the call has ended; at once if it has ended already.
-    public func onEnd(_ work: @escaping @Sendable () -> Void) {
-        let isOpen = state.withLock { state in
-            if state.isOpen { state.endActions.append(work) }
-            return state.isOpen
-        }
-        if !isOpen { work() }
-    }
-
-    /// Answers with `error`, or not at all when it is nil, and stops the work.
+    /// Answers with `error`, or not at all when it is `nil`, and stops the work.
     ///
     /// - Returns: `false` if the call had ended already.
     @discardableResult
     func cancel(_ error: RPCError?) -> Bool {
         let response = error.flatMap { self.response(to: $0) }
-        return close(with: response, as: .cancelled, stopsWork: true)
+        return close(with: response, as: .cancelled) { $0.stop() }
     }
 
     /// Answers with `error` and lets the work go on.
     ///
-    /// - Returns: The closure that stops the work; nil if the call had ended already or has no such closure.
+    /// - Returns: The closure that stops the work; `nil` if the call had ended already.
     public func supersede(_ error: RPCError) -> (@Sendable () -> Void)? {
         let response = self.response(to: error)
         var stop: (@Sendable () -> Void)?
-        close(with: response, as: .cancelled) { stop = $0 }
+        close(with: response, as: .cancelled) { stop = $0.stop }
         return stop
     }
 
@@ -131,13 +176,12 @@ public final class Call: Sendable {
     private enum Step {
         case ended
         case callHandler(@Sendable (Ending) -> Void)
-        case closed(cancel: (@Sendable () -> Void)?, endActions: [@Sendable () -> Void])
+        case closed(OpenState)
     }
 
     @discardableResult
     private func close(
-        with response: [UInt8]?, as ending: Ending = .answered, stopsWork: Bool = false,
-        _ receiveStop: ((@Sendable () -> Void)?) -> Void = { _ in }
+        with response: [UInt8]?, as ending: Ending = .answered, _ stop: (OpenState) -> Void = { _ in }
     ) -> Bool {
         var hasCalledHandler = false
         while true {
@@ -147,22 +191,21 @@ public final class Call: Sendable {
                 // Runs outside the lock: the closure may call `notify`, which takes the lock.
                 handler(ending)
                 hasCalledHandler = true
-            case .closed(let cancel, let endActions):
-                receiveStop(cancel)
-                if stopsWork { cancel?() }
-                for work in endActions { work() }
+            case .closed(let last):
+                stop(last)
+                last.work?.callEnded()
+                for case .end(let work) in last.handlers { work() }
                 return true
             }
         }
     }
 
-    private func step(_ state: inout State, hasCalledHandler: Bool, _ response: [UInt8]?) -> Step {
-        guard state.isOpen else { return .ended }
-        if !hasCalledHandler, let handler = state.endHandler { return .callHandler(handler) }
-        state.isOpen = false
-        deliver(self, response)
-        defer { (state.cancel, state.endHandler, state.endActions) = (nil, nil, []) }
-        return .closed(cancel: state.cancel, endActions: state.endActions)
+    private func step(_ state: inout OpenState?, hasCalledHandler: Bool, _ response: [UInt8]?) -> Step {
+        guard let open = state else { return .ended }
+        if !hasCalledHandler, let handler = open.beforeEnd { return .callHandler(handler) }
+        state = nil
+        owner.deliver(response, of: self)
+        return .closed(open)
     }
 }
 

@@ -1,32 +1,23 @@
-/// The requests in flight, by serial number and by id, as a plain value.
+/// The requests in flight, by id, as a plain value.
 struct CallTable {
-    private var calls: [UInt64: Call] = [:]
-    private var serials: [RequestID: UInt64] = [:]
-    private var lastSerial: UInt64 = 0
+    private var named: [RequestID: Call] = [:]
+    /// The calls without an id, or with `null`, which identifies no request.
+    private var unnamed: [ObjectIdentifier: Call] = [:]
 
-    var count: Int { calls.count }
+    var count: Int { named.count + unnamed.count }
 
-    var all: [Call] { Array(calls.values) }
+    var all: [Call] { Array(named.values) + unnamed.values }
 
     /// `true` when a request with this id is in flight. `null` identifies no request.
-    func contains(_ id: RequestID) -> Bool { id != .null && serials[id] != nil }
+    func contains(_ id: RequestID) -> Bool { named[id] != nil }
 
-    func call(_ id: RequestID) -> Call? {
-        id == .null ? nil : serials[id].flatMap { calls[$0] }
-    }
-
-    mutating func nextSerial() -> UInt64 {
-        lastSerial += 1
-        return lastSerial
-    }
+    func call(_ id: RequestID) -> Call? { named[id] }
 
     mutating func insert(_ call: Call) {
-        calls[call.serial] = call
-        if let id = call.id, id != .null { serials[id] = call.serial }
+        if let id = call.id, id != .null { named[id] = call } else { unnamed[ObjectIdentifier(call)] = call }
     }
 
     mutating func remove(_ call: Call) {
-        calls[call.serial] = nil
-        if let id = call.id, serials[id] == call.serial { serials[id] = nil }
+        if let id = call.id, named[id] === call { named[id] = nil } else { unnamed[ObjectIdentifier(call)] = nil }
     }
 }

@@ -50,7 +50,7 @@ struct ClientRequestTable<Waiter: Sendable>: Sendable {
         return true
     }
 
-    /// The next request to send; nil when none waits, or when ``capacity`` requests are with the client.
+    /// The next request to send; `nil` when none waits, or when ``capacity`` requests are with the client.
     mutating func sendNext() -> (serial: UInt64, waiter: Waiter)? {
         guard sentCount < capacity else { return nil }
         while processed < queue.count {
@@ -68,7 +68,7 @@ struct ClientRequestTable<Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes a request that the client has answered; nil when no such request was sent.
+    /// Removes a request that the client has answered; `nil` when no such request was sent.
     mutating func answer(_ serial: UInt64) -> Waiter? {
         guard entries[serial]?.isSent == true else { return nil }
         answers += 1
@@ -78,7 +78,7 @@ struct ClientRequestTable<Waiter: Sendable>: Sendable {
     /// Removes a request whose answer is no longer wanted.
     mutating func abandon(_ serial: UInt64) -> (waiter: Waiter, wasSent: Bool)? { remove(serial) }
 
-    /// The progress of a request; nil when it has ended.
+    /// The progress of a request; `nil` when it has ended.
     func progress(_ serial: UInt64) -> Progress? {
         entries[serial].map { Progress(isSent: $0.isSent, answers: $0.isSent ? 0 : answers) }
     }

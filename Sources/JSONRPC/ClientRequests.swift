@@ -173,7 +173,7 @@ final class ClientRequests: Sendable {
         return writer.bytes
     }
 
-    /// The serial number in an id that this side assigned; nil for any other id.
+    /// The serial number in an id that this side assigned; `nil` for any other id.
     private static func serial(_ id: String) -> UInt64? {
         guard id.utf8.starts(with: prefix.utf8), let serial = UInt64(id.dropFirst(prefix.count)) else { return nil }
         return (prefix + String(serial)).utf8.elementsEqual(id.utf8) ? serial : nil

@@ -42,7 +42,7 @@ public final class Connection: Sendable {
     ///
     /// - Parameters:
     ///   - input: A pipe, socket, terminal or file; read with plain blocking `read`.
-    ///   - framing: The separation of messages; detected from the first bytes when nil.
+    ///   - framing: The separation of messages; detected from the first bytes when `nil`.
     ///   - tap: Receives a copy of every byte that is read or written.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
     ///   - pause: The clock for the timeouts of requests to the client: waits the given number of seconds.
@@ -157,8 +157,7 @@ public final class Connection: Sendable {
     ///
     /// - Returns: The number of cancelled requests.
     public func cancelAll(except: RequestID? = nil) -> Int {
-        let calls = shared.withLock { $0.calls.all }
-        return calls.count { ($0.id == nil || $0.id != except) && $0.cancel(.requestCancelled) }
+        return openCalls.count { ($0.id == nil || $0.id != except) && $0.cancel(.requestCancelled) }
     }
 
     // MARK: Calls
@@ -170,25 +169,15 @@ public final class Connection: Sendable {
         shared.withLock { $0.calls.count < limits.requestsInFlight } && writer.unsentBytes <= limits.unsentBytes
     }
 
+    /// The open request with an id.
+    public func openCall(_ id: RequestID) -> Call? { shared.withLock { $0.calls.call(id) } }
+
+    /// The requests that are being worked on.
+    public var openCalls: [Call] { shared.withLock { $0.calls.all } }
+
     /// Registers a request whose answer will go to `sink`.
-    func openCall(id: RequestID?, sink: Sink) -> Call {
-        let wake = wake
-        let serial = shared.withLock { $0.calls.nextSerial() }
-        let call = Call(
-            id: id, serial: serial,
-            deliver: { [weak self] call, response in
-                self?.shared.withLock { shared in
-                    shared.calls.remove(call)
-                    shared.answering += 1
-                }
-                sink.deliver(response)
-                let isAwaited = self?.shared.withLock { shared in
-                    shared.answering -= 1
-                    return shared.isAwaited
-                }
-                if isAwaited != false { wake.signal() }
-            },
-            post: { [writer] message in writer.send(message) })
+    func openCall(id: RequestID?, sink: Sink, timing: CallTiming) -> Call {
+        let call = Call(id: id, sink: sink, owner: self, timing: timing)
         let isStopping = shared.withLock { shared in
             shared.calls.insert(call)
             return shared.isStopping
@@ -200,7 +189,7 @@ public final class Connection: Sendable {
     /// Cancels the request with `id`, running or queued; answers it when `answers` is `true`.
     func cancel(_ id: RequestID, answers: Bool) {
         let error = answers ? RPCError.requestCancelled : nil
-        if let call = shared.withLock({ $0.calls.call(id) }) {
+        if let call = openCall(id) {
             call.cancel(error)
             return
         }
@@ -222,6 +211,28 @@ public final class Connection: Sendable {
         clientRequests.end()
         wake.signal()
     }
+}
+
+extension Connection: CallOwner {
+    func deliver(_ response: [UInt8]?, of call: Call) {
+        shared.withLock { shared in
+            shared.calls.remove(call)
+            shared.answering += 1
+        }
+        if let (batch, index) = call.place {
+            batch.deliver(response, at: index)
+        } else if let response {
+            writer.send(response)
+        }
+        handler.ended(call.timing)
+        let isAwaited = shared.withLock { shared in
+            shared.answering -= 1
+            return shared.isAwaited
+        }
+        if isAwaited { wake.signal() }
+    }
+
+    func post(_ message: [UInt8]) { writer.send(message) }
 }
 
 /// The destination of a response: the client, or a position in a batch.

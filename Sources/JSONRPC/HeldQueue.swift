@@ -7,7 +7,7 @@
 struct HeldQueue: Sendable {
     struct Request: Sendable {
         let text: [UInt8]
-        /// The id that a cancellation can name; nil for notifications and batches.
+        /// The id that a cancellation can name; `nil` for notifications and batches.
         let id: RequestID?
     }
 

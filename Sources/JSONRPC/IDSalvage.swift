@@ -8,7 +8,7 @@ struct IDSalvage {
     private let text: UnsafeRawBufferPointer
     private var place = 0
 
-    /// The id found in `text`; nil when there is none, when there are several, or when the text is not an object.
+    /// The id found in `text`; `nil` when there is none, when there are several, or when the text is not an object.
     static func id(in text: UnsafeRawBufferPointer) -> RequestID? {
         var scanner = IDSalvage(text: text)
         return scanner.scan()
@@ -52,7 +52,7 @@ struct IDSalvage {
         return found
     }
 
-    /// The scalar at the current position as an id that echoes the source text; nil for any value that is not allowed
+    /// The scalar at the current position as an id that echoes the source text; `nil` for any value that is not allowed
     /// as an id.
     private mutating func value() -> RequestID? {
         guard place < text.count else { return nil }

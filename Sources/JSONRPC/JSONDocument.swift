@@ -40,7 +40,7 @@ public struct JSONDocument: ~Copyable {
         return json_loadb(start, text.count, Int(flags), &error)
     }
 
-    /// The tree of a text with its long strings put back; nil if the text has any error.
+    /// The tree of a text with its long strings put back; `nil` if the text has any error.
     private static func parse(_ strings: LongStrings) -> UnsafeMutablePointer<json_t>? {
         var error = json_error_t()
         guard let tree = strings.rest.withUnsafeBytes({ parse($0, &error) }) else { return nil }

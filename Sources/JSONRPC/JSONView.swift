@@ -33,7 +33,7 @@ public struct JSONView: ~Escapable {
     /// `true` when the value is `null`.
     public var isNull: Bool { node.pointee.type == JSON_NULL }
 
-    /// The text of a string; nil for any other value.
+    /// The text of a string; `nil` for any other value.
     public var string: String? {
         guard node.pointee.type == JSON_STRING, let text = json_string_value(node) else { return nil }
         let length = json_string_length(node)
@@ -42,16 +42,16 @@ public struct JSONView: ~Escapable {
         }
     }
 
-    /// Calls `body` with the UTF-8 of a string, without a copy; nil if the value is not a string.
+    /// Calls `body` with the UTF-8 of a string, without a copy; `nil` if the value is not a string.
     public func withUTF8<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result? {
         guard node.pointee.type == JSON_STRING, let text = json_string_value(node) else { return nil }
         return try body(UnsafeRawBufferPointer(start: text, count: json_string_length(node)))
     }
 
-    /// The value of a number written without fraction and exponent; nil for any other value.
+    /// The value of a number written without fraction and exponent; `nil` for any other value.
     public var integer: Int? { node.pointee.type == JSON_INTEGER ? Int(json_integer_value(node)) : nil }
 
-    /// The value of any number; nil for any other value. Integers beyond 2^53 are rounded.
+    /// The value of any number; `nil` for any other value. Integers beyond 2^53 are rounded.
     public var number: Double? {
         switch node.pointee.type {
         case JSON_INTEGER: Double(json_integer_value(node))
@@ -60,7 +60,7 @@ public struct JSONView: ~Escapable {
         }
     }
 
-    /// The value of `true` or `false`; nil for any other value.
+    /// The value of `true` or `false`; `nil` for any other value.
     public var boolean: Bool? {
         switch node.pointee.type {
         case JSON_TRUE: true
@@ -78,14 +78,14 @@ public struct JSONView: ~Escapable {
         }
     }
 
-    /// The element at `index`; nil past the end or when the value is not an array.
+    /// The element at `index`; `nil` past the end or when the value is not an array.
     @_lifetime(copy self)
     public func element(_ index: Int) -> JSONView? {
         guard let element = json_array_get(node, index) else { return nil }
         return JSONView(element, within: self)
     }
 
-    /// The member called `name`; nil when there is none.
+    /// The member called `name`; `nil` when there is none.
     ///
     /// - Complexity: O(1).
     @_lifetime(copy self)

@@ -21,7 +21,7 @@ struct LongStrings {
     private(set) var rest: [UInt8] = []
     private var strings: [UnsafeRawBufferPointer] = []
 
-    /// Cuts the long strings out of `text`, which must outlive this value; nil if that does not pay off.
+    /// Cuts the long strings out of `text`, which must outlive this value; `nil` if that does not pay off.
     init?(of text: UnsafeRawBufferPointer) {
         guard text.count >= 2 * Self.smallest else { return nil }
         var (place, copied, saved) = (0, 0, 0)
@@ -71,7 +71,7 @@ struct LongStrings {
         return missing == 0
     }
 
-    /// The string that `node` stands for; nil if it is not a placeholder.
+    /// The string that `node` stands for; `nil` if it is not a placeholder.
     private func string(for node: UnsafeMutablePointer<json_t>) -> UnsafeRawBufferPointer? {
         let value = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
         guard value.count > Self.mark.count, value.starts(with: Self.mark),

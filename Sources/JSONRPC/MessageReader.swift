@@ -25,7 +25,7 @@ public struct MessageReader: Sendable {
         case lost(String)
     }
 
-    /// The framing in use; nil until the first bytes arrive.
+    /// The framing in use; `nil` until the first bytes arrive.
     public private(set) var framing: MessageFraming?
     /// The longest message accepted, in bytes.
     public let limit: Int
@@ -47,7 +47,7 @@ public struct MessageReader: Sendable {
     private var mayHaveBOM = true
     private var isLost = false
 
-    /// A reader that expects `framing`, or detects it when nil.
+    /// A reader that expects `framing`, or detects it when `nil`.
     public init(framing: MessageFraming? = nil, limit: Int = 64 << 20) {
         self.framing = framing
         self.limit = limit
@@ -90,7 +90,7 @@ public struct MessageReader: Sendable {
         buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// The next event; nil when more bytes are needed.
+    /// The next event; `nil` when more bytes are needed.
     public mutating func next() -> Event? {
         guard !isLost else { return nil }
         if framing == nil { detect(atEnd: false) }
@@ -101,7 +101,7 @@ public struct MessageReader: Sendable {
         }
     }
 
-    /// The last event, once the stream has ended and ``next()`` returns nil: a last line without its newline, or a body
+    /// The last event, once the stream has ended and ``next()`` returns `nil`: a last line without its newline, or a body
     /// that was cut off.
     public mutating func finish() -> Event? {
         guard !isLost else { return nil }

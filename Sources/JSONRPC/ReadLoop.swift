@@ -246,7 +246,7 @@ struct ReadLoop {
         switch disposition {
         case .answered: sink.deliver(id == nil ? nil : writer.bytes)
         case .failed(let error): sink.deliver(id.map { Response.error(id: $0, error) })
-        case .deferred(let begin): begin(connection.openCall(id: id, sink: sink))
+        case .deferred(let timing, let begin): begin(connection.openCall(id: id, sink: sink, timing: timing))
         case .exit(let code):
             sink.deliver(id.map { id in Response.result(id: id) { $0.writeNull() } })
             exitCode = code

@@ -6,12 +6,15 @@ public protocol RequestHandler: Sendable {
     ///
     /// - Parameters:
     ///   - method: The method's name.
-    ///   - params: The object or array of parameters; nil when omitted, `null`, `{}` or `[]`.
+    ///   - params: The object or array of parameters; `nil` when omitted, `null`, `{}` or `[]`.
     ///   - message: The request's id and the context of the message.
     ///   - result: Receives the result, as one JSON value, when the answer is ``Disposition/answered``.
     func handle(
         _ method: String, params: JSONView?, message: MessageContext, result: inout JSONWriter
     ) -> Disposition
+
+    /// Called, from any thread, when a deferred request has been answered or cancelled.
+    func ended(_ timing: CallTiming)
 
     /// Called on the reading thread when the input has ended; requests received before are still answered.
     func inputEnded()
@@ -19,16 +22,30 @@ public protocol RequestHandler: Sendable {
 
 extension RequestHandler {
     /// Does nothing.
+    public func ended(_ timing: CallTiming) {}
+
+    /// Does nothing.
     public func inputEnded() {}
 }
 
 /// The context of a request.
 public struct MessageContext: Sendable {
-    /// The id to answer; nil for a notification.
+    /// The id to answer; `nil` for a notification.
     public let id: RequestID?
     /// A number that grows with every read of input. Any state of the outside world observed under the same number was
     /// observed after the client had sent this message, and need not be observed again.
     public let burst: UInt64
+}
+
+/// The start of a request, for the handler that measures how long requests take.
+public struct CallTiming: Sendable {
+    /// The time, in nanoseconds of a monotonic clock.
+    public let start: Int
+    /// The number of the method in the list of the handler.
+    public let method: UInt16
+
+    /// The start of a request of the method with a number.
+    public init(method: Int = 0, start: Int = 0) { (self.method, self.start) = (UInt16(clamping: method), start) }
 }
 
 /// The reaction of a handler to a request.
@@ -38,7 +55,7 @@ public enum Disposition: Sendable {
     /// The request fails.
     case failed(RPCError)
     /// The closure starts the work at once; the work ends by answering its ``Call``.
-    case deferred(@Sendable (Call) -> Void)
+    case deferred(CallTiming = CallTiming(), @Sendable (Call) -> Void)
     /// The client asked the process to exit with this code.
     case exit(Int32)
 }

@@ -31,7 +31,7 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
-    /// Reads an id; nil when the value is of a kind that is not allowed as an id.
+    /// Reads an id; `nil` when the value is of a kind that is not allowed as an id.
     init?(_ view: JSONView) {
         switch view.kind {
         case .string: self = .string(view.string ?? "")

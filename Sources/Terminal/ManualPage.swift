@@ -5,7 +5,7 @@ public struct ManualPage {
     /// The text of the page, for `man -l` or a folder `man1`.
     public let text: String
 
-    /// A page from the description of a command by swift-argument-parser (`--experimental-dump-help`); nil if the bytes
+    /// A page from the description of a command by swift-argument-parser (`--experimental-dump-help`); `nil` if the bytes
     /// are not such a description.
     public init?(dump: [UInt8]) {
         guard let document = try? JSONDocument(parsing: dump), let command = document.root.member("command") else {

@@ -13,7 +13,7 @@ public struct Painter: ~Copyable {
 
     /// A painter on a terminal.
     ///
-    /// - Returns: nil if the descriptor is not a terminal, or if the terminal cannot move its cursor (`TERM=dumb`).
+    /// - Returns: `nil` if the descriptor is not a terminal, or if the terminal cannot move its cursor (`TERM=dumb`).
     public init?(on descriptor: Int32) {
         guard isatty(descriptor) == 1 else { return nil }
         if let kind = getenv("TERM"), String(cString: kind) == "dumb" { return nil }
@@ -22,7 +22,7 @@ public struct Painter: ~Copyable {
 
     deinit { Self.write(Self.erasing(drawn), to: descriptor) }
 
-    /// The number of milliseconds until a skipped drawing may be made; nil when everything is drawn.
+    /// The number of milliseconds until a skipped drawing may be made; `nil` when everything is drawn.
     public var delay: Int? {
         isBehind ? max(last + Self.interval - monotonicNanoseconds(), 0) / 1_000_000 + 1 : nil
     }

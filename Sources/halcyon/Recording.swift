@@ -10,12 +10,12 @@ internal import Platform
 /// downloads are on the ``Tape`` beside them.
 struct Recording {
     let tape: Tape
-    /// The copies of both directions of the protocol; nil during playback.
+    /// The copies of both directions of the protocol; `nil` during playback.
     let tap: ConnectionTap?
     /// The clocks of the run. During playback they begin at the time of the recording.
     let clock: EngineClock
 
-    /// Begins what the settings ask for; nil when they ask for neither.
+    /// Begins what the settings ask for; `nil` when they ask for neither.
     init?(_ settings: ServerConfiguration) throws {
         let now = EngineClock.system.wall()
         if settings.mirror != nil, settings.replay != nil {

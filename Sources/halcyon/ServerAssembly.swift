@@ -42,6 +42,8 @@ struct ServerAssembly {
             onDrain: { server.clientHasRead() }, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
+        hooks.openCalls = { [weak connection] in connection?.openCalls ?? [] }
+        hooks.openCall = { [weak connection] in connection?.openCall($0) }
         hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
         hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
         hooks.client = { [weak connection] in connection }

@@ -6,7 +6,7 @@ internal import ImageServer
 struct ServerSettings {
     /// The values that flags, environment and file give.
     private(set) var sources = SettingSources()
-    /// The configuration file that was read; nil when there is none.
+    /// The configuration file that was read; `nil` when there is none.
     private(set) var file: String?
     /// The settings in force.
     private(set) var configuration = ServerConfiguration()

@@ -6,9 +6,9 @@ enum SettingPlaces {
     /// The largest configuration file that is read, in bytes.
     private static let maximumBytes = 1 << 20
 
-    /// The path and content of the configuration file; nil when there is none.
+    /// The path and content of the configuration file; `nil` when there is none.
     ///
-    /// - Parameter name: Its path; nil for the default one, which need not be there.
+    /// - Parameter name: Its path; `nil` for the default one, which need not be there.
     static func configurationFile(_ name: String?) throws -> (path: String, bytes: [UInt8])? {
         guard let path = name.map(absolutePath) ?? defaultConfigurationFile else { return nil }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -73,7 +73,7 @@ enum SettingPlaces {
     }
 }
 
-/// The value of a variable of the environment; nil when it is empty.
+/// The value of a variable of the environment; `nil` when it is empty.
 func environmentVariable(_ name: String) -> String? {
     guard let text = getenv(name), text.pointee != 0 else { return nil }
     return String(cString: text)

@@ -7,7 +7,7 @@ struct StandardStreams {
     let input: Int32
     let output: Int32
 
-    /// Makes private copies of descriptors 0 and 1; returns nil when they are closed.
+    /// Makes private copies of descriptors 0 and 1; returns `nil` when they are closed.
     static func claim() -> StandardStreams? {
         let input = fcntl(0, F_DUPFD_CLOEXEC, 3)
         let output = fcntl(1, F_DUPFD_CLOEXEC, 3)

@@ -25,7 +25,7 @@ struct StderrLog: LogHandler {
         self.receiver.withLock { $0 = Receiver(call: receiver) }
     }
 
-    /// Makes every logger of the process write to `file`, or to stderr when nil.
+    /// Makes every logger of the process write to `file`, or to stderr when `nil`.
     static func install(level: Logger.Level, file: String?) {
         var descriptor: Int32 = 2
         if let file {

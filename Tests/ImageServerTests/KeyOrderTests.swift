@@ -11,7 +11,7 @@ import Testing
     /// The specification, as one list in the order of arrival that is searched from its beginning.
     private struct Specification {
         struct Request {
-            let ticket: KeyOrder.Ticket
+            let ticket: Int
             let scope: KeyOrder.Scope
             let kind: KeyOrder.Kind
             let isLocal: Bool
@@ -22,14 +22,14 @@ import Testing
         }
 
         private(set) var requests: [Request] = []
-        var running: [KeyOrder.Ticket] { requests.filter(\.isRunning).map(\.ticket) }
+        var running: [Int] { requests.filter(\.isRunning).map(\.ticket) }
 
         mutating func enter(_ request: Request) {
             requests.append(request)
             settle()
         }
 
-        mutating func leave(_ ticket: KeyOrder.Ticket) {
+        mutating func leave(_ ticket: Int) {
             requests.removeAll { $0.ticket == ticket }
             settle()
         }
@@ -58,11 +58,29 @@ import Testing
         }
     }
 
+    /// An order of requests that have numbers.
+    private struct Numbered {
+        private(set) var order = KeyOrder()
+        private var requests: [Int: Placed] = [:]
+
+        mutating func enter(_ number: Int, _ scope: KeyOrder.Scope, _ kind: KeyOrder.Kind, isLocal: Bool) -> Bool {
+            let request = Placed(
+                String(number), RequestOrder.Access(cache: "", scope: scope, kind: kind), isLocal: isLocal)
+            requests[number] = request
+            return order.enter(request)
+        }
+
+        mutating func leave(_ number: Int) -> [Int] {
+            guard let request = requests.removeValue(forKey: number) else { return [] }
+            return order.leave(request).compactMap { ($0 as? Placed).flatMap { Int($0.name) } }
+        }
+    }
+
     private func filling(_ url: String) -> KeyOrder.Kind { .fill(KeyOrder.Filling(url: ExactText(url), options: nil)) }
     private func key(_ text: String) -> KeyOrder.Scope { .key(ExactText(text)) }
 
     private func randomRequest(
-        _ ticket: KeyOrder.Ticket, using random: inout SeededGenerator
+        _ ticket: Int, using random: inout SeededGenerator
     ) -> Specification.Request {
         let scope: KeyOrder.Scope =
             switch Int.random(in: 0..<12, using: &random) {
@@ -85,17 +103,17 @@ import Testing
     @Test func randomOrdersDoWhatTheSpecificationSaysAndLoseNothing() {
         for seed in 0..<500 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
-            var order = KeyOrder()
+            var order = Numbered()
             var specification = Specification()
-            var running: Set<KeyOrder.Ticket> = []
-            var ran: [KeyOrder.Ticket: Int] = [:]
-            let total: KeyOrder.Ticket = 40
-            var last: KeyOrder.Ticket = 0
+            var running: Set<Int> = []
+            var ran: [Int: Int] = [:]
+            let total: Int = 40
+            var last: Int = 0
             while last < total || !running.isEmpty {
                 if last < total, running.isEmpty || Int.random(in: 0..<5, using: &random) < 3 {
                     last += 1
                     let request = randomRequest(last, using: &random)
-                    let isFree = order.isFree(request.scope, request.kind)
+                    let isFree = order.order.isFree(request.scope, request.kind)
                     let runs = order.enter(last, request.scope, request.kind, isLocal: request.isLocal)
                     if request.scope == .survey {
                         #expect(runs || !isFree, "seed \(seed)")
@@ -120,13 +138,13 @@ import Testing
                     return
                 }
             }
-            #expect(order.isEmpty, "seed \(seed)")
+            #expect(order.order.isEmpty, "seed \(seed)")
             #expect(ran.count == Int(total) && ran.values.allSatisfy { $0 == 1 }, "seed \(seed): \(ran)")
         }
     }
 
     @Test func looksShareTheirTurnAndAChangeHasItsAlone() {
-        var order = KeyOrder()
+        var order = Numbered()
         let entered = [
             order.enter(1, key("a"), .look, isLocal: true), order.enter(2, key("a"), .look, isLocal: true),
             order.enter(3, key("a"), .change, isLocal: true), order.enter(4, key("a"), .change, isLocal: true),
@@ -139,7 +157,7 @@ import Testing
 
     ///
     @Test func fillsOfOneKeyMergeOnlyWhenTheyAreEqual() {
-        var order = KeyOrder()
+        var order = Numbered()
         let entered = [
             order.enter(1, key("a"), filling("http://h/1"), isLocal: false),
             order.enter(2, key("a"), filling("http://h/1"), isLocal: false),
@@ -149,7 +167,7 @@ import Testing
     }
 
     @Test func aSlowServerHoldsUpNoClearAndNoSurvey() {
-        var order = KeyOrder()
+        var order = Numbered()
         let entered = [
             order.enter(1, key("a"), filling("http://h/1"), isLocal: false),
             order.enter(2, key("a"), .look, isLocal: true), order.enter(3, .survey, .look, isLocal: true),
@@ -161,7 +179,7 @@ import Testing
     }
 
     @Test func aRequestOnTheWholeCacheWaitsForAllBeforeItAndHoldsAllAfterIt() {
-        var order = KeyOrder()
+        var order = Numbered()
         let entered = [
             order.enter(1, key("a"), .change, isLocal: true), order.enter(2, key("b"), .look, isLocal: true),
             order.enter(3, .wholeCache, .change, isLocal: true), order.enter(4, key("c"), .look, isLocal: true),
@@ -177,10 +195,10 @@ import Testing
         let seen = Seen()
         let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: .change)
         let other = RequestOrder.Access(cache: "two", scope: key("a"), kind: .change)
-        order.enter(access) { seen.keep("first", $0) }
-        order.enter(access) { seen.keep("second", $0) }
+        order.enter(Placed("first", access, seen: seen))
+        order.enter(Placed("second", access, seen: seen))
         #expect(!order.isFree(access) && order.isFree(other))
-        order.enter(other) { seen.keep("other cache", $0) }
+        order.enter(Placed("other cache", other, seen: seen))
         #expect(seen.names == ["first", "other cache"])
         seen.places.first.map(order.leave)
         #expect(seen.names == ["first", "other cache", "second"])
@@ -193,9 +211,9 @@ import Testing
         let order = RequestOrder()
         let seen = Seen()
         let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: .change)
-        order.enter(access) { seen.keep("first", $0) }
-        for _ in 0..<100_000 { order.enter(access) { _ in false } }
-        order.enter(access) { seen.keep("last", $0) }
+        order.enter(Placed("first", access, seen: seen))
+        for _ in 0..<100_000 { order.enter(Placed("passes", access, keepsPlace: false)) }
+        order.enter(Placed("last", access, seen: seen))
         seen.places.first.map(order.leave)
         #expect(seen.names == ["first", "last"])
         seen.places.last.map(order.leave)
@@ -209,24 +227,22 @@ import Testing
         let priorities = [0, 0.5, 1, 0.25].map { CallPriority($0) }
         func enter(_ index: Int, _ url: String = "") {
             let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: filling(url))
-            order.enter(access, priority: priorities[index]) { seen.keep("\(index)", $0) }
+            order.enter(Placed("\(index)", access, priority: priorities[index], seen: seen))
         }
         let told = Mutex(0)
         enter(0)
         let others = CallPriority(0)
-        order.enter(
-            RequestOrder.Access(cache: "one", scope: key("b"), kind: .change), priority: others
-        ) { seen.keep("b", $0) }
+        let access = RequestOrder.Access(cache: "one", scope: key("b"), kind: .change)
+        order.enter(Placed("b", access, priority: others, seen: seen))
         let token = priorities[0].observe { told.withLock { $0 += 1 } }
         enter(1, "1")
         #expect(priorities[0].value == 0.5 && told.withLock { $0 } == 1)
-        var withdrawn: RequestOrder.Place?
-        order.enter(
-            RequestOrder.Access(cache: "one", scope: key("a"), kind: filling("2")), priority: priorities[2],
-            wait: { withdrawn = $0 }
-        ) { _ in false }
+        let withdrawn = Placed(
+            "withdrawn", RequestOrder.Access(cache: "one", scope: key("a"), kind: filling("2")),
+            priority: priorities[2], keepsPlace: false)
+        order.enter(withdrawn)
         #expect(priorities[0].value == 1 && told.withLock { $0 } == 2 && priorities[1].value == 0.5)
-        withdrawn.map(order.withdraw)
+        order.withdraw(withdrawn)
         #expect(priorities[0].value == 0.5, "who has left is not waited for")
         enter(3, "3")
         priorities[3].value = 0.75

@@ -5,19 +5,23 @@ import Testing
 @testable import ImageServer
 @testable import JSONRPC
 
-/// Requests that take each other's place.
+/// Requests that take each other's place.
 @Suite struct OpenRequestsTests {
+    private final class Owner: CallOwner {
+        func deliver(_ response: [UInt8]?, of call: Call) {}
+        func post(_ message: [UInt8]) {}
+    }
+
     @Test func thousandsThatTookEachOthersPlaceStopOneAfterTheOtherAndOnce() {
         let requests = OpenRequests()
         let stopped = Mutex<[UInt64]>([])
         let count: UInt64 = 100_000
         var last: Call?
         for serial in 1...count {
-            let entry = OpenRequests.Entry(
-                cache: "default", urls: ["http://h/\(serial)"], slot: "s", priority: CallPriority(0.5),
-                previous: requests.supersede(slot: "s"))
-            let call = Call(id: .string("\(serial)"), serial: serial, deliver: { _, _ in }, post: { _ in })
-            requests.add(entry, call)
+            let load = OpenLoad(
+                requests, cache: "default", urls: ["http://h/\(serial)"], slot: "s", priority: CallPriority(0.5))
+            let call = Call(id: .string("\(serial)"), owner: Owner())
+            load.begin(call)
             call.onCancel { stopped.withLock { $0.append(serial) } }
             last = call
         }

@@ -3,6 +3,12 @@ import Testing
 
 @testable import JSONRPC
 
+/// An owner of calls that sends nothing.
+private final class NoOwner: CallOwner {
+    func deliver(_ response: [UInt8]?, of call: Call) {}
+    func post(_ message: [UInt8]) {}
+}
+
 /// An id is echoed with its type and value, and names one request only.
 @Suite struct RequestIDTests {
     @Test func idsThatOnlyLookAlikeAreDifferent() {
@@ -18,8 +24,8 @@ import Testing
 
     @Test func aTableOfCallsKeepsIdsThatOnlyLookAlikeApart() {
         var table = CallTable()
-        let one = Call(id: .string("\u{E9}"), serial: table.nextSerial(), deliver: { _, _ in }, post: { _ in })
-        let other = Call(id: .string("e\u{301}"), serial: table.nextSerial(), deliver: { _, _ in }, post: { _ in })
+        let one = Call(id: .string("\u{E9}"), owner: NoOwner())
+        let other = Call(id: .string("e\u{301}"), owner: NoOwner())
         table.insert(one)
         table.insert(other)
         #expect(table.call(.string("\u{E9}")) === one)
@@ -31,7 +37,7 @@ import Testing
 
     @Test func nullNamesNobody() {
         var table = CallTable()
-        table.insert(Call(id: .null, serial: table.nextSerial(), deliver: { _, _ in }, post: { _ in }))
+        table.insert(Call(id: .null, owner: NoOwner()))
         #expect(table.count == 1)
         #expect(!table.contains(.null))
         #expect(table.call(.null) == nil)

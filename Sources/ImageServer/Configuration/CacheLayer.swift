@@ -15,7 +15,7 @@ public struct CacheLayer: Sendable {
     /// Makes a layer that names nothing.
     public init() {}
 
-    /// The settings that it names for the cache called `name`, or for every cache when nil.
+    /// The settings that it names for the cache called `name`, or for every cache when `nil`.
     func change(of name: String?) -> CacheChange {
         var change = general
         if let name, let own = caches[name] { change.add(own) }

@@ -6,7 +6,7 @@ package import Logging
 package struct ServerConfiguration: Sendable {
     /// The settings of the engine.
     package var engine = ImageManager.Configuration(cacheRoot: "")
-    /// The framing of messages; nil to detect it from the first bytes.
+    /// The framing of messages; `nil` to detect it from the first bytes.
     package var framing: MessageFraming?
     /// The time that downloads run before clients are told of activity, in milliseconds.
     package var activationDelay = 1000
@@ -26,7 +26,7 @@ package struct ServerConfiguration: Sendable {
     /// The configuration when no source names any setting.
     package init() { engine.downloader.userAgent = "halcyon/\(ImageServer.version)" }
 
-    /// The folder that holds those of all caches; nil while none is named.
+    /// The folder that holds those of all caches; `nil` while none is named.
     package var cacheDir: String? {
         get { engine.cacheRoot.isEmpty ? nil : engine.cacheRoot }
         set { engine.cacheRoot = newValue ?? "" }

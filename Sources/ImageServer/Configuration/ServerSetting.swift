@@ -16,9 +16,9 @@ package struct ServerSetting: Sendable {
     package let help: String
     /// The default in words, where no constant says it.
     private let defaultWords: String?
-    /// The consequence of a file that the setting names and that cannot be read; nil when no file needs to be there.
+    /// The consequence of a file that the setting names and that cannot be read; `nil` when no file needs to be there.
     package let withoutFile: String?
-    /// The setting of `configure` for the same value of the downloader; nil when clients cannot change it there.
+    /// The setting of `configure` for the same value of the downloader; `nil` when clients cannot change it there.
     let downloaderField: SettingField<Downloader>?
     /// `true` when `config` shows the value as a setting of caches, under another name.
     let isOfCaches: Bool
@@ -55,7 +55,7 @@ package struct ServerSetting: Sendable {
         return "\(bytes)" + (unit.map { " (\(bytes / $0.1) \($0.0))" } ?? "")
     }
 
-    /// The value in force as a text; nil when there is none.
+    /// The value in force as a text; `nil` when there is none.
     package func text(in configuration: ServerConfiguration) -> String? { value(configuration).text }
 
     /// Adds a value to what a source says.

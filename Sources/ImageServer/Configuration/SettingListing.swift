@@ -15,7 +15,7 @@ package struct SettingListing: Sendable {
     /// Makes a listing.
     ///
     /// - Parameters:
-    ///   - file: The configuration file that was read; nil when there is none.
+    ///   - file: The configuration file that was read; `nil` when there is none.
     ///   - configuration: The settings in force.
     ///   - sources: The sources that they come from.
     package init(file: String?, configuration: ServerConfiguration, sources: SettingSources) {
@@ -105,7 +105,7 @@ package struct SettingListing: Sendable {
 }
 
 extension JSONLiteral {
-    /// The value for people: a string without quotes, anything else as JSON; nil for null.
+    /// The value for people: a string without quotes, anything else as JSON; `nil` for null.
     var text: String? {
         switch self {
         case .null: return nil

@@ -37,7 +37,7 @@ public struct SettingSources: Sendable {
     /// The names of the caches that a source has settings for.
     public var names: Set<String> { Set(layers.values.flatMap(\.caches.keys)) }
 
-    /// The settings of the cache called `name`, or when nil of a cache that no source names. The folder is empty unless
+    /// The settings of the cache called `name`, or when `nil` of a cache that no source names. The folder is empty unless
     /// a source names it.
     public func settings(of name: String?) -> ImageCache.Configuration {
         var settings = ImageCache.Configuration(folder: "")

@@ -16,7 +16,7 @@ extension SettingType<[String]> {
 
     /// A list with commas.
     ///
-    /// - Parameter problem: Returns the problem with the elements of a text; nil when there is none.
+    /// - Parameter problem: Returns the problem with the elements of a text; `nil` when there is none.
     private static func list(_ problem: @escaping @Sendable ([String], String) -> String?) -> SettingType {
         SettingType(form: .text("list")) { (text, _) throws(SettingProblem) in
             let elements = text.split(separator: ",").map { part in

@@ -73,7 +73,7 @@ extension SettingType {
 }
 
 extension SettingType<MessageFraming?> {
-    /// `auto` for nil, or the name of a framing.
+    /// `auto` for `nil`, or the name of a framing.
     static let framing = choices([("auto", nil)] + MessageFraming.allCases.map { ($0.rawValue, $0) }) {
         $0?.rawValue ?? "auto"
     }

@@ -13,7 +13,7 @@ final class ClientDelegate: DownloadDelegate {
 
     /// - Parameters:
     ///   - timeout: The number of seconds to wait for an answer.
-    ///   - client: The receiver of the questions; nil when the connection is ending.
+    ///   - client: The receiver of the questions; `nil` when the connection is ending.
     init(timeout: Double, client: @escaping @Sendable () -> (any RequestSender)?) {
         self.timeout = timeout
         self.client = client

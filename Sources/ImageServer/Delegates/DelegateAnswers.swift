@@ -3,7 +3,7 @@ internal import JSONRPC
 
 /// Decodes the client's answers to a ``Delegation``.
 enum DelegateAnswers {
-    /// The request to send, as the client changed it; nil to send none.
+    /// The request to send, as the client changed it; `nil` to send none.
     ///
     /// Members missing from the answer stay as in `asked`, but credentials are not sent to another origin unless the
     /// answer contains them itself.
@@ -32,7 +32,7 @@ enum DelegateAnswers {
         return draft
     }
 
-    /// `true` when the response is accepted; nil for the default rule.
+    /// `true` when the response is accepted; `nil` for the default rule.
     static func acceptance(_ view: JSONView) throws(Mismatch) -> Bool? {
         if view.isNull { return nil }
         try members(view, among: ["accept"])

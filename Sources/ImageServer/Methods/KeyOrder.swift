@@ -1,6 +1,23 @@
 internal import ImageEngine
 internal import Platform
 
+/// A request that takes its place in the order of effects of a cache.
+protocol OrderedRequest: AnyObject, Sendable {
+    var cacheName: String { get }
+    /// The part of the cache that it reads or changes.
+    var scope: KeyOrder.Scope { get }
+    var kind: KeyOrder.Kind { get }
+    /// `true` for a request that does not wait for the network.
+    var isLocal: Bool { get }
+    /// The priority. While the request waits, the requests that it waits for get at least the same.
+    var priority: CallPriority? { get }
+
+    /// Called when the request may not run yet.
+    func wait()
+    /// Starts the work. Returns `true` if it will leave the order when it has ended; otherwise it leaves at once.
+    func start() -> Bool
+}
+
 /// The order in which requests on one cache take effect, as a plain value.
 ///
 /// Requests on one key take effect in order of arrival. Reads run together, and so do requests that fill the entry in
@@ -9,7 +26,8 @@ internal import Platform
 /// effect after it, so that a slow server does not delay a `clear`. A survey (of sizes) waits for the same requests and
 /// delays nothing.
 struct KeyOrder: Sendable {
-    typealias Ticket = UInt64
+    /// The position of a request in the order of arrival.
+    private typealias Ticket = UInt64
 
     /// The URL and the options by which an entry is filled; equal fillings may run at the same time.
     struct Filling: Sendable, Equatable {
@@ -34,8 +52,15 @@ struct KeyOrder: Sendable {
 
     private struct Group: Sendable {
         let kind: Kind
-        var members: Set<Ticket>
+        var members: [ObjectIdentifier: Arrival]
         let isLocal: Bool
+    }
+
+    /// A request with its position in the order of arrival.
+    private struct Arrival: Sendable {
+        let ticket: Ticket
+        let request: any OrderedRequest
+        var isLocal = true
     }
 
     /// The groups of one key in order; the first is running. A slice, so that the first is removed without moving the
@@ -46,20 +71,23 @@ struct KeyOrder: Sendable {
         var farCount = 0
 
         /// Appends a request; returns `true` if it may run now.
-        mutating func join(_ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
+        mutating func join(_ arrival: Arrival) -> Bool {
+            let kind = arrival.request.kind
             if kind != .change, groups.last?.kind == kind {
-                groups[groups.endIndex - 1].members.insert(ticket)
+                groups[groups.endIndex - 1].members[ObjectIdentifier(arrival.request)] = arrival
             } else {
-                groups.append(Group(kind: kind, members: [ticket], isLocal: isLocal))
-                if !isLocal { farCount += 1 }
+                let members = [ObjectIdentifier(arrival.request): arrival]
+                groups.append(Group(kind: kind, members: members, isLocal: arrival.isLocal))
+                if !arrival.isLocal { farCount += 1 }
             }
             return groups.count == 1
         }
 
         /// Removes a request; returns the requests that may run now.
-        mutating func leave(_ ticket: Ticket) -> [Ticket] {
-            guard let index = groups.firstIndex(where: { $0.members.contains(ticket) }) else { return [] }
-            groups[index].members.remove(ticket)
+        mutating func leave(_ request: any OrderedRequest) -> [any OrderedRequest] {
+            let id = ObjectIdentifier(request)
+            guard let index = groups.firstIndex(where: { $0.members[id] != nil }) else { return [] }
+            groups[index].members[id] = nil
             guard groups[index].members.isEmpty else { return [] }
             if !groups[index].isLocal { farCount -= 1 }
             guard index == groups.startIndex else {
@@ -67,102 +95,113 @@ struct KeyOrder: Sendable {
                 return []
             }
             groups.removeFirst()
-            return groups.first?.members.sorted() ?? []
+            return groups.first?.members.values.sorted { $0.ticket < $1.ticket }.map(\.request) ?? []
         }
-    }
-
-    private struct Entry: Sendable {
-        let ticket: Ticket
-        let scope: Scope
-        let kind: Kind
-        let isLocal: Bool
     }
 
     private struct Survey: Sendable {
-        let ticket: Ticket
+        let arrival: Arrival
         var missing: Int
     }
 
+    private var lastTicket: Ticket = 0
+    /// The running requests on keys that have no lane: most keys have one request, and thousands may wait for the network.
+    private var single: [ExactText: any OrderedRequest] = [:]
+    /// The keys that had more than one request, until they have none.
     private var lanes: [ExactText: Lane] = [:]
-    /// The key of each unfinished ticket in the lanes.
-    private var keys: [Ticket: ExactText] = [:]
-    /// The tickets that finish soon: local, and not behind a request that waits for the network.
-    private var soon: Set<Ticket> = []
+    /// The requests that finish soon: local, and not behind a request that waits for the network.
+    private var soon: [ObjectIdentifier: Ticket] = [:]
     /// The whole-cache request that is running.
-    private var whole: Ticket?
+    private var whole: Arrival?
     /// The requests after a whole-cache request that has not ended, in order, including that request if it still waits.
-    private var later: ArraySlice<Entry> = []
+    private var later: ArraySlice<Arrival> = []
     /// The number of local requests in ``later``.
     private var laterLocals = 0
-    /// The waiting surveys, with the number of earlier tickets that each still waits for.
+    /// The waiting surveys, with the number of earlier requests that each still waits for.
     private var surveys: [Survey] = []
 
     /// `true` when no request is running or waiting.
-    var isEmpty: Bool { keys.isEmpty && whole == nil && later.isEmpty && surveys.isEmpty }
+    var isEmpty: Bool { single.isEmpty && lanes.isEmpty && whole == nil && later.isEmpty && surveys.isEmpty }
 
     /// `true` when a request would run at once.
-    func isFree(_ scope: Scope, _ kind: Kind) -> Bool {
-        switch scope {
-        case .survey, .wholeCache: return soon.isEmpty && whole == nil && later.isEmpty
-        case .key(let key):
-            guard whole == nil, later.isEmpty else { return false }
-            guard let lane = lanes[key] else { return true }
-            return lane.groups.count == 1 && kind != .change && lane.groups.first?.kind == kind
-        }
+    func isFree(_ scope: Scope, _ kind: @autoclosure () -> Kind) -> Bool {
+        guard case .key(let key) = scope else { return soon.isEmpty && whole == nil && later.isEmpty }
+        guard whole == nil, later.isEmpty else { return false }
+        if let running = single[key] { return Self.runTogether(running.kind, kind()) }
+        guard let groups = lanes[key]?.groups, let first = groups.first else { return true }
+        return groups.count == 1 && Self.runTogether(first.kind, kind())
     }
 
-    /// The requests on a key that are running.
-    func running(_ key: ExactText) -> Set<Ticket> { lanes[key]?.groups.first?.members ?? [] }
+    private static func runTogether(_ one: Kind, _ other: Kind) -> Bool { one != .change && one == other }
 
-    /// Appends a request to the order. Tickets grow with every call.
+    /// The requests on a key that are running.
+    func running(_ key: ExactText) -> [any OrderedRequest] {
+        if let running = single[key] { return [running] }
+        return lanes[key]?.groups.first?.members.values.map(\.request) ?? []
+    }
+
+    /// Appends a request to the order.
     ///
-    /// - Parameter isLocal: `true` for a request that does not wait for the network.
     /// - Returns: `true` if it may run now; otherwise ``leave(_:)`` returns it later.
-    mutating func enter(_ ticket: Ticket, _ scope: Scope, _ kind: Kind, isLocal: Bool) -> Bool {
+    mutating func enter(_ request: any OrderedRequest) -> Bool {
+        lastTicket += 1
+        let arrival = Arrival(ticket: lastTicket, request: request, isLocal: request.isLocal)
         let isQueued = whole != nil || !later.isEmpty
-        switch scope {
+        switch request.scope {
         case .survey:
             let missing = soon.count + (whole == nil ? 0 : 1) + laterLocals
-            if missing > 0 { surveys.append(Survey(ticket: ticket, missing: missing)) }
+            if missing > 0 { surveys.append(Survey(arrival: arrival, missing: missing)) }
             return missing == 0
         case .wholeCache:
             if !isQueued, soon.isEmpty {
-                whole = ticket
+                whole = arrival
                 return true
             }
         case .key(let key):
-            if !isQueued { return join(key, ticket, kind, isLocal: isLocal) }
+            if !isQueued { return join(key, arrival) }
         }
-        later.append(Entry(ticket: ticket, scope: scope, kind: kind, isLocal: isLocal))
-        if isLocal { laterLocals += 1 }
+        later.append(arrival)
+        if arrival.isLocal { laterLocals += 1 }
         return false
     }
 
     /// Removes a request.
     ///
     /// - Returns: The requests that may run now.
-    mutating func leave(_ ticket: Ticket) -> [Ticket] {
-        var started: [Ticket] = []
-        let wasWhole = ticket == whole
-        let wasSoon = soon.remove(ticket) != nil
-        if wasWhole { whole = nil }
-        if let key = keys.removeValue(forKey: ticket) { started += advance(key, past: ticket) }
+    mutating func leave(_ request: any OrderedRequest) -> [any OrderedRequest] {
+        var started: [any OrderedRequest] = []
+        var ended = soon.removeValue(forKey: ObjectIdentifier(request))
+        if let running = whole, running.request === request { (ended, whole) = (running.ticket, nil) }
+        if case .key(let key) = request.scope { started += advance(key, past: request) }
         started += admitLater()
-        if wasWhole || wasSoon { started += countDownSurveys(past: ticket) }
+        if let ended { started += countDownSurveys(past: ended) }
         return started
     }
 
-    private mutating func join(_ key: ExactText, _ ticket: Ticket, _ kind: Kind, isLocal: Bool) -> Bool {
-        keys[ticket] = key
+    private mutating func join(_ key: ExactText, _ arrival: Arrival) -> Bool {
+        if lanes[key] == nil {
+            guard let first = single.removeValue(forKey: key) else {
+                if arrival.isLocal { soon[ObjectIdentifier(arrival.request)] = arrival.ticket }
+                single[key] = arrival.request
+                return true
+            }
+            // A local request that runs alone finishes soon. Its ticket only has to come before the others'.
+            let isLocal = soon[ObjectIdentifier(first)] != nil
+            _ = lanes[key, default: Lane()].join(Arrival(ticket: 0, request: first, isLocal: isLocal))
+        }
         // Modified in place: a copy for each request would cost as much as all requests that wait for the key.
-        let isSoon = isLocal && lanes[key, default: Lane()].farCount == 0
-        if isSoon { soon.insert(ticket) }
-        return lanes[key, default: Lane()].join(ticket, kind, isLocal: isLocal)
+        let isSoon = arrival.isLocal && lanes[key, default: Lane()].farCount == 0
+        if isSoon { soon[ObjectIdentifier(arrival.request)] = arrival.ticket }
+        return lanes[key, default: Lane()].join(arrival)
     }
 
-    private mutating func advance(_ key: ExactText, past ticket: Ticket) -> [Ticket] {
+    private mutating func advance(_ key: ExactText, past request: any OrderedRequest) -> [any OrderedRequest] {
+        if single[key] === request {
+            single[key] = nil
+            return []
+        }
         guard let index = lanes.index(forKey: key) else { return [] }
-        let next = lanes.values[index].leave(ticket)
+        let next = lanes.values[index].leave(request)
         if lanes.values[index].groups.isEmpty { lanes.remove(at: index) }
         return next
     }
@@ -171,32 +210,30 @@ struct KeyOrder: Sendable {
         if later.removeFirst().isLocal { laterLocals -= 1 }
     }
 
-    private mutating func admitLater() -> [Ticket] {
-        var started: [Ticket] = []
+    private mutating func admitLater() -> [any OrderedRequest] {
+        var started: [any OrderedRequest] = []
         while whole == nil, let next = later.first {
-            if case .key(let key) = next.scope {
+            if case .key(let key) = next.request.scope {
                 removeFirstLater()
                 let wasSoon = soon.count
-                if join(key, next.ticket, next.kind, isLocal: next.isLocal) { started.append(next.ticket) }
+                if join(key, next) { started.append(next.request) }
                 // Behind a download it no longer finishes soon, and no survey waits for it.
                 if next.isLocal, soon.count == wasSoon { started += countDownSurveys(past: next.ticket) }
             } else {
                 guard soon.isEmpty else { break }
                 removeFirstLater()
-                whole = next.ticket
-                started.append(next.ticket)
+                whole = next
+                started.append(next.request)
             }
         }
         return started
     }
 
-    /// Subtracts an ended ticket from every survey after it; returns the surveys that may run now.
-    private mutating func countDownSurveys(past ticket: Ticket) -> [Ticket] {
-        var started: [Ticket] = []
-        for index in surveys.indices where surveys[index].ticket > ticket { surveys[index].missing -= 1 }
-        while let index = surveys.firstIndex(where: { $0.missing <= 0 }) {
-            started.append(surveys.remove(at: index).ticket)
-        }
+    /// Subtracts an ended request from every survey after it; returns the surveys that may run now.
+    private mutating func countDownSurveys(past ticket: Ticket) -> [any OrderedRequest] {
+        for index in surveys.indices where surveys[index].arrival.ticket > ticket { surveys[index].missing -= 1 }
+        let started = surveys.filter { $0.missing <= 0 }.map(\.arrival.request)
+        if !started.isEmpty { surveys.removeAll { $0.missing <= 0 } }
         return started
     }
 }

@@ -7,7 +7,7 @@ struct LogThrottle {
 
     init(most: Int = 100) { self.most = most }
 
-    /// The number of lines dropped before this one; nil when this one is dropped too.
+    /// The number of lines dropped before this one; `nil` when this one is dropped too.
     ///
     /// - Parameter now: The time in nanoseconds.
     mutating func admit(now: Int) -> Int? {

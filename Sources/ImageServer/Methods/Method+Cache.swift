@@ -90,14 +90,10 @@ extension Method {
         query.format = format?.format
         query.minAge = minAge?.count
         query.maxAge = maxAge?.count
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            nil
-        } later: { [query] _ in
-            .task { _ in
-                try await manager.surveying {
-                    let page = try cache.list(query)
-                    return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
-                }
+        return surveying(cache) { [query] _ in
+            try await manager.surveying {
+                let page = try cache.list(query)
+                return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
             }
         }
     }
@@ -127,12 +123,8 @@ extension Method {
     ) { invocation, cacheName -> Outcome<CleanReply> in
         let cache = try invocation.server.cache(cacheName)
         let manager = invocation.server.manager
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            nil
-        } later: { _ in
-            .task { call in
-                try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
-            }
+        return surveying(cache) { call in
+            try await manager.surveying { CleanReply(report: try cache.removeExpired { !call.isOpen }) }
         }
     }
 
@@ -145,21 +137,24 @@ extension Method {
         let cache = try invocation.server.cache(cacheName)
         let manager = invocation.server.manager
         let tokens = invocation.progress
-        return .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look)) {
-            nil
-        } later: { _ in
-            .task { call in
-                let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
-                reporter?.begin(title: "verify", message: cache.name)
-                return try await manager.surveying {
-                    VerifyReply(
-                        found: try cache.verify(
-                            repairs: repairs,
-                            report: { done, total in
-                                reporter?.report(DownloadProgress(received: done, total: total))
-                            }, isCancelled: { !call.isOpen }))
-                }
+        return surveying(cache) { call in
+            let reporter = tokens.map { ProgressReporter<DownloadProgress>(call: call, tokens: $0) }
+            reporter?.begin(title: "verify", message: cache.name, .start)
+            return try await manager.surveying {
+                VerifyReply(
+                    found: try cache.verify(
+                        repairs: repairs,
+                        report: { done, total in
+                            reporter?.report(DownloadProgress(received: done, total: total))
+                        }, isCancelled: { !call.isOpen }))
             }
         }
+    }
+
+    /// Work on all images of a cache, after the requests before it.
+    private static func surveying<Value: WireResult>(
+        _ cache: ImageCache, _ work: @escaping @Sendable (Call) async throws -> Value
+    ) -> Outcome<Value> {
+        .ordered(RequestOrder.Access(cache: cache.name, scope: .survey, kind: .look), .task(work))
     }
 }

@@ -54,13 +54,11 @@ extension Method {
     ) -> Outcome<Reply> {
         let name = cache?.text ?? CacheRegistry.defaultName
         let server = invocation.server
-        return .ordered(RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change)) {
-            nil
-        } later: { _ in
+        return .ordered(
+            RequestOrder.Access(cache: name, scope: .wholeCache, kind: .change),
             .task { _ in
                 try await server.manager.blocking { reply(SettingsReply(settings: try server.configure(name, change))) }
-            }
-        }
+            })
     }
 }
 

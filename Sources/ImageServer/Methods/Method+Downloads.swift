@@ -23,20 +23,19 @@ extension Method {
         options.storage.keepNothing()
         // No image in the cache has this key.
         let resource = Resource(url: url.text, cacheKey: "download " + url.text)
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: options.caller.slot,
-            priority: CallPriority(options.caller.downloadPriority),
-            previous: options.caller.slot.flatMap { server.openRequests.supersede(slot: $0) })
-        return .begun { call in
-            server.openRequests.add(entry, call)
+        let priority = CallPriority(options.caller.downloadPriority)
+        let open = OpenLoad(
+            server.openRequests, cache: cache.name, urls: [url.text], slot: options.caller.slot, priority: priority)
+        return .begun {
+            open.begin($0)
         } later: { [options] call in
-            let reporter = tokens.map { ProgressReporter(call: call, tokens: $0) }
-            reporter?.begin(title: "download", message: String(url.text.prefix(200)))
+            let reporter = tokens.map { ProgressReporter<DownloadProgress>(call: call, tokens: $0) }
+            reporter?.begin(title: "download", message: String(url.text.prefix(200)), .start)
             var report: (@Sendable (DownloadProgress) -> Void)?
             if let reporter { report = { reporter.report($0) } }
             do {
                 let caller = ImageCaller(
-                    priority: entry.priority, report: report, joined: { entry.stopPrevious() })
+                    priority: priority, report: report, joined: { open.slotPlace?.stopPrevious() })
                 var image = try await server.manager.image(
                     ImageRequest(resource, in: cache, options: options, needs: .bytes, caller: caller))
                 let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked(
@@ -63,15 +62,15 @@ extension Method {
         let cache = try server.cache(cacheName)
         let resource = cache.resource(url.text, key: key?.text)
         let options = server.addingClientDelegate(to: options) ?? ImageOptions()
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [url.text], slot: nil, priority: CallPriority(options.caller.downloadPriority))
-        return .begun { call in
-            server.openRequests.add(entry, call)
+        let priority = CallPriority(options.caller.downloadPriority)
+        let open = OpenLoad(server.openRequests, cache: cache.name, urls: [url.text], priority: priority)
+        return .begun {
+            open.begin($0)
         } later: { _ in
             do {
                 return ProbeReply(
                     found: try await server.manager.probe(
-                        resource, in: cache, options: options, caller: ImageCaller(priority: entry.priority)))
+                        resource, in: cache, options: options, caller: ImageCaller(priority: priority)))
             } catch let error as ImageError {
                 throw error.rpcError(key: resource.cacheKey)
             }
@@ -93,14 +92,17 @@ extension Method {
             urls.texts, manager: server.manager, cache: cache,
             options: server.addingClientDelegate(to: options) ?? ImageOptions(),
             concurrency: concurrency.count)
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: urls.texts, slot: nil, priority: prefetcher.priority, prefetcher: prefetcher)
-        return .begun { call in
-            server.openRequests.add(entry, call)
+        let open = OpenLoad(
+            server.openRequests, cache: cache.name, urls: urls.texts, priority: prefetcher.priority,
+            prefetcher: prefetcher)
+        return .begun {
+            open.begin($0)
         } later: { call in
-            let reporter = tokens.map { PrefetchReporter(call: call, tokens: $0) }
-            reporter?.begin(total: Set(urls.texts.map { ExactText($0) }).count)
-            let report = try await prefetcher.run { reporter?.report($0) }
+            let reporter = tokens.map { ProgressReporter<PrefetchProgress>(call: call, tokens: $0) }
+            let total = Set(urls.texts.map { ExactText($0) }).count
+            let start = ImagePrefetcher.Progress(completed: 0, skipped: 0, failed: 0, total: total)
+            reporter?.begin(title: "prefetch", PrefetchProgress(counts: start))
+            let report = try await prefetcher.run { reporter?.report(PrefetchProgress(counts: $0)) }
             return PrefetchReply(report: report)
         }
     }
@@ -109,7 +111,7 @@ extension Method {
         "stopPrefetch", "Stops a prefetch, which is then answered: what it has not loaded has failed.",
         Param<RequestIDValue>("id", "The id of the prefetch request.")
     ) { invocation, id -> Outcome<StoppedReply> in
-        let prefetcher = invocation.server.openRequests.entry(id.id)?.prefetcher
+        let prefetcher = invocation.server.openRequest(id.id)?.prefetcher
         prefetcher?.stop()
         return .now(StoppedReply(isStopped: prefetcher != nil))
     }
@@ -119,9 +121,9 @@ extension Method {
         Param<RequestIDValue>("id", "The id of the request."),
         Param<Priority>("priority", "From 0 to 1, or a name; among downloads that wait, the higher goes first.")
     ) { invocation, id, priority -> Outcome<ChangedReply> in
-        let entry = invocation.server.openRequests.entry(id.id)
-        entry?.priority.value = priority.value
-        return .now(ChangedReply(isChanged: entry != nil))
+        let request = invocation.server.openRequest(id.id)
+        request?.priority?.value = priority.value
+        return .now(ChangedReply(isChanged: request != nil))
     }
 
     private static let pause = Method(
@@ -148,8 +150,6 @@ extension Method {
         Param<KeyText?>("cache", "Only those for this cache.", default: nil),
         Param<KeyText?>("slot", "Only the one in this slot.", default: nil)
     ) { invocation, url, cache, slot -> Outcome<CancelledReply> in
-        .now(
-            CancelledReply(
-                count: invocation.server.openRequests.cancel(url: url?.text, cache: cache?.text, slot: slot?.text)))
+        .now(CancelledReply(count: invocation.server.cancel(url: url?.text, cache: cache?.text, slot: slot?.text)))
     }
 }

@@ -21,9 +21,9 @@ extension Method {
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
     ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
-        try Retrieval(
-            invocation, url.text, key: key?.text, cache: cacheName, options: try processors.options(options), form
-        ).outcome
+        .retrieval(
+            try Retrieval(
+                invocation, url.text, key: key?.text, cache: cacheName, options: try processors.options(options), form))
     }
 
     private static let store = Method(
@@ -46,11 +46,10 @@ extension Method {
         let manager = invocation.server.manager
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
         let given: GivenImage = data.map { .bytes($0.bytes) } ?? .file(path?.text ?? "")
-        return .ordered(access) {
-            nil
-        } later: { _ in
-            guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else {
-                return .task { _ in
+        guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else {
+            return .ordered(
+                access,
+                .task { _ in
                     do {
                         let image = try await manager.storeVariant(
                             of: given, for: key.text, in: cache, options: options, overwrites: overwrites,
@@ -59,9 +58,11 @@ extension Method {
                     } catch let error as ImageError {
                         throw error.rpcError(key: key.text)
                     }
-                }
-            }
-            return Deferred { _, end in
+                })
+        }
+        return .ordered(
+            access,
+            Deferred { _, end in
                 manager.store(
                     given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
                     metadata: metadata?.text
@@ -70,8 +71,7 @@ extension Method {
                         result.map { StoreReply(reply: ImageReply(image: $0, form: .path)) }
                             .mapError { $0.rpcError(key: key.text) })
                 }
-            }
-        }
+            })
     }
 
     private static let remove = Method(
@@ -88,23 +88,21 @@ extension Method {
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
         let manager = invocation.server.manager
-        return .shared(access) { end in
-            manager.remove(
-                entry, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants
-            ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
-        }
+        return .ordered(
+            access,
+            Deferred { _, end in
+                manager.remove(
+                    entry, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants
+                ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
+            })
     }
 
     private static let isCached = Method(
         "isCached", "Tells whether an image is cached, and where; nothing is loaded.", keyParam, cacheParam,
         processorsParam, recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<IsCachedReply> in
-        let cache = try invocation.server.cache(cacheName)
-        let key = KeyText(text: cache.key(of: given.text))
-        let entry = try processors.cacheKey(key, options)
-        let burst = invocation.message.burst
-        return looking(invocation, cache, key) {
-            try cache.cacheType(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
+        try looking(invocation, given, cacheName, processors, options) { cache, entry, burst in
+            try cache.cacheType(for: entry, burst: burst ?? 0, mayWait: burst == nil)
                 .map { IsCachedReply(cacheType: $0) }
         }
     }
@@ -113,28 +111,28 @@ extension Method {
         "cachePath", "Tells where an image is in the cache, or would be.", keyParam, cacheParam, processorsParam,
         recipeParam
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
-        let cache = try invocation.server.cache(cacheName)
-        let key = KeyText(text: cache.key(of: given.text))
-        let entry = try processors.cacheKey(key, options)
-        let burst = invocation.message.burst
-        return looking(invocation, cache, key) {
-            try cache.path(for: entry, burst: $0 ? burst : 0, mayWait: !$0)
+        try looking(invocation, given, cacheName, processors, options) { cache, entry, burst in
+            try cache.path(for: entry, burst: burst ?? 0, mayWait: burst == nil)
                 .map { CachePathReply(path: $0.path, exists: $0.exists) }
         }
     }
 
     /// A request that only reads: answered at once when the order allows it.
     ///
-    /// - Parameter look: Its argument is `true` for an answer at once: it may use observations of the same burst, and
-    ///   returns nil if it would have to wait. With `false` it must return the answer.
+    /// - Parameter look: Receives the burst of the message for an answer at once: it may use observations of the same
+    ///   burst, and returns `nil` if it would have to wait. Without a burst it must return the answer.
     private static func looking<Value: WireResult>(
-        _ invocation: Invocation, _ cache: ImageCache, _ key: KeyText,
-        _ look: @escaping @Sendable (_ atOnce: Bool) throws -> Value?
-    ) -> Outcome<Value> {
-        .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
-            try look(true)
+        _ invocation: Invocation, _ given: KeyText, _ cacheName: String?, _ processors: ProcessorList?,
+        _ options: ImageOptions?, _ look: @escaping @Sendable (ImageCache, CacheKey, UInt64?) throws -> Value?
+    ) throws -> Outcome<Value> {
+        let cache = try invocation.server.cache(cacheName)
+        let key = KeyText(text: cache.key(of: given.text))
+        let entry = try processors.cacheKey(key, options)
+        let burst = invocation.message.burst
+        return .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
+            try look(cache, entry, burst)
         } later: {
-            guard let value = try look(false) else {
+            guard let value = try look(cache, entry, nil) else {
                 throw RPCError.internalError("The index could not be put right.")
             }
             return value
@@ -159,7 +157,7 @@ extension ImageReply {
     ///
     /// - Parameters:
     ///   - instead: The alternative that the error message suggests.
-    ///   - source: The URL in the error; the key when nil.
+    ///   - source: The URL in the error; the key when `nil`.
     func checked(instead: String = "ask for its path", source: String? = nil) throws -> ImageReply {
         guard form.needsBytes, image.record.byteCount > ImageServer.maxInlineBytes else { return self }
         var error = ImageError.limitExceeded(

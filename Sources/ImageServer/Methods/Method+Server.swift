@@ -57,25 +57,21 @@ extension Method {
 
     /// Methods on events.
     static let events: [Method] = [
-        Method(
-            "subscribe", "Asks to be told of events by notifications; nothing is sent before.",
-            Param<EventNames>("events", "The names of the events.")
-        ) { invocation, events -> Outcome<SubscriptionReply> in
-            let subscriptions = invocation.server.subscriptions
-            subscriptions.add(events.names)
-            invocation.server.updateActivityMonitor()
-            return .now(SubscriptionReply(events: subscriptions.names))
-        },
-        Method(
-            "unsubscribe", "Ends subscriptions: none of these events follows the answer.",
-            Param<EventNames>("events", "The names of the events.")
-        ) { invocation, events -> Outcome<SubscriptionReply> in
-            let subscriptions = invocation.server.subscriptions
-            subscriptions.remove(events.names)
-            invocation.server.updateActivityMonitor()
-            return .now(SubscriptionReply(events: subscriptions.names))
-        },
+        subscribing("subscribe", "Asks to be told of events by notifications; nothing is sent before.") { $0.add($1) },
+        subscribing("unsubscribe", "Ends subscriptions: none of these events follows the answer.") { $0.remove($1) },
     ]
+
+    private static func subscribing(
+        _ name: String, _ summary: String, _ change: @escaping @Sendable (Subscriptions, [String]) -> Void
+    ) -> Method {
+        Method(name, summary, Param<EventNames>("events", "The names of the events.")) {
+            invocation, events -> Outcome<SubscriptionReply> in
+            let subscriptions = invocation.server.subscriptions
+            change(subscriptions, events.names)
+            invocation.server.updateActivityMonitor()
+            return .now(SubscriptionReply(events: subscriptions.names))
+        }
+    }
 
     private static func notification<each P: WireValue>(
         _ name: String, _ summary: String, _ params: repeat Param<each P>,
@@ -88,7 +84,7 @@ extension Method {
 /// The reply to `initialize`.
 struct InitializeReply: WireObject {
     let limits: ConnectionLimits
-    /// The formats that the codec worker supports; nil without a worker.
+    /// The formats that the codec worker supports; `nil` without a worker.
     let formats: CodecFormats?
 
     init(limits: ConnectionLimits, codec: CodecPool) {

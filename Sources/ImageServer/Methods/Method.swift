@@ -76,26 +76,19 @@ enum Outcome<Value: WireResult>: Sendable {
     case later(@Sendable (Call) async throws -> Value)
     /// The result takes time, and `begin` is called with the request at once, on the reading thread.
     case begun(@Sendable (Call) -> Void, later: @Sendable (Call) async throws -> Value)
-    /// The request runs in the order of those on the same cache. If it may run now, `atOnce` may return the result;
-    /// otherwise, or if `atOnce` returns nil, `later` returns the work.
-    case ordered(
-        RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable (Call) -> Deferred<Value>)
-    /// The same as `ordered` for work that only waits for the disk: all of it runs on a thread for blocking work.
+    /// The result takes time, and the work starts in the order of the requests on the same cache.
+    case ordered(RequestOrder.Access, Deferred<Value>)
+    /// The same for work that only waits for the disk: all of it runs on a thread for blocking work. If the request may
+    /// run now, `atOnce` may return the result.
     case onDisk(RequestOrder.Access, atOnce: @Sendable () throws -> Value?, later: @Sendable () throws -> Value)
-    /// The same as `ordered` for work that is combined with that of other requests: `begin` starts it without waiting
-    /// and calls `end` once, from any thread.
-    case shared(
-        RequestOrder.Access, begin: @Sendable (_ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void)
+    /// A `retrieve` request, in the same order.
+    case retrieval(Retrieval)
     /// The process exits.
     case exit(Int32)
 }
 
 /// The work of a request that was not answered at once.
 struct Deferred<Value: WireResult>: Sendable {
-    /// The priority of the request, which is also applied to the requests that it waits for.
-    var priority: CallPriority?
-    /// Called on the reading thread when the request may not run yet.
-    var wait: @Sendable () -> Void = {}
     /// Starts the work when the request may run; it calls `end` once, from any thread.
     let work: @Sendable (Call, _ end: @escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
 }
@@ -168,7 +161,7 @@ struct Method: Sendable {
             } catch {
                 return .failed(error.error)
             }
-            return try server.disposition(of: outcome, hasProgress: tokens != nil, writer: &writer)
+            return try server.disposition(of: outcome, writer: &writer)
         }
     }
 

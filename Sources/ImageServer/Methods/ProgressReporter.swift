@@ -1,61 +1,80 @@
 internal import ImageEngine
 internal import JSONRPC
 
+/// Progress that is sent to a client as `$/progress` or `notifications/progress`.
+protocol ReportedProgress: Sendable {
+    /// The amount that is done, which only grows.
+    var amount: Int { get }
+    /// The amount that is done in the end; `nil` when it is unknown.
+    var total: Int? { get }
+    /// The progress in words, for people.
+    var words: String { get }
+    /// The words for the end of cancelled work.
+    var wordsWhenCancelled: String { get }
+
+    /// Writes the amounts as members of the value of `$/progress`.
+    func writeMembers(to value: inout JSONWriter)
+}
+
 /// Sends a client the progress of its request: begin, reports at a limited rate, end; nothing after the response.
-final class ProgressReporter: Sendable {
+final class ProgressReporter<Progress: ReportedProgress>: Sendable {
+    private enum Kind: String {
+        case begin, report, end
+    }
+
     private let call: Call
     private let tokens: ProgressTokens
-    private let reports: PacedReports<DownloadProgress>
+    private let reports: PacedReports<Progress>
 
     init(call: Call, tokens: ProgressTokens) {
         self.call = call
         self.tokens = tokens
-        reports = PacedReports(amount: \.received) { Self.send($0, kind: "report", to: call, tokens) }
+        reports = PacedReports(amount: \.amount) { Self.send($0, .report, $0.words, to: call, tokens) }
     }
 
     /// Announces the work; its end is announced when the call ends, for whatever reason.
-    func begin(title: String, message: String) {
-        call.beforeEnd { [self] in end($0) }
-        reports.begin {
-            guard let token = tokens.workDone else { return }
-            call.notify("$/progress") { writer in
-                Self.write(&writer, token) { value in
-                    value.field("kind", "begin")
-                    value.field("title", title)
-                    value.field("message", message)
-                    value.field("percentage", 0)
-                    value.field("receivedBytes", 0)
-                    value.field("totalBytes", Int?.none)
-                }
+    ///
+    /// - Parameter message: Words for the announcement; those of `start` when `nil`.
+    func begin(title: String, message: String? = nil, _ start: Progress) {
+        call.beforeEnd { [self] ending in
+            reports.end { last, hasGrown in
+                let (last, isCancelled) = (last ?? start, ending == .cancelled)
+                // A client that cancels in the way of MCP no longer listens to that token.
+                Self.send(
+                    last, .end, isCancelled ? last.wordsWhenCancelled : last.words, isGrown: hasGrown && !isCancelled,
+                    to: call, tokens)
             }
+        }
+        reports.begin {
+            Self.send(start, .begin, title: title, message ?? start.words, isGrown: false, to: call, tokens)
         }
     }
 
     /// Records progress, which is sent at a limited rate.
-    func report(_ progress: DownloadProgress) { reports.submit(progress) }
-
-    private func end(_ ending: Call.Ending) {
-        reports.end { last, hasGrown in
-            // A client that cancels in the way of MCP no longer listens to that token.
-            Self.send(
-                last ?? DownloadProgress(received: 0, total: nil), kind: "end",
-                isGrown: hasGrown && ending == .answered,
-                isCancelled: ending == .cancelled, to: call, tokens)
-        }
-    }
+    func report(_ progress: Progress) { reports.submit(progress) }
 
     private static func send(
-        _ progress: DownloadProgress, kind: String, isGrown: Bool = true, isCancelled: Bool = false, to call: Call,
+        _ progress: Progress, _ kind: Kind, title: String? = nil, _ message: String, isGrown: Bool = true,
+        to call: Call,
         _ tokens: ProgressTokens
     ) {
         if let token = tokens.workDone {
             call.notify("$/progress") { writer in
-                Self.write(&writer, token) { value in
-                    value.field("kind", kind)
-                    value.field("message", isCancelled ? "cancelled" : Self.words(progress))
-                    if let percentage = progress.percentage, kind == "report" { value.field("percentage", percentage) }
-                    value.field("receivedBytes", progress.received)
-                    value.field("totalBytes", progress.total)
+                writer.object { params in
+                    params.key("token")
+                    token.write(to: &params)
+                    params.key("value")
+                    params.object { value in
+                        value.field("kind", kind.rawValue)
+                        if let title { value.field("title", title) }
+                        value.field("message", message)
+                        switch kind {
+                        case .begin: value.field("percentage", 0)
+                        case .report: if let part = progress.percentage { value.field("percentage", part) }
+                        case .end: break
+                        }
+                        progress.writeMembers(to: &value)
+                    }
                 }
             }
         }
@@ -64,33 +83,50 @@ final class ProgressReporter: Sendable {
                 writer.object { params in
                     params.key("progressToken")
                     token.write(to: &params)
-                    params.field("progress", progress.received)
+                    params.field("progress", progress.amount)
                     if let total = progress.total { params.field("total", total) }
                 }
             }
         }
     }
+}
 
-    private static func write(
-        _ writer: inout JSONWriter, _ token: RequestID, _ value: (inout JSONWriter) -> Void
-    ) {
-        writer.object { params in
-            params.key("token")
-            token.write(to: &params)
-            params.key("value")
-            params.object(value)
-        }
-    }
-
-    private static func words(_ progress: DownloadProgress) -> String {
-        progress.total.map { "\(progress.received) of \($0) bytes" } ?? "\(progress.received) bytes"
+extension ReportedProgress {
+    /// The percentage as a whole number; `nil` when the total is unknown.
+    fileprivate var percentage: Int? {
+        guard let total, total > 0 else { return nil }
+        return min(Int(100 * Double(amount) / Double(total)), 100)
     }
 }
 
-extension DownloadProgress {
-    /// The percentage as a whole number; nil when the total is unknown.
-    fileprivate var percentage: Int? {
-        guard let total, total > 0 else { return nil }
-        return min(Int(100 * Double(received) / Double(total)), 100)
+extension DownloadProgress: ReportedProgress {
+    /// Nothing has been received.
+    static let start = DownloadProgress(received: 0, total: nil)
+
+    var amount: Int { received }
+    var words: String { total.map { "\(received) of \($0) bytes" } ?? "\(received) bytes" }
+    var wordsWhenCancelled: String { "cancelled" }
+
+    func writeMembers(to value: inout JSONWriter) {
+        value.field("receivedBytes", received)
+        value.field("totalBytes", total)
+    }
+}
+
+/// The progress of a prefetch.
+struct PrefetchProgress: ReportedProgress {
+    let counts: ImagePrefetcher.Progress
+
+    var amount: Int { counts.completed + counts.skipped + counts.failed }
+    var total: Int? { counts.total }
+    var words: String { "\(amount) of \(counts.total) images" }
+    var wordsWhenCancelled: String { "cancelled after " + words }
+
+    func writeMembers(to value: inout JSONWriter) {
+        value.field("completed", counts.completed)
+        value.field("skipped", counts.skipped)
+        value.field("failed", counts.failed)
+        value.field("notStored", counts.notStored)
+        value.field("total", counts.total)
     }
 }

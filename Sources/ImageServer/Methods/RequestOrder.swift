@@ -1,4 +1,5 @@
 internal import ImageEngine
+internal import JSONRPC
 internal import Platform
 internal import Synchronization
 
@@ -11,13 +12,6 @@ final class RequestOrder: Sendable {
         let cache: String
         let scope: KeyOrder.Scope
         let kind: KeyOrder.Kind
-        var isLocal = true
-    }
-
-    /// The position of a request in the order, to be released with ``leave(_:)``.
-    struct Place: Sendable {
-        fileprivate let cache: String
-        fileprivate let ticket: KeyOrder.Ticket
     }
 
     /// One key of one cache.
@@ -26,107 +20,77 @@ final class RequestOrder: Sendable {
         let key: ExactText
     }
 
-    /// The priority of a request in the order.
-    private struct Urgency {
+    /// A request with a priority that waits for others on its key.
+    private struct Waiting {
         let priority: CallPriority
-        /// The lane in which it waits, and the weight it is counted with there; nil when it runs or is withdrawn.
-        var waiting: (lane: Lane, weight: Double, token: UInt64)?
+        let lane: Lane
+        /// The weight with which it is counted in its lane.
+        var weight: Double
+        let token: UInt64
     }
 
     private struct State {
         var orders: [String: KeyOrder] = [:]
-        var urgencies: [KeyOrder.Ticket: Urgency] = [:]
+        var waiting: [ObjectIdentifier: Waiting] = [:]
         /// The priorities of the waiting requests, by lane.
         var tallies: [Lane: PriorityTally] = [:]
-        var starters: [KeyOrder.Ticket: @Sendable (Place) -> Bool] = [:]
-        var lastTicket: KeyOrder.Ticket = 0
     }
 
     private let state = Mutex(State())
 
-    /// `true` when a request would run at once. Only the thread that calls ``enter(_:priority:wait:start:)`` may rely
-    /// on it.
-    func isFree(_ access: Access) -> Bool {
-        state.withLock { state in
-            state.orders.isEmpty || state.orders[access.cache]?.isFree(access.scope, access.kind) ?? true
-        }
+    /// `true` when a request would run at once. Only the thread that calls ``enter(_:)`` may rely on it.
+    func isFree(_ cache: String, _ scope: KeyOrder.Scope, _ kind: @autoclosure () -> KeyOrder.Kind) -> Bool {
+        state.withLock { $0.orders.isEmpty || $0.orders[cache]?.isFree(scope, kind()) ?? true }
     }
 
-    /// Adds a request to the order and calls `start` when it may run: now, or later from another thread.
-    ///
-    /// - Parameters:
-    ///   - priority: The priority of the request. While it waits, the requests that it waits for get at least the same.
-    ///   - wait: Called when the request may not run yet.
-    ///   - start: Returns `true` if it keeps the place and will call ``leave(_:)``; otherwise the place is released at
-    ///     once.
-    func enter(
-        _ access: Access, priority: CallPriority? = nil, wait: (Place) -> Void = { _ in },
-        start: @escaping @Sendable (Place) -> Bool
-    ) {
-        let (place, runs, raised) = state.withLock { state -> (Place, Bool, [CallPriority]) in
-            state.lastTicket += 1
-            let ticket = state.lastTicket
-            let place = Place(cache: access.cache, ticket: ticket)
-            let runs = state.orders[access.cache, default: KeyOrder()]
-                .enter(ticket, access.scope, access.kind, isLocal: access.isLocal)
-            if !runs { state.starters[ticket] = start }
-            guard let priority else { return (place, runs, []) }
-            var urgency = Urgency(priority: priority)
-            var raised: [CallPriority] = []
-            if !runs, case .key(let key) = access.scope {
-                let lane = Lane(cache: access.cache, key: key)
-                let token = priority.observe { [weak self] in self?.updateWeight(place) }
-                let weight = priority.value
-                urgency.waiting = (lane, weight, token)
-                raised = Self.updateTally(lane, &state) { $0.add(weight) }
-            }
-            state.urgencies[ticket] = urgency
-            return (place, runs, raised)
+    /// Adds a request to the order and starts it when it may run: now, or later from another thread.
+    func enter(_ request: any OrderedRequest) {
+        let (runs, raised) = state.withLock { state -> (Bool, [CallPriority]) in
+            let runs = state.orders[request.cacheName, default: KeyOrder()].enter(request)
+            guard !runs, let priority = request.priority, case .key(let key) = request.scope else { return (runs, []) }
+            let (id, lane) = (ObjectIdentifier(request), Lane(cache: request.cacheName, key: key))
+            let token = priority.observe { [weak self] in self?.updateWeight(id) }
+            let weight = priority.value
+            state.waiting[id] = Waiting(priority: priority, lane: lane, weight: weight, token: token)
+            return (false, Self.updateTally(lane, &state) { $0.add(weight) })
         }
         for priority in raised { priority.notify() }
-        guard runs else { return wait(place) }
-        if !start(place) { leave(place) }
+        guard runs else { return request.wait() }
+        if !request.start() { leave(request) }
     }
 
-    /// Releases a place; the requests that waited for it start.
-    func leave(_ place: Place) {
+    /// Removes a request; the requests that waited for it start.
+    func leave(_ request: any OrderedRequest) {
         // A loop instead of recursion: thousands of requests may have been cancelled while they waited.
-        var left = [place]
-        while let place = left.popLast() {
-            for (place, start) in startable(afterLeaving: place) where !start(place) { left.append(place) }
+        var left = [request]
+        while let request = left.popLast() {
+            for next in startable(afterLeaving: request) where !next.start() { left.append(next) }
         }
     }
 
     /// Removes the priority of a waiting request from those it waits for, because nobody waits for its answer any more.
-    func withdraw(_ place: Place) {
+    func withdraw(_ request: any OrderedRequest) {
         let raised = state.withLock { state in
-            Self.endWaiting(place.ticket, &state).map { lane, weight in
+            Self.endWaiting(request, &state).map { lane, weight in
                 Self.updateTally(lane, &state) { $0.remove(weight) }
             } ?? []
         }
         for priority in raised { priority.notify() }
     }
 
-    /// The requests that start when a place is released.
-    private func startable(afterLeaving place: Place) -> [(Place, @Sendable (Place) -> Bool)] {
-        let (started, raised) = state.withLock { state in
-            var tickets: [KeyOrder.Ticket] = []
-            if let index = state.orders.index(forKey: place.cache) {
-                tickets = state.orders.values[index].leave(place.ticket)
-                if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
-            }
-            state.urgencies[place.ticket] = nil
+    /// The requests that start when a request leaves.
+    private func startable(afterLeaving request: any OrderedRequest) -> [any OrderedRequest] {
+        let (started, raised) = state.withLock { state -> ([any OrderedRequest], [CallPriority]) in
+            guard let index = state.orders.index(forKey: request.cacheName) else { return ([], []) }
+            let started = state.orders.values[index].leave(request)
+            if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
             var lanes: Set<Lane> = []
-            for ticket in tickets {
-                guard let (lane, weight) = Self.endWaiting(ticket, &state) else { continue }
+            for next in started {
+                guard let (lane, weight) = Self.endWaiting(next, &state) else { continue }
                 state.tallies[lane]?.remove(weight)
                 lanes.insert(lane)
             }
-            let raised = lanes.flatMap { Self.raiseRunning($0, &state) }
-            let started = tickets.compactMap { ticket in
-                state.starters.removeValue(forKey: ticket).map { (Place(cache: place.cache, ticket: ticket), $0) }
-            }
-            return (started, raised)
+            return (started, lanes.flatMap { Self.raiseRunning($0, &state) })
         }
         for priority in raised { priority.notify() }
         return started
@@ -135,15 +99,13 @@ final class RequestOrder: Sendable {
     // MARK: Priorities
 
     /// Applies the changed priority of a waiting request to its lane.
-    private func updateWeight(_ place: Place) {
+    private func updateWeight(_ id: ObjectIdentifier) {
         let raised = state.withLock { state -> [CallPriority] in
-            guard let urgency = state.urgencies[place.ticket], let (lane, weight, token) = urgency.waiting else {
-                return []
-            }
-            let now = urgency.priority.value
-            state.urgencies[place.ticket]?.waiting = (lane, now, token)
-            return Self.updateTally(lane, &state) { tally in
-                tally.remove(weight)
+            guard let waiting = state.waiting[id] else { return [] }
+            let now = waiting.priority.value
+            state.waiting[id]?.weight = now
+            return Self.updateTally(waiting.lane, &state) { tally in
+                tally.remove(waiting.weight)
                 tally.add(now)
             }
         }
@@ -152,12 +114,11 @@ final class RequestOrder: Sendable {
 
     /// Marks a request as no longer waiting; the caller removes the returned weight from the tally.
     private static func endWaiting(
-        _ ticket: KeyOrder.Ticket, _ state: inout State
+        _ request: any OrderedRequest, _ state: inout State
     ) -> (lane: Lane, weight: Double)? {
-        guard let urgency = state.urgencies[ticket], let (lane, weight, token) = urgency.waiting else { return nil }
-        urgency.priority.forget(token)
-        state.urgencies[ticket]?.waiting = nil
-        return (lane, weight)
+        guard let waiting = state.waiting.removeValue(forKey: ObjectIdentifier(request)) else { return nil }
+        waiting.priority.forget(waiting.token)
+        return (waiting.lane, waiting.weight)
     }
 
     /// Changes the priorities of the requests that wait on a key; returns the priorities of running requests that
@@ -176,6 +137,27 @@ final class RequestOrder: Sendable {
         let most = state.tallies[lane]?.most
         if most == nil { state.tallies[lane] = nil }
         let running = state.orders[lane.cache]?.running(lane.key) ?? []
-        return running.compactMap { state.urgencies[$0]?.priority }.filter { $0.raise(to: most) }
+        return running.compactMap(\.priority).filter { $0.raise(to: most) }
     }
+}
+
+/// A request in the order of effects that does not wait for the network.
+final class OrderedWork: OrderedRequest {
+    private let access: RequestOrder.Access
+    private let work: @Sendable (OrderedWork) -> Bool
+
+    /// - Parameter work: See ``OrderedRequest/start()``.
+    init(_ access: RequestOrder.Access, _ work: @escaping @Sendable (OrderedWork) -> Bool) {
+        (self.access, self.work) = (access, work)
+    }
+
+    var cacheName: String { access.cache }
+    var scope: KeyOrder.Scope { access.scope }
+    var kind: KeyOrder.Kind { access.kind }
+    var isLocal: Bool { true }
+    var priority: CallPriority? { nil }
+
+    func wait() {}
+
+    func start() -> Bool { work(self) }
 }

@@ -4,19 +4,45 @@ internal import Platform
 internal import Synchronization
 
 /// One `retrieve` request: answered at once if the image is available, otherwise when the order allows it.
-final class Retrieval: Sendable {
+///
+/// Thousands of requests may wait, so one object holds all of a request, and what most requests do not need is not
+/// allocated.
+final class Retrieval: OpenRequest, OrderedRequest {
+    private enum Work {
+        case load(ImageTask)
+        case task(Task<Void, Never>)
+
+        func cancel() {
+            switch self {
+            case .load(let load): load.cancel()
+            case .task(let task): task.cancel()
+            }
+        }
+    }
+
+    private struct State {
+        /// Set when the request is not answered at once.
+        var call: Call?
+        var priority: CallPriority?
+        /// The time of the request in nanoseconds of the engine's clock, for its deadline.
+        var arrived = 0
+        var work: Work?
+        var hasWaited = false
+        var hasStarted = false
+        var isStopped = false
+    }
+
     private let server: ImageServer
     private let cache: ImageCache
     private let resource: Resource
-    private let given: ImageOptions?
     private let options: ImageOptions
-    private let form: ResultForm
     private let burst: UInt64
-    private let progress: RetrieveProgress?
-    /// The request that this one supersedes in its slot.
-    private let previous: OpenRequests.Entry?
+    private let tokens: ProgressTokens?
+    let slotPlace: SlotPlace?
+    private let form: ResultForm
     /// `true` when the first look-up has found that the cache does not have the image.
     private let isMissing = Atomic(false)
+    private let state = Mutex(State())
 
     private var manager: ImageManager { server.manager }
 
@@ -30,33 +56,37 @@ final class Retrieval: Sendable {
         server = invocation.server
         cache = try server.cache(name)
         resource = cache.resource(url, key: key)
-        given = server.addingClientDelegate(to: options)
-        self.options = given ?? ImageOptions()
+        self.options = server.addingClientDelegate(to: options) ?? ImageOptions()
         self.form = form
         burst = invocation.message.burst
-        progress = invocation.progress.map(RetrieveProgress.init)
-        previous = self.options.caller.slot.flatMap { [server] in server.openRequests.supersede(slot: $0) }
+        tokens = invocation.progress
+        slotPlace = self.options.caller.slot.map { [server] in server.openRequests.place(in: $0) }
     }
 
-    /// The outcome for the method's handler.
-    var outcome: Outcome<ImageReply> {
+    // MARK: What others ask
+
+    var hasProgress: Bool { tokens != nil }
+    var url: String? { resource.url }
+    var priority: CallPriority? { state.withLock { $0.priority } }
+    var prefetcher: ImagePrefetcher? { nil }
+    var cacheName: String { cache.name }
+    var scope: KeyOrder.Scope { .key(ExactText(resource.cacheKey)) }
+
+    var kind: KeyOrder.Kind {
         // Options for processing are left out: the engine shares that work itself, and also downloads with different
         // limits.
-        let filled = given?.decidingTheEntry
-        let filling = KeyOrder.Filling(url: ExactText(resource.url), options: filled == ImageOptions() ? nil : filled)
-        let access = RequestOrder.Access(
-            cache: cache.name, scope: .key(ExactText(resource.cacheKey)),
-            kind: options.lookup.onlyFromCache ? .look : .fill(filling),
-            isLocal: options.lookup.onlyFromCache || manager.isOffline(options) || !resource.isOnNetwork)
-        return .ordered(access) {
-            try self.immediateReply()
-        } later: { call in
-            self.deferred(call)
-        }
+        options.lookup.onlyFromCache
+            ? .look : .fill(KeyOrder.Filling(url: ExactText(resource.url), options: options.decidingTheEntry))
     }
 
+    var isLocal: Bool { options.lookup.onlyFromCache || manager.isOffline(options) || !resource.isOnNetwork }
+
+    func loads(_ url: ExactText) -> Bool { ExactText(resource.url) == url }
+
+    // MARK: From the request to the answer
+
     /// The answer, if it is available at once.
-    private func immediateReply() throws -> ImageReply? {
+    func immediateReply() throws -> ImageReply? {
         if form == .pixels { return nil }
         let needsBytes = form.needsBytes || options.storage.queryDataWhenInMemory
         let glance = try manager.glance(
@@ -66,49 +96,97 @@ final class Retrieval: Sendable {
             return nil
         }
         let found = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
-        previous?.stop()
+        slotPlace?.stopPrevious()
         return found
     }
 
-    private func deferred(_ call: Call) -> Deferred<ImageReply> {
-        let entry = OpenRequests.Entry(
-            cache: cache.name, urls: [resource.url], slot: options.caller.slot,
-            priority: CallPriority(options.caller.downloadPriority), previous: previous)
-        server.openRequests.add(entry, call)
+    /// Registers the request until it is answered, and starts it when the order allows it.
+    func begin(_ call: Call) {
+        let priority = CallPriority(options.caller.downloadPriority)
         let arrived = manager.configuration.clock.monotonic()
-        let deadline = RequestDeadline()
-        return Deferred(priority: entry.priority) { [self] in
-            // The request may wait for the one that it supersedes.
-            entry.stopPrevious()
-            deadline.start(call, resource.url, options.caller.deadline)
-        } work: { [self] call, end in
-            deadline.handOver()
-            let caller = ImageCaller(
-                priority: entry.priority, report: progress?.begin(call, resource.url),
-                joined: { entry.stopPrevious() }, arrived: arrived)
-            let needs = form == .pixels ? .pixels : form.needs
-            let request = ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
-            retrieve(request, for: call, end)
-        }
+        state.withLock { ($0.call, $0.priority, $0.arrived) = (call, priority, arrived) }
+        server.openRequests.add(slotPlace, call)
+        call.begin(self)
+        server.order.enter(self)
     }
 
-    private func retrieve(
-        _ request: ImageRequest, for call: Call, _ end: @escaping @Sendable (Result<ImageReply, any Error>) -> Void
-    ) {
-        let isMissing = isMissing.load(ordering: .relaxed)
-        // Thousands of requests may wait like this, so state that most of them do not need is not allocated.
-        guard form.needsBytes || options.processing.wantsPreview else {
-            let task = manager.retrieve(request, isMissing: isMissing) { [form] result in
-                end(result.flatMap { image in Result { try ImageReply(image: image, form: form).checked() } })
-            }
-            return call.onCancel { task.cancel() }
+    func wait() {
+        let call = state.withLock { state in
+            state.hasWaited = true
+            return state.call
         }
+        // The request may wait for the one that it supersedes.
+        slotPlace?.stopPrevious()
+        guard let call, call.isOpen else { return server.order.withdraw(self) }
+        guard let deadline = options.caller.deadline else { return }
+        // The engine enforces the deadline of a request that has started.
         let task = Task { [self] in
-            do { end(.success(try await replyWithBytes(to: call, request, isMissing: isMissing))) } catch {
-                end(.failure(error))
-            }
+            try await Task.sleep(for: .seconds(deadline))
+            guard !state.withLock({ $0.hasStarted }) else { return }
+            call.end(rpcError(ImageError.timedOut(url: resource.url, option: "deadline", seconds: deadline)))
         }
-        call.onCancel { task.cancel() }
+        call.onEnd { task.cancel() }
+    }
+
+    func start() -> Bool {
+        let (call, priority, arrived) = state.withLock { state in
+            state.hasStarted = true
+            return (state.call, state.priority, state.arrived)
+        }
+        // Cancelled while it waited: it leaves the order at once.
+        guard let call, let priority, call.isOpen else { return false }
+        var caller = ImageCaller(priority: priority, arrived: arrived)
+        if let tokens {
+            let reporter = ProgressReporter<DownloadProgress>(call: call, tokens: tokens)
+            reporter.begin(title: "retrieve", message: String(resource.url.prefix(200)), .start)
+            caller.report = { reporter.report($0) }
+        }
+        if let slotPlace { caller.joined = { slotPlace.stopPrevious() } }
+        let needs = form == .pixels ? .pixels : form.needs
+        let request = ImageRequest(resource, in: cache, options: options, needs: needs, caller: caller)
+        retrieve(request, for: call)
+        return true
+    }
+
+    func stop() {
+        let work = state.withLock { state in
+            state.isStopped = true
+            return state.work
+        }
+        work?.cancel()
+    }
+
+    func callEnded() {
+        server.openRequests.remove(slotPlace)
+        if state.withLock({ $0.hasWaited }) { server.order.withdraw(self) }
+    }
+
+    private func retrieve(_ request: ImageRequest, for call: Call) {
+        let isMissing = isMissing.load(ordering: .relaxed)
+        let work: Work
+        if form.needsBytes || options.processing.wantsPreview {
+            work = .task(
+                Task { [self] in
+                    do {
+                        finish(.success(try await replyWithBytes(to: call, request, isMissing: isMissing)))
+                    } catch { finish(.failure(error)) }
+                })
+        } else {
+            work = .load(
+                manager.retrieve(request, isMissing: isMissing) { [self] result in
+                    finish(result.flatMap { image in Result { try ImageReply(image: image, form: form).checked() } })
+                })
+        }
+        let isStopped = state.withLock { state in
+            state.work = work
+            return state.isStopped
+        }
+        if isStopped { work.cancel() }
+    }
+
+    private func finish(_ result: Result<ImageReply, any Error>) {
+        if let call = state.withLock({ $0.call }) { ImageServer.end(call, result) }
+        server.order.leave(self)
     }
 
     /// The answer with the bytes of the image, which may have to wait for room first, or with its placeholder.
@@ -129,25 +207,5 @@ final class Retrieval: Sendable {
             // Another program changed the file, and its entry was removed: the image is loaded again, once.
             return try await replyWithBytes(to: call, request, isMissing: false, isLastTry: true)
         }
-    }
-}
-
-/// Sends the client the progress of a request, from the time it runs.
-private final class RetrieveProgress: Sendable {
-    private let tokens: ProgressTokens
-    private let reporter = Mutex<ProgressReporter?>(nil)
-
-    init(_ tokens: ProgressTokens) { self.tokens = tokens }
-
-    /// The receiver of progress; the first call announces the work.
-    func begin(_ call: Call, _ url: String) -> @Sendable (DownloadProgress) -> Void {
-        let (reporter, isNew) = reporter.withLock { reporter -> (ProgressReporter, Bool) in
-            if let reporter { return (reporter, false) }
-            let made = ProgressReporter(call: call, tokens: tokens)
-            reporter = made
-            return (made, true)
-        }
-        if isNew { reporter.begin(title: "retrieve", message: String(url.prefix(200))) }
-        return { reporter.report($0) }
     }
 }

@@ -182,7 +182,7 @@ struct ImageReply: WireObject {
 
     static let fields = imageFields + rareFields
 
-    /// The reason why memory does not keep the bytes; nil when it keeps them or is not supposed to.
+    /// The reason why memory does not keep the bytes; `nil` when it keeps them or is not supposed to.
     private var memoryReason: String? { image.admission == .unwanted ? nil : image.admission?.reason }
 
     /// Writes the result. The fields that are equal in all results of one record are formatted once and stored with the

@@ -34,7 +34,7 @@ struct Metadata: WireValue {
 }
 
 extension Metadata {
-    /// Metadata from the index; nil when it is not valid. Other programs can write to the index file, so text that is
+    /// Metadata from the index; `nil` when it is not valid. Other programs can write to the index file, so text that is
     /// not in the stored form, or would break the line of the answer, must not get into it.
     init?(kept text: String) {
         guard let document = try? JSONDocument(parsing: Array(text.utf8)),

@@ -330,7 +330,7 @@ extension JSONLiteral {
     }
 }
 
-/// Whether a parameter or option is a client's own business.
+/// `true` when a parameter or option is a client's own, and the server ignores it.
 func isIgnored(_ name: String) -> Bool { name.hasPrefix("_") || name.hasPrefix("x-") }
 
 /// Refuses an object with members that mean nothing: a misspelt one would be overlooked.

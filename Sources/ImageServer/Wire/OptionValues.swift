@@ -146,8 +146,8 @@ struct HeaderFields: WireValue {
     /// The most bytes of names and values: more than any server takes.
     private static let limit = 256 << 10
 
-    /// What says where a request ends, or what follows it (RFC 9112, 6 and RFC 9110, 7.8): a wrong one would make the next
-    /// request on the connection part of this one, and that is somebody else's.
+    /// The fields that say where a request ends, or what follows it (RFC 9112, 6 and RFC 9110, 7.8): a wrong one would make
+    /// the next request on the connection, which is another caller's, part of this one.
     private static let framing: Set = [
         "content-length", "transfer-encoding", "trailer", "upgrade", "http2-settings",
     ]
@@ -265,7 +265,7 @@ private func alternative(_ name: String, _ schema: JSONLiteral) -> JSONLiteral {
     ]
 }
 
-/// Whether text can stand in a header: no line ends and no other control characters.
+/// `true` when text can stand in a header: no line ends and no other control characters.
 func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
 
 extension LastCancel: NamedValue {}

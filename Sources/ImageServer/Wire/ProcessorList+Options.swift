@@ -5,7 +5,7 @@ internal import JSONRPC
 extension ProcessorList? {
     /// The options with the processors added, their lengths multiplied by the options' scale factor.
     ///
-    /// - Returns: nil when there are neither options nor processors.
+    /// - Returns: `nil` when there are neither options nor processors.
     func options(_ given: ImageOptions?) throws -> ImageOptions? {
         guard let processors = self?.processors, !processors.isEmpty else { return given }
         var options = given ?? ImageOptions()

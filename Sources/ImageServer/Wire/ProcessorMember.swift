@@ -3,7 +3,7 @@ internal import ImageRecipes
 internal import JSONRPC
 
 /// Decodes the members of processors and serializers, and defines their schemas. A member that is missing or null is
-/// nil.
+/// `nil`.
 enum ProcessorMember {
     // MARK: Schemas
 
