@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Damages a cache from outside in every way, under running and restarted servers (A10, A11, A12, A15, A16, B3, B4; E2-54, 55, 56, 60).
+"""Damages a cache from outside in every way, under running and restarted servers.
 
 What holds: no wrong byte is served as data; a path that is handed out names a file that is what was stored; what was
 damaged is a miss that heals with the next store; nothing outside the cache is written; and no server dies or hangs.

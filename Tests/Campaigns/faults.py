@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails, cuts short or ends at every system call of every operation in turn (E2-87, E2-88, A3, A4, A5, A7).
+"""Fails, cuts short or ends at every system call of every operation in turn.
 
 What holds at each: the answer is the result, or error 40000 with a hint; the old image or the new one is served, whole;
 other images are untouched; the next request works; and after a restart `verify` is clean and nothing is left over.

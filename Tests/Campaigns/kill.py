@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Many real processes on one cache folder, killed at random all the time (E2-86, A1, A14, D-01, D-02).
+"""Many real processes on one cache folder, killed at random all the time.
 
 What holds, whoever is killed when: an acknowledged store is not lost; every byte that is served is of a whole picture
 of its key, of a version that may be there; the disk limit holds; at the end `verify` is clean and nothing is left over.

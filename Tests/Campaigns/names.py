@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names that lead inside, by a name server of our own in a network of our own (C6, C13; E2-92).
+"""Names that lead inside, by a name server of our own in a network of our own.
 
 What holds: the address that is dialled is the one that was judged, whatever a name led to before, whatever redirects
 there and however many addresses it has; what is refused is never connected to; names that do not exist, have a

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gives the codec worker damaged pictures by the thousand (D1, D2, D5; E2-91).
+"""Gives the codec worker damaged pictures by the thousand.
 
 What holds: the worker answers each with a picture or a reason, in bounded time and memory, and never ends; the same bytes
 give the same answer, whatever lies in memory that was not written (MALLOC_PERTURB_).

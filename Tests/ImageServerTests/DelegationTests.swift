@@ -5,7 +5,7 @@ import Testing
 @testable import ImageEngine
 @testable import ImageServer
 
-/// What the client can be asked, how its answers are read, and when it is asked at all (protocol 6).
+/// What the client can be asked, how its answers are read, and when it is asked at all.
 @Suite struct DelegationTests {
     private let asked = DownloadDraft(url: "https://a.example/x", headers: ["Cookie": "c", "Accept": "1"])
 
@@ -34,7 +34,7 @@ import Testing
         #expect(draft?.url == url && draft?.headers == headers, "\(answer)")
     }
 
-    /// a body goes nowhere that the answer does not name for it.
+    /// A body goes nowhere that the answer does not name for it.
     @Test func theMethodAndTheBodyAreThoseOfTheAnswer() throws {
         func draft(_ text: String, of asked: DownloadDraft) throws -> DownloadDraft? {
             try read(text) { try DelegateAnswers.draft($0, of: asked) }

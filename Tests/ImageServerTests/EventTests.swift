@@ -6,7 +6,7 @@ import Testing
 @testable import ImageEngine
 @testable import ImageServer
 
-/// Nothing is sent without a subscription (protocol 2, A-092).
+/// Nothing is sent without a subscription.
 @Suite struct EventTests {
     private final class Sent: Sendable {
         private let messages = Mutex<[(method: String, params: JSON?)]>([])
@@ -119,7 +119,6 @@ import Testing
         #expect(sent.all.map(\.method) == ["log", "download/didFinish", "cache/didClean"])
     }
 
-    /// C-02.
     @Test func changedImagesAreToldToSubscribersOnly() throws {
         let change = ImageChange(cache: "thumbs", key: "k", url: "http://h/a", path: "/a b.png")
         server.report(change)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Requests take effect in the order they came, per key (protocol 2).
+/// Requests take effect in the order they came, per key.
 @Suite struct KeyOrderTests {
     /// The specification, as one list in the order of arrival that is searched from its beginning.
     private struct Specification {
@@ -155,7 +155,6 @@ import Testing
         #expect(started == [[], [3], [4], [5], [], []])
     }
 
-    ///
     @Test func fillsOfOneKeyMergeOnlyWhenTheyAreEqual() {
         var order = Numbered()
         let entered = [
@@ -220,7 +219,7 @@ import Testing
         #expect(order.isFree(access))
     }
 
-    /// B-006: else one that is urgent would wait behind all that is less so than the one before it.
+    /// Else one that is urgent would wait behind all that is less so than the one before it.
     @Test func whatRunsIsAsUrgentAsWhatWaitsForIt() {
         let order = RequestOrder()
         let seen = Seen()

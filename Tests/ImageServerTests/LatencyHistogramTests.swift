@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageServer
 
-/// The quantiles of `stats` (D-07).
+/// The quantiles of `stats`.
 @Suite struct LatencyHistogramTests {
     @Test func everyTimeIsInAStepThatEndsAtMostAnEighthAfterIt() {
         var random = SeededGenerator(seed: 7)

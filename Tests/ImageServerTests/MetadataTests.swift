@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageServer
 
-/// What a caller wants kept with an image, as an index gives it back (A-102, E2-61).
+/// What a caller wants kept with an image, as an index gives it back.
 @Suite struct MetadataTests {
     @Test func whatWasKeptIsToldAgain() throws {
         let text = #"{"author":"é \"x\"","n":""}"#

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Every option: what it takes and how it refuses the rest (E2-89).
+/// Every option: what it takes and how it refuses the rest.
 @Suite struct OptionTests {
     /// A value that an option takes, and whether the options then hold it.
     static let good: [(name: String, value: String, holds: @Sendable (ImageOptions) -> Bool)] = [
@@ -268,7 +268,7 @@ import Testing
         #expect(message.hasSuffix(says), "\(message)")
     }
 
-    @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {  // A-015
+    @Test func aBodyIsPostedUnlessTheMethodIsAnotherThatSendsOne() throws {
         #expect(try decode(#"{"body":"a","method":"PUT"}"#).network.request.method == .put)
         #expect(try decode(#"{"method":null,"body":"a"}"#).network.request.method == .post)
         let error = #expect(throws: Mismatch.self) { try decode(#"{"method":"GET","body":"a"}"#) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageServer
 
-/// At most ten reports a second, strictly growing, and none is the last word that is not the newest (protocol 2).
+/// At most ten reports a second, strictly growing, and none is the last word that is not the newest.
 @Suite struct PacedReportsTests {
     private final class Seen: Sendable {
         let values = Mutex<[Int]>([])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Processors on the wire: what each takes, and how it refuses the rest (B-080…B-095, E2-78, E2-82).
+/// Processors on the wire: what each takes, and how it refuses the rest.
 @Suite struct ProcessorListTests {
     private func decode(_ text: String) throws -> ProcessorList {
         let document = try JSONDocument(parsing: Array(text.utf8))
@@ -117,7 +117,7 @@ import Testing
         #expect(throws: Mismatch.self) { try decode("[\(one)," + most.dropFirst()) }
     }
 
-    @Test func theScaleFactorMakesPixelsOfPoints() throws {  // A-045
+    @Test func theScaleFactorMakesPixelsOfPoints() throws {
         let list: ProcessorList? = try decode(#"[{"resize":{"width":100}},{"blur":{"radius":1}}]"#)
         var options = ImageOptions()
         options.processing.scaleFactor = 2

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageServer
 
-/// At most ten reports a second, strictly growing (B-035, protocol 2).
+/// At most ten reports a second, strictly growing.
 @Suite struct ProgressThrottleTests {
     @Test func theFirstReportIsSentAndThenOneInATenthOfASecond() {
         var throttle = ProgressThrottle()

@@ -48,9 +48,7 @@ struct LatencyReply: WireObject {
     }
 
     static let fields: [WireField<LatencyReply>] = [
-        WireField("count", "Requests that were answered, well or not.", countSchema) {
-            $1.field("count", $0.histogram.count)
-        },
+        .count("count", "Requests that were answered, well or not.") { $0.histogram.count },
         quantile("p50", 0.5, "half"), quantile("p95", 0.95, "95 %"), quantile("p99", 0.99, "99 %"),
         milliseconds("max", "Milliseconds of the one that took longest.", \.longest),
     ]

@@ -110,7 +110,7 @@ struct StoppedReply: WireObject {
     static let name = "StopResult"
 
     static let fields: [WireField<StoppedReply>] = [
-        WireField("stopped", "Whether that prefetch was under way.", flagSchema) { $1.field("stopped", $0.isStopped) }
+        .flag("stopped", "Whether that prefetch was under way.") { $0.isStopped }
     ]
 }
 
@@ -121,7 +121,7 @@ struct ChangedReply: WireObject {
     static let name = "PriorityResult"
 
     static let fields: [WireField<ChangedReply>] = [
-        WireField("changed", "Whether that request was under way.", flagSchema) { $1.field("changed", $0.isChanged) }
+        .flag("changed", "Whether that request was under way.") { $0.isChanged }
     ]
 }
 
@@ -132,7 +132,7 @@ struct CancelledReply: WireObject {
     static let name = "CancelResult"
 
     static let fields: [WireField<CancelledReply>] = [
-        WireField("cancelled", "How many requests were cancelled.", countSchema) { $1.field("cancelled", $0.count) }
+        .count("cancelled", "How many requests were cancelled.") { $0.count }
     ]
 }
 
@@ -143,7 +143,7 @@ struct ForgottenReply: WireObject {
     static let name = "ForgetResult"
 
     static let fields: [WireField<ForgottenReply>] = [
-        WireField("forgotten", "How many failures were forgotten.", countSchema) { $1.field("forgotten", $0.count) }
+        .count("forgotten", "How many failures were forgotten.") { $0.count }
     ]
 }
 
@@ -210,10 +210,8 @@ struct PauseReply: WireObject {
         WireField("paused", "Which downloads are not started.", ImageDownloader.Pause.schema) {
             $1.field("paused", $0.pause.rawValue)
         },
-        WireField("running", "How many downloads are under way, and go on.", countSchema) {
-            $1.field("running", $0.running)
-        },
-        WireField("waiting", "How many wait for their turn.", countSchema) { $1.field("waiting", $0.waiting) },
+        .count("running", "How many downloads are under way, and go on.") { $0.running },
+        .count("waiting", "How many wait for their turn.") { $0.waiting },
     ]
 }
 
@@ -264,21 +262,16 @@ struct ExplainReply: WireObject {
     static let name = "ExplainResult"
 
     static let fields: [WireField<ExplainReply>] = [
-        WireField("key", "The key under which the image is kept.", textSchema) { $1.field("key", $0.explanation.key) },
-        WireField("cache", "The name of the cache.", textSchema) { $1.field("cache", $0.cache) },
-        WireField("hash", "The hash that names the file.", textSchema) { $1.field("hash", $0.hash) },
-        WireField("path", "Where the image is on disk, or would be.", textSchema) {
-            $1.field("path", $0.explanation.path)
-        },
+        .text("key", "The key under which the image is kept.") { $0.explanation.key },
+        .text("cache", "The name of the cache.") { $0.cache },
+        .text("hash", "The hash that names the file.") { $0.hash },
+        .text("path", "Where the image is on disk, or would be.") { $0.explanation.path },
         WireField("cacheType", "Which tier has the image, its time not being over.", cacheTypeSchema) {
             $1.field("cacheType", $0.explanation.cacheType.rawValue)
         },
-        WireField("storedAt", "When what is stored was stored.", dateOrNull) {
-            $1.field("storedAt", $0.explanation.storedAt.map(ISO8601.text))
-        },
-        WireField("expiresAt", "When its time on disk is over; null for never, and when nothing is stored.", dateOrNull)
-        {
-            $1.field("expiresAt", $0.explanation.expiresAt.map(ISO8601.text))
+        .date("storedAt", "When what is stored was stored.") { $0.explanation.storedAt },
+        .date("expiresAt", "When its time on disk is over; null for never, and when nothing is stored.") {
+            $0.explanation.expiresAt
         },
         WireField(
             "stale", "Whether what is stored is not as fresh as the request wants it; null when nothing is.",
@@ -290,12 +283,8 @@ struct ExplainReply: WireObject {
         WireField("verdict", "What would be done.", Explanation.Verdict.schema) {
             $1.field("verdict", $0.explanation.verdict.rawValue)
         },
-        WireField("network", "Whether the network would be used.", flagSchema) {
-            $1.field("network", $0.explanation.usesNetwork)
-        },
-        WireField("url", "The URL that would be asked first; null when none would.", textOrNullSchema) {
-            $1.field("url", $0.explanation.url)
-        },
+        .flag("network", "Whether the network would be used.") { $0.explanation.usesNetwork },
+        .textOrNull("url", "The URL that would be asked first; null when none would.") { $0.explanation.url },
         WireField("reasons", "Why: sentences for people.", ["type": "array", "items": textSchema]) {
             let reasons = $0.explanation.reasons
             $1.key("reasons")
@@ -317,7 +306,6 @@ struct ExplainReply: WireObject {
     private static let cacheTypeSchema: JSONLiteral = [
         "type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) }),
     ]
-    private static let dateOrNull: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
 
     private var hash: String {
         let name = explanation.path.split(separator: "/").last ?? ""

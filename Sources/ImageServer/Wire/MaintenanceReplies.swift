@@ -2,62 +2,43 @@ internal import ImageEngine
 internal import JSONRPC
 internal import Platform
 
-private let dateOrNullSchema: JSONLiteral = ["type": ["string", "null"], "format": "date-time"]
-private let countOrNullSchema: JSONLiteral = ["type": ["integer", "null"], "minimum": 0]
-
 /// The details of one cached image.
 struct EntryReply: WireObject {
     let entry: EntryDetails
 
     static let name = "EntryDetails"
 
-    private static func text(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (EntryDetails) -> String?
-    ) -> WireField<EntryReply> {
-        WireField(name, summary, textOrNullSchema) { reply, writer in writer.field(name, value(reply.entry)) }
-    }
-
-    private static func date(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (EntryDetails) -> Int?
-    ) -> WireField<EntryReply> {
-        WireField(name, summary, dateOrNullSchema) { reply, writer in
-            writer.field(name, value(reply.entry).map(ISO8601.text))
-        }
-    }
-
-    private static func count(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (EntryDetails) -> Int?
-    ) -> WireField<EntryReply> {
-        WireField(name, summary, countOrNullSchema) { reply, writer in
-            writer.field(name, value(reply.entry))
-        }
-    }
-
     static let fields: [WireField<EntryReply>] = [
-        text("key", "The cache key; null when only the file is known, until the image is asked for.") { $0.key },
-        text("processorIdentifier", "What was done to the original; empty for nothing.") { $0.processorIdentifier },
-        text("hash", "The hash that names the file; null in a read-only folder.") { $0.hash },
-        text("path", "The file; null for an image that is only in memory.") { $0.path },
-        text("uri", "The same as a URL.") { $0.path.map(FileURL.text) },
-        text("format", "The picture format, by signature.") { $0.header.format.rawValue },
-        text("mimeType", "The media type of the format.") { $0.header.format.mimeType },
-        count("width", "Pixels across, as coded.") { $0.header.width },
-        count("height", "Pixels down, as coded.") { $0.header.height },
-        count("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.") {
-            $0.header.frameCount
+        .textOrNull("key", "The cache key; null when only the file is known, until the image is asked for.") {
+            $0.entry.key
         },
-        count("byteCount", "The size of the file, in bytes.") { $0.byteCount },
-        count("allocatedBytes", "What the file takes on the disk; null in a read-only folder.") { $0.allocatedBytes },
-        text("checksum", "SHA-256 of the bytes, in hexadecimal.") { $0.checksum },
-        count("sharedBy", "How many entries have the same file; null in a list.") { $0.sharers },
-        text("url", "Where it was downloaded from, after redirects.") { $0.origin.url },
-        text("host", "The host it came from.") { $0.host },
-        text("etag", "The server's entity tag.") { $0.origin.etag },
-        text("lastModified", "The server's date of last change, as sent.") { $0.origin.lastModified },
-        date("storedAt", "When it was stored.") { $0.storedAt },
-        date("usedAt", "When it was last used, to within half a minute.") { $0.usedAt },
-        date("expiresAt", "When it expires; null for never.") { $0.expiresAt },
-        date("leasedUntil", "Until when its path is lent out; null when it is not.") { $0.leasedUntil },
+        .textOrNull("processorIdentifier", "What was done to the original; empty for nothing.") {
+            $0.entry.processorIdentifier
+        },
+        .textOrNull("hash", "The hash that names the file; null in a read-only folder.") { $0.entry.hash },
+        .textOrNull("path", "The file; null for an image that is only in memory.") { $0.entry.path },
+        .textOrNull("uri", "The same as a URL.") { $0.entry.path.map(FileURL.text) },
+        .textOrNull("format", "The picture format, by signature.") { $0.entry.header.format.rawValue },
+        .textOrNull("mimeType", "The media type of the format.") { $0.entry.header.format.mimeType },
+        .countOrNull("width", "Pixels across, as coded.") { $0.entry.header.width },
+        .countOrNull("height", "Pixels down, as coded.") { $0.entry.header.height },
+        .countOrNull("frameCount", "Pictures of an animation or pages; 1 for stills, and for JPEG XL.") {
+            $0.entry.header.frameCount
+        },
+        .countOrNull("byteCount", "The size of the file, in bytes.") { $0.entry.byteCount },
+        .countOrNull("allocatedBytes", "What the file takes on the disk; null in a read-only folder.") {
+            $0.entry.allocatedBytes
+        },
+        .textOrNull("checksum", "SHA-256 of the bytes, in hexadecimal.") { $0.entry.checksum },
+        .countOrNull("sharedBy", "How many entries have the same file; null in a list.") { $0.entry.sharers },
+        .textOrNull("url", "Where it was downloaded from, after redirects.") { $0.entry.origin.url },
+        .textOrNull("host", "The host it came from.") { $0.entry.host },
+        .textOrNull("etag", "The server's entity tag.") { $0.entry.origin.etag },
+        .textOrNull("lastModified", "The server's date of last change, as sent.") { $0.entry.origin.lastModified },
+        .date("storedAt", "When it was stored.") { $0.entry.storedAt },
+        .date("usedAt", "When it was last used, to within half a minute.") { $0.entry.usedAt },
+        .date("expiresAt", "When it expires; null for never.") { $0.entry.expiresAt },
+        .date("leasedUntil", "Until when its path is lent out; null when it is not.") { $0.entry.leasedUntil },
         WireField(
             "metadata", "What the caller of store wanted kept.",
             ["type": ["object", "null"], "additionalProperties": ["type": "string"]]
@@ -100,8 +81,8 @@ struct CleanReply: WireObject {
     static let name = "CleanResult"
 
     static let fields: [WireField<CleanReply>] = [
-        WireField("count", "Images removed.", countSchema) { $1.field("count", $0.report.hashes.count) },
-        WireField("bytes", "Bytes of their files.", countSchema) { $1.field("bytes", $0.report.bytes) },
+        .count("count", "Images removed.") { $0.report.hashes.count },
+        .count("bytes", "Bytes of their files.") { $0.report.bytes },
         WireField(
             "hashes", "The hashes of their keys, which named the files.", ["type": "array", "items": textSchema]
         ) {
@@ -130,23 +111,17 @@ struct VerifyReply: WireObject {
 
     static let name = "VerifyResult"
 
-    private static func counter(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (DiskStorage.Verification) -> Int
-    ) -> WireField<VerifyReply> {
-        WireField(name, summary, countSchema) { reply, writer in writer.field(name, value(reply.found)) }
-    }
-
     static let fields: [WireField<VerifyReply>] = [
-        counter("checked", "Entries looked at.", \.checked),
-        counter("bytes", "Bytes read.", \.bytes),
-        counter("damaged", "Entries whose files are not what was stored; taken out.", \.damaged),
-        counter("missing", "Entries without files; taken out.", \.missing),
-        counter("adopted", "Images without entries; taken in.", \.adopted),
-        counter("leftovers", "Files of dead writers, and files that are no images; removed.", \.leftovers),
-        counter("corrected", "Sums and notes of the index that were wrong; put right.", \.corrected),
-        counter(
+        .count("checked", "Entries looked at.", \.found.checked),
+        .count("bytes", "Bytes read.", \.found.bytes),
+        .count("damaged", "Entries whose files are not what was stored; taken out.", \.found.damaged),
+        .count("missing", "Entries without files; taken out.", \.found.missing),
+        .count("adopted", "Images without entries; taken in.", \.found.adopted),
+        .count("leftovers", "Files of dead writers, and files that are no images; removed.", \.found.leftovers),
+        .count("corrected", "Sums and notes of the index that were wrong; put right.", \.found.corrected),
+        .count(
             "unreadable", "Files that could not be read now, for want of a permission or of descriptors; left alone.",
-            \.unreadable),
-        WireField("clean", "Whether nothing was wrong.", flagSchema) { $1.field("clean", $0.found.isClean) },
+            \.found.unreadable),
+        .flag("clean", "Whether nothing was wrong.") { $0.found.isClean },
     ]
 }

@@ -7,30 +7,19 @@ struct ProbeReply: WireObject {
 
     static let name = "ProbeResult"
 
-    private static func number(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (ProbedImage) -> Int?
-    ) -> WireField<ProbeReply> {
-        WireField(name, summary, ["type": ["integer", "null"], "minimum": 0]) {
-            $1.key(name)
-            if let number = value($0.found) { $1.write(number) } else { $1.writeNull() }
-        }
-    }
-
     static let fields: [WireField<ProbeReply>] = [
         WireField(
             "format", "The picture format, by signature.",
             ["type": "string", "enum": .array(ImageFormat.allCases.map { .string($0.rawValue) })]
         ) { $1.field("format", $0.found.probe.format.rawValue) },
-        WireField("mimeType", "The media type of the format.", textSchema) {
-            $1.field("mimeType", $0.found.probe.format.mimeType)
+        .text("mimeType", "The media type of the format.") { $0.found.probe.format.mimeType },
+        .count("width", "Pixels across, as coded.") { $0.found.probe.width },
+        .count("height", "Pixels down, as coded.") { $0.found.probe.height },
+        .countOrNull("orientation", "How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.") {
+            $0.found.probe.orientation
         },
-        WireField("width", "Pixels across, as coded.", countSchema) { $1.field("width", $0.found.probe.width) },
-        WireField("height", "Pixels down, as coded.", countSchema) { $1.field("height", $0.found.probe.height) },
-        number("orientation", "How it is to be turned, 1 to 8 as in EXIF; null when its start does not tell.") {
-            $0.probe.orientation
-        },
-        number("frameCount", "Pictures of an animation or pages; null when its start does not tell.") {
-            $0.probe.frameCount
+        .countOrNull("frameCount", "Pictures of an animation or pages; null when its start does not tell.") {
+            $0.found.probe.frameCount
         },
         WireField(
             "delays",
@@ -52,7 +41,7 @@ struct ProbeReply: WireObject {
             $1.key("hasAlpha")
             if let flag = $0.found.probe.hasAlpha { $1.write(flag) } else { $1.writeNull() }
         },
-        number("byteCount", "Its size in bytes; null when its server does not say.") { $0.byteCount },
+        .countOrNull("byteCount", "Its size in bytes; null when its server does not say.") { $0.found.byteCount },
         WireField(
             "cacheType", "Where it was looked at; none for its source.",
             ["type": "string", "enum": .array(CacheType.allCases.map { .string($0.rawValue) })]

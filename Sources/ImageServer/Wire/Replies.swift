@@ -12,13 +12,9 @@ struct RemoveReply: WireObject {
         WireField("removed", "Whether anything was removed.", flagSchema) {
             $1.field("removed", $0.removed.memory || $0.removed.disk)
         },
-        WireField("memory", "Whether something was removed from memory.", flagSchema) {
-            $1.field("memory", $0.removed.memory)
-        },
-        WireField("disk", "Whether something was removed from disk.", flagSchema) { $1.field("disk", $0.removed.disk) },
-        WireField("leased", "Whether a path that was lent out went before its time.", flagSchema) {
-            $1.field("leased", $0.removed.leased)
-        },
+        .flag("memory", "Whether something was removed from memory.") { $0.removed.memory },
+        .flag("disk", "Whether something was removed from disk.") { $0.removed.disk },
+        .flag("leased", "Whether a path that was lent out went before its time.") { $0.removed.leased },
     ]
 }
 
@@ -45,12 +41,12 @@ struct CachePathReply: WireObject {
     static let name = "CachePathResult"
 
     static let fields: [WireField<CachePathReply>] = [
-        WireField("path", "Where the image is, or would be.", textSchema) { $1.field("path", $0.path) },
+        .text("path", "Where the image is, or would be.") { $0.path },
         WireField("uri", "The same as a URL.", textSchema) {
             $1.key("uri")
             $1.write(FileURL.text($0.path))
         },
-        WireField("exists", "Whether the image is there.", flagSchema) { $1.field("exists", $0.exists) },
+        .flag("exists", "Whether the image is there.") { $0.exists },
     ]
 }
 
@@ -104,11 +100,9 @@ struct ClearReply: WireObject {
     static let name = "ClearResult"
 
     static let fields: [WireField<ClearReply>] = [
-        WireField("count", "Entries removed.", countSchema) { $1.field("count", $0.removal.count) },
-        WireField("bytes", "Bytes freed.", countSchema) { $1.field("bytes", $0.removal.bytes) },
-        WireField("leased", "About how many paths that were lent out went before their time.", countSchema) {
-            $1.field("leased", $0.removal.leased)
-        },
+        .count("count", "Entries removed.") { $0.removal.count },
+        .count("bytes", "Bytes freed.") { $0.removal.bytes },
+        .count("leased", "About how many paths that were lent out went before their time.") { $0.removal.leased },
     ]
 }
 
@@ -121,35 +115,31 @@ struct StatsReply: WireObject {
 
     static let name = "StatsResult"
 
-    private static func counter(
-        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (EngineStatistics) -> Int
-    ) -> WireField<StatsReply> {
-        WireField(name, summary, countSchema) { reply, writer in writer.field(name, value(reply.statistics)) }
-    }
-
     static let fields: [WireField<StatsReply>] = [
-        counter("memoryHits", "Images answered from memory.", \.memoryHits),
-        counter("diskHits", "Images answered from disk.", \.diskHits),
-        counter("misses", "Images that no cache had.", \.misses),
-        counter("merged", "Callers that joined work under way.", \.merged),
-        counter("downloads", "Downloads that ended well.", \.downloads),
-        counter(
+        .count("memoryHits", "Images answered from memory.", \.statistics.memoryHits),
+        .count("diskHits", "Images answered from disk.", \.statistics.diskHits),
+        .count("misses", "Images that no cache had.", \.statistics.misses),
+        .count("merged", "Callers that joined work under way.", \.statistics.merged),
+        .count("downloads", "Downloads that ended well.", \.statistics.downloads),
+        .count(
             "sharedDownloads", "Images that another process had downloaded while this one waited for it.",
-            \.sharedDownloads),
-        counter("failedDownloads", "Downloads that failed or were cancelled.", \.failedDownloads),
-        counter("downloadedBytes", "Bytes of bodies received.", \.downloadedBytes),
-        counter("runningDownloads", "Downloads under way.", \.runningDownloads),
-        counter(
-            "stalledDownloads", "Those of them whose servers have said nothing for a second.", \.stalledDownloads),
-        counter(
+            \.statistics.sharedDownloads),
+        .count("failedDownloads", "Downloads that failed or were cancelled.", \.statistics.failedDownloads),
+        .count("downloadedBytes", "Bytes of bodies received.", \.statistics.downloadedBytes),
+        .count("runningDownloads", "Downloads under way.", \.statistics.runningDownloads),
+        .count(
+            "stalledDownloads", "Those of them whose servers have said nothing for a second.",
+            \.statistics.stalledDownloads),
+        .count(
             "waitingDownloads", "Downloads waiting for their turn, or for another process that downloads the same.",
-            \.waitingDownloads),
-        counter("evictions", "Images evicted from disk for their size.", \.evictions),
-        counter(
+            \.statistics.waitingDownloads),
+        .count("evictions", "Images evicted from disk for their size.", \.statistics.evictions),
+        .count(
             "damagedFiles", "Images taken out because their files had been changed by another program.",
-            \.damagedFiles),
-        counter(
-            "rememberedFailures", "Failures that are remembered, and repeated without asking.", \.rememberedFailures),
+            \.statistics.damagedFiles),
+        .count(
+            "rememberedFailures", "Failures that are remembered, and repeated without asking.",
+            \.statistics.rememberedFailures),
         WireField(
             "notStored",
             "Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.",
@@ -165,9 +155,7 @@ struct StatsReply: WireObject {
                 }
             }
         },
-        WireField("requestsInFlight", "Requests being worked on.", countSchema) {
-            $1.field("requestsInFlight", $0.requestsInFlight)
-        },
+        .count("requestsInFlight", "Requests being worked on.") { $0.requestsInFlight },
         WireField("uptimeSeconds", "Seconds since the server started.", ["type": "number", "minimum": 0]) {
             $1.key("uptimeSeconds")
             $1.write($0.uptime)

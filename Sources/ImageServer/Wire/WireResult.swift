@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// A Swift value that is the result of a method.
 protocol WireResult: Sendable {
@@ -33,6 +34,34 @@ struct WireField<Root: Sendable>: Sendable {
         self.isVolatile = isVolatile
         self.write = write
     }
+}
+
+/// Fields that hold one value.
+extension WireField {
+    static func count(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Int
+    ) -> WireField { WireField(name, summary, countSchema) { $1.field(name, value($0)) } }
+
+    static func countOrNull(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Int?
+    ) -> WireField { WireField(name, summary, countOrNullSchema) { $1.field(name, value($0)) } }
+
+    static func flag(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Bool
+    ) -> WireField { WireField(name, summary, flagSchema) { $1.field(name, value($0)) } }
+
+    static func text(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> String
+    ) -> WireField { WireField(name, summary, textSchema) { $1.field(name, value($0)) } }
+
+    static func textOrNull(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> String?
+    ) -> WireField { WireField(name, summary, textOrNullSchema) { $1.field(name, value($0)) } }
+
+    /// - Parameter value: Seconds of Unix time.
+    static func date(
+        _ name: StaticString, _ summary: String, _ value: @escaping @Sendable (Root) -> Int?
+    ) -> WireField { WireField(name, summary, dateOrNullSchema) { $1.field(name, value($0).map(ISO8601.text)) } }
 }
 
 extension WireField {

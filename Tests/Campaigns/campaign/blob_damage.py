@@ -1,4 +1,4 @@
-"""Damages the files of images, one at a time, under running servers (A10, B3, B4; E2-54, 55, 56, 60)."""
+"""Damages the files of images, one at a time, under running servers."""
 
 from __future__ import annotations
 

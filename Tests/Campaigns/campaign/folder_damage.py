@@ -55,7 +55,7 @@ def restore_older(damaged: DamagedCache) -> None:
 
 
 def pull_away(damaged: DamagedCache) -> None:
-    """The folder is deleted, or another thing put in its place, under a running server (A9, E2-54, E2-55)."""
+    """The folder is deleted, or another thing put in its place, under a running server."""
     for what in ("deleted", "blobs deleted", "a file", "a link", "root deleted", "files cut to nothing"):
         damaged.begin(f"pulled away, {what}", 5)
         with damaged.serve() as server:

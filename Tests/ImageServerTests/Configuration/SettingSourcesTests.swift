@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Which source of a setting wins (protocol 7).
+/// Which source of a setting wins.
 @Suite struct SettingSourcesTests {
     private func layer(_ ratio: Double, of cache: String? = nil) -> CacheLayer {
         var layer = CacheLayer()

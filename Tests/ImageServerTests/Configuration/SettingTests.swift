@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageServer
 
-/// Every setting of a cache: what it takes, how it is shown, and how it refuses the rest.
+/// Every setting of a cache: what it takes, how it is shown, and how it refuses the rest.
 @Suite struct SettingTests {
     /// A value that a setting takes and the form in which it is shown; the same when nil.
     static let good: [(path: String, value: String, shown: String?)] = [
@@ -103,7 +103,7 @@ import Testing
         #expect(settings == ImageCache.Configuration(folder: "/a"))
     }
 
-    /// high and low water move together unless both are given.
+    /// High and low water move together unless both are given.
     @Test func aLimitAloneMovesWhatAPurgeLeaves() throws {
         var settings = ImageCache.Configuration(folder: "/a")
         try change("memory.totalBytesLimit", "1000").apply(to: &settings)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The commands for people at a terminal, by the built binary (protocol 9; C-27: a plugin that only knows how to spawn).
+/// The commands for people at a terminal, by the built binary; a plugin that only knows how to spawn uses them too.
 @Suite(.onThreads)
 struct CommandTests {
     private let scratch: TemporaryFolder
@@ -110,6 +110,21 @@ struct CommandTests {
         let missing = try run("$HALCYON prefetch nowhere")
         #expect(
             missing.status == 1 && missing.errors == "halcyon: nowhere cannot be read: No such file or directory.\n")
+    }
+
+    @Test func whatTheCacheDoesNotKeepIsSaid() throws {
+        defer { web.stop() }
+        let got = try run("$HALCYON get --disk-limit 600 $WEB/png-rgb.png")
+        #expect(got.status == 0 && text(got).hasSuffix(".png\n"))
+        #expect(got.errors.contains("/png-rgb.png: ") && got.errors.contains("(tooLarge)"), "\(got.errors)")
+        #expect(got.errors.split(separator: "\n").count == 1)
+        let copied = try run("$HALCYON get --disk-limit 600 -o mine.png $WEB/png-rgb.png")
+        #expect(copied.status == 0 && copied.errors.isEmpty, "the copy is the user's")
+        let loaded = try run("$HALCYON prefetch --disk-limit 600 -", input: web.url("/png-rgb.png"))
+        #expect(loaded.status == 0 && text(loaded) == "1 loaded, 0 cached already, 0 failed\n")
+        #expect(loaded.errors.contains("/png-rgb.png: ") && loaded.errors.contains("(tooLarge)"), "\(loaded.errors)")
+        let json = try run("$HALCYON prefetch --json --disk-limit 600 -", input: web.url("/png-rgb.png"))
+        #expect(try json.lines[0]["notStored"]?.elements?.first?["stored"] == .string("tooLarge"))
     }
 
     @Test func theCacheIsListedDescribedAndEmptied() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ImageServer
 
-/// The sources of the settings of a run, and how `config` tells them (protocol 7).
+/// The sources of the settings of a run, and how `config` tells them.
 @Suite(.onThreads)
 struct ConfigurationTests {
     private let scratch: TemporaryFolder
@@ -135,7 +135,6 @@ struct ConfigurationTests {
         }
     }
 
-    ///
     @Test func networkSettingsHoldForDownloads() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }

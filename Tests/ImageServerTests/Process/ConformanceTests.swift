@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The published cases against the real binary (E2-89 and the rows each case names).
+/// The published cases against the real binary.
 @Suite(.onThreads)
 struct ConformanceTests {
     private static let http = Result { try LocalServer.fixtures() }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One user's image and another one's request, over the wire (C-10).
+/// One user's image and another one's request, over the wire.
 @Suite(.onThreads)
 struct CredentialProcessTests {
     private let cache = try? TemporaryFolder()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A client that decides about downloads while they run (A-015 to A-018, E2-28, protocol 6).
+/// A client that decides about downloads while they run.
 @Suite(.onThreads)
 struct DelegateTests {
     private let cache = try? TemporaryFolder()
@@ -51,7 +51,6 @@ struct DelegateTests {
         #expect(server.complaints().isEmpty)
     }
 
-    /// E2-28.
     @Test func vetoIsAnErrorAndNoRequestLeaves() throws {
         let web = try site()
         defer { web.stop() }
@@ -190,7 +189,7 @@ struct DelegateTests {
         #expect(web.requests.isEmpty)
     }
 
-    /// A-015, C-10: what is merged is what is sent.
+    /// What is merged is what is sent.
     @Test func requestsThatAreEqualOnceChangedAreOneDownload() throws {
         let gate = Gate()
         let bytes = try picture

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the client decides while a transfer runs: redirects, statuses and challenges (A-024, A-037, B-026, B-028).
+/// What the client decides while a transfer runs: redirects, statuses and challenges.
 @Suite(.onThreads)
 struct DelegatedTransferTests {
     private let cache = try? TemporaryFolder()

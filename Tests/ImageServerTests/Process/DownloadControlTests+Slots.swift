@@ -1,9 +1,8 @@
 import TestSupport
 import Testing
 
-/// Slots, and what waits for the turn of a request that is given up (A-148, A-261, A-262, B-015).
+/// Slots, and what waits for the turn of a request that is given up.
 extension DownloadControlTests {
-    /// B-015.
     @Test func aNewerRequestInTheSlotCancelsTheOlderAtOnce() throws {
         let web = try web()
         defer { web.stop() }
@@ -21,7 +20,7 @@ extension DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// who asks for the same again does not begin anew.
+    /// Who asks for the same again does not begin anew.
     @Test func theSameImageInTheSlotIsNotDownloadedTwice() throws {
         let web = try web()
         defer { web.stop() }
@@ -39,7 +38,7 @@ extension DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// what is asked for in the slot is another way of getting the same, which waits for the turn of the older.
+    /// What is asked for in the slot is another way of getting the same, which waits for the turn of the older.
     @Test func aNewerRequestInTheSlotDoesNotWaitForTheOlderOne() throws {
         let web = try web()
         defer { web.stop() }

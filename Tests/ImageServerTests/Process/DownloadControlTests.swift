@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Priorities, cancelling many, prefetching and activity, as a client sees them (A-148, A-222, A-262, A-280,
-/// B-007, B-008, E2-14, E2-72, E2-84).
+/// Priorities, cancelling many, prefetching and activity, as a client sees them.
 @Suite(.onThreads)
 struct DownloadControlTests {
     private let cache = try? TemporaryFolder()
@@ -26,7 +25,6 @@ struct DownloadControlTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
-    /// B-123, B-126, E2-14.
     @Test func cancellingAURLTakesItOutOfAPrefetchThatGoesOn() throws {
         let web = try web()
         defer { web.stop() }
@@ -45,7 +43,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-124.
     @Test func aPrefetchIsAsUrgentAsItIsTold() throws {
         let web = try web()
         defer { web.stop() }
@@ -89,7 +86,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-009, E2-25.
     @Test func theDownloaderIsConfiguredWhileItRuns() throws {
         let web = try web()
         defer { web.stop() }
@@ -170,7 +166,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-213.
     @Test func theLastComeGoesFirstWhenSoConfigured() throws {
         let web = try web()
         defer { web.stop() }
@@ -189,7 +184,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-224.
     @Test func aDownloadThatIsToBeFinishedIsCachedAfterItsLastCallerLeft() throws {
         let web = try web()
         defer { web.stop() }
@@ -205,7 +199,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// E2-10.
     @Test func requestsThatAreNotToBeMergedAreNot() throws {
         let web = try web()
         defer { web.stop() }
@@ -219,7 +212,7 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-006: also when the two keep the image in different ways, so that the second waits for the first.
+    /// Also when the two keep the image in different ways, so that the second waits for the first.
     @Test(arguments: [#""lease":5"#, #""memory":false"#, #""timeout":60"#, #""forceRefresh":true"#])
     func anUrgentRequestMakesTheOneItWaitsForUrgent(_ difference: String) throws {
         let web = try web()
@@ -237,7 +230,7 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// E2-8, A-216: bounds and patience are each caller's own, and make nobody wait for another's end.
+    /// Bounds and patience are each caller's own, and make nobody wait for another's end.
     @Test func requestsWithOtherBoundsShareADownloadAndEachIsHeldToItsOwn() throws {
         let web = try web()
         defer { web.stop() }
@@ -276,7 +269,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-223.
     @Test func whatIsCancelledNamesItsURL() throws {
         let web = try web()
         defer { web.stop() }
@@ -319,7 +311,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-039.
     @Test func aDownloadIsAnsweredAndKeptNowhere() throws {
         let web = try web()
         defer { web.stop() }
@@ -368,7 +359,6 @@ struct DownloadControlTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-287.
     @Test func activityIsToldToSubscribersOnly() throws {
         let web = try web()
         defer { web.stop() }

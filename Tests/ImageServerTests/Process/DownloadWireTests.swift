@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Credentials, activity around failures, slots that are cancelled and answers that come too late, as a client sees
-/// them (E2-20, E2-34, E2-84, B-008).
+/// them.
 @Suite(.onThreads)
 struct DownloadWireTests {
     private let cache = try? TemporaryFolder()
@@ -25,7 +25,6 @@ struct DownloadWireTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
-    /// E2-34, B-029.
     @Test func credentialsReachTheServerAndNoneAreMadeUp() throws {
         let web = try web()
         defer { web.stop() }
@@ -48,7 +47,7 @@ struct DownloadWireTests {
         #expect(server.finish() == 0)
     }
 
-    /// E2-84: a failure ends activity as a success does, and downloads that overlap are one activity.
+    /// A failure ends activity as a success does, and downloads that overlap are one activity.
     @Test func activityIsOverAfterAFailureAndOnceForAllThatOverlap() throws {
         let web = try web()
         defer { web.stop() }
@@ -75,7 +74,7 @@ struct DownloadWireTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-008: by slot, and only when everything that is given matches.
+    /// By slot, and only when everything that is given matches.
     @Test func slotIsCancelledWithNobodyElse() throws {
         let web = try web()
         defer { web.stop() }
@@ -106,7 +105,7 @@ struct DownloadWireTests {
         #expect(server.finish() == 0)
     }
 
-    /// E2-20: the client answers a question about a request that it has cancelled.
+    /// The client answers a question about a request that it has cancelled.
     @Test func answerToAQuestionThatIsOverChangesNothing() throws {
         let web = try web()
         defer { web.stop() }
@@ -138,7 +137,7 @@ struct DownloadWireTests {
     }
 }
 
-/// Pictures that are made to keep a reader busy (E2-91, reliability C2, D6, D9).
+/// Pictures that are made to keep a reader busy.
 @Suite(.onThreads)
 struct BombTests {
     private let cache = try? TemporaryFolder()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What was acknowledged as stored is there after any end of the process (A-094, E2-47, E2-87, reliability A1).
+/// What was acknowledged as stored is there after any end of the process.
 @Suite(.onThreads)
 struct DurabilityTests {
     private let cache = try? TemporaryFolder()
@@ -57,7 +57,6 @@ struct DurabilityTests {
         for number in 0..<200 { #expect(found[number] == Self.picture(number, base: base)) }
     }
 
-    /// C-16, D-10.
     @Test func downloadOfAKilledServerIsGoneOnWith() throws {
         let body = try Fixtures.bytes("png-rgb.png") + [UInt8](repeating: 7, count: 1 << 20)
         let gate = Gate()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How a server ends while requests are open (A-004, A-022, E2-85, E2-90, reliability E6).
+/// How a server ends while requests are open.
 @Suite(.onThreads)
 struct EndTests {
     private let cache = try? TemporaryFolder()
@@ -32,7 +32,6 @@ struct EndTests {
         }
     }
 
-    ///
     @Test(arguments: [false, true])
     func endOfInputAnswersWhatIsInFlightAndExitsWithZero(isFramed: Bool) throws {
         let scene = try Scene()
@@ -52,7 +51,7 @@ struct EndTests {
         #expect(server.complaints().isEmpty)
     }
 
-    /// Nobody is left who could resume it (B-010, A-010).
+    /// Nobody is left who could resume it.
     @Test(arguments: [("all", "end"), ("all", "shutdown"), ("prefetch", "end"), ("all", "late")])
     func whatIsPausedGoesOnWhenNobodyCanResumeIt(_ what: String, _ end: String) throws {
         let scene = try Scene()

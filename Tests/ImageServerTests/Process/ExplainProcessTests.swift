@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Explanations, remembered failures, pauses and priorities as a client sees them (B-005, B-010, C-03, D-11).
+/// Explanations, remembered failures, pauses and priorities as a client sees them.
 @Suite(.onThreads)
 struct ExplainProcessTests {
     private let cache = try? TemporaryFolder()
@@ -21,7 +21,6 @@ struct ExplainProcessTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
-    /// C-03.
     @Test func requestIsExplainedBeforeAndAfterItIsMade() throws {
         let web = try web()
         defer { web.stop() }
@@ -45,7 +44,7 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// D-11: what is remembered can be looked at.
+    /// What is remembered can be looked at.
     @Test func rememberedFailuresAreListed() throws {
         let web = try web()
         defer { web.stop() }
@@ -63,7 +62,6 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-010.
     @Test func pausedDownloadsWaitAndCachedImagesDoNot() throws {
         let web = try web()
         defer { web.stop() }
@@ -83,7 +81,7 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-010: what is only prefetched waits, what somebody asks for does not.
+    /// What is only prefetched waits, what somebody asks for does not.
     @Test func pausedPrefetchHoldsUpNoRequest() throws {
         let web = try web()
         defer { web.stop() }
@@ -99,7 +97,6 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-005.
     @Test func prioritiesHaveNames() throws {
         let web = try web()
         defer { web.stop() }
@@ -119,7 +116,7 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-013: the flag, and that it counts.
+    /// The flag, and that it counts.
     @Test func rateOfAHostIsASetting() throws {
         let web = try web()
         defer { web.stop() }
@@ -131,7 +128,7 @@ struct ExplainProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// B-031: a cookie file of the configuration.
+    /// A cookie file of the configuration.
     @Test func cookiesOfAFileAreSent() throws {
         let web = try web()
         defer { web.stop() }

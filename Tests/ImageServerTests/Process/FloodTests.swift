@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many messages, long messages, and a client that does not read (A-030, E2-90, reliability E3 and E4).
+/// Many messages, long messages, and a client that does not read.
 @Suite(.onThreads)
 struct FloodTests {
     private let cache = try? TemporaryFolder()

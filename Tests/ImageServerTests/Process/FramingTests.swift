@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Telling messages apart, at the real binary (A-001, E2-89, reliability E1 to E3).
+/// Telling messages apart, at the real binary.
 @Suite(.onThreads)
 struct FramingTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#

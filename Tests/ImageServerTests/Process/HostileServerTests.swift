@@ -2,8 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Web servers that misbehave in every way, one after another and all at once, beside good ones on the same host
-/// (E2-29, E2-30, E2-36, E2-37; reliability C1 to C5, C10, C11).
+/// Web servers that misbehave in every way, one after another and all at once, beside good ones on the same host.
 @Suite(.onThreads)
 struct HostileServerTests {
     private let cache = try? TemporaryFolder()

@@ -2,13 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every picture of the corpus over HTTP, through the process and its restart (E2-30, E2-47, E2-49, E2-74).
+/// Every picture of the corpus over HTTP, through the process and its restart.
 @Suite(.onThreads)
 struct ImageLifeTests {
     private let cache = try? TemporaryFolder()
     private var folder: String { cache?.path ?? "" }
 
-    ///
     @Test(arguments: [false, true])
     func everyPictureGoesThroughItsLifeBitForBit(isFramed: Bool) throws {
         let web = try LocalServer.fixtures()

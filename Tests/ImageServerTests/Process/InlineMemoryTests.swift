@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Many large images for a client that does not read (A-030, reliability E3).
+/// Many large images for a client that does not read.
 @Suite(.onThreads)
 struct InlineMemoryTests {
     private let cache = try? TemporaryFolder()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What `stats` tells of how long requests took (D-07).
+/// What `stats` tells of how long requests took.
 @Suite(.onThreads)
 struct LatencyTests {
     @Test func everyAnswerIsCountedWhetherAtOnceOrLaterAndWellOrNot() throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many callers of one URL (A-013, E2-1, E2-2, E2-3, E2-11, E2-12, E2-13, reliability C9).
+/// Many callers of one URL.
 @Suite(.onThreads)
 struct MergingTests {
     private let cache = try? TemporaryFolder()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What was recorded is played back without network (D-31).
+/// What was recorded is played back without network.
 @Suite(.onThreads)
 struct MirrorTests {
     private let scratch: TemporaryFolder

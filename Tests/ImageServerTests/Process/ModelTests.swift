@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whatever is merged, cancelled, made more urgent or fails, and however it ends: every request gets exactly one response,
-/// the server that is asked sees no more connections than it should, and ours ends (E2-85).
+/// the server that is asked sees no more connections than it should, and ours ends.
 @Suite(.onThreads)
 struct ModelTests {
     /// More of them, or others: `HALCYON_MODEL_SEEDS=1000..<3000`.
@@ -15,7 +15,6 @@ struct ModelTests {
         return [UInt64](low..<high)
     }()
 
-    /// C-11.
     @Test(arguments: seeds)
     func everyRequestGetsExactlyOneResponse(seed: UInt64) throws {
         let cache = try TemporaryFolder()

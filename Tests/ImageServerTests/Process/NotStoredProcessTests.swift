@@ -89,8 +89,30 @@ struct NotStoredProcessTests {
         let result = try server.call(1, "retrieve", params(web))["result"]
         #expect(try result?["stored"]?.string == "noRoom" && result?["path"] == .null && isPicture(result))
         let error = try server.call(2, "retrieve", params(web, as: "path"))["error"]
-        #expect(error?["data"]?["name"]?.string == "storageFailed")
+        #expect(error?["data"]?["name"]?.string == "storageFailed" && error?["data"]?["stored"]?.string == "noRoom")
         #expect(try counts(server) == ["noRoom": 2])
+        #expect(server.finish() == 0)
+    }
+
+    @Test func anErrorForWantOfAPlaceHasTheReason() throws {
+        let (web, forbidden) = (try web(), try self.web("no-store"))
+        defer {
+            web.stop()
+            forbidden.stop()
+        }
+        let server = try server(["--disk-limit", "600"])
+        func data(_ id: Int, _ method: String, _ params: String) throws -> [String?] {
+            let error = try server.call(id, method, params)["error"]?["data"]
+            return [error?["name"]?.string, error?["stored"]?.string]
+        }
+        let http = #""revalidate":"http""#
+        #expect(try data(1, "retrieve", params(forbidden, as: "path", options: http)) == ["storageFailed", "noStore"])
+        let memory = #""cacheMemoryOnly":true,"memory":false"#
+        #expect(try data(2, "retrieve", params(web, as: "path", options: memory)) == ["limitExceeded", "notAsked"])
+        let picture = quoted(Data(try picture.get()).base64EncodedString())
+        #expect(try data(3, "store", #"{"key":"a","data":\#(picture)}"#) == ["limitExceeded", "tooLarge"])
+        let missing = params(web, as: "path", options: #""onlyFromCache":true"#)
+        #expect(try data(4, "retrieve", missing) == ["notCached", nil])
         #expect(server.finish() == 0)
     }
 
@@ -192,6 +214,13 @@ struct NotStoredProcessTests {
         let dropped = result?["notStored"]?.elements ?? []
         #expect(dropped.map { $0["url"]?.string } == [web.url("/2.png")])
         #expect(dropped.map { $0["stored"]?.string } == ["noStore"])
+        let again = #"{"urls":[\#(quoted(web.url("/3.png")))],"options":{"revalidate":"http"},"workDoneToken":3}"#
+        try server.request(3, "prefetch", again)
+        var counts: [Int?] = []
+        while let message = try server.next(), message["id"] == nil {
+            counts.append(message["params"]?["value"]?["notStored"]?.integer)
+        }
+        #expect(counts.first == 0 && counts.last == 1, "its progress counts them: \(counts)")
         #expect(server.finish() == 0)
     }
 }

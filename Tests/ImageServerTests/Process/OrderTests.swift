@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Requests written without waiting take effect in their order, key by key (A-017, reliability E8).
+/// Requests written without waiting take effect in their order, key by key.
 @Suite(.onThreads)
 struct OrderTests {
     private let cache = try? TemporaryFolder()

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Processes on one folder that want the same at the same time (D-23, C-06).
+/// Processes on one folder that want the same at the same time.
 @Suite(.onThreads)
 struct ProcessesSharingDownloadsTests {
     private let cache = try? TemporaryFolder()

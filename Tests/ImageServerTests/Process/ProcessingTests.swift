@@ -17,7 +17,7 @@ struct ProcessingTests {
         return try #require(reply["result"], "\(reply.text)")
     }
 
-    @Test func theFormatOfAResultIsChosenByTheResult() throws {  // E2-75, A-099, C-12
+    @Test func theFormatOfAResultIsChosenByTheResult() throws {
         let server = try ServerProcess(cache: folder)
         let cases: [(name: String, steps: String, format: String)] = [
             ("jpeg-photo.jpg", #"{"resize":{"width":40}}"#, "jpeg"),
@@ -38,7 +38,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func theFirstFrameAfterTheWholeAnimationAndTheOtherWayRound() throws {  // E2-46, A-044, A-103
+    @Test func theFirstFrameAfterTheWholeAnimationAndTheOtherWayRound() throws {
         let server = try ServerProcess(cache: folder)
         for _ in 0..<2 {
             #expect(try retrieve(server, "gif-animated.gif", #""as":"path""#)["frameCount"]?.integer == 4)
@@ -55,7 +55,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func theOrientationIsAppliedOnce() throws {  // E2-77, A-100
+    @Test func theOrientationIsAppliedOnce() throws {
         let server = try ServerProcess(cache: folder)
         let upright = try retrieve(server, "jpeg-orientation-1.jpg", #""processors":[{"rotate":{"auto":true}}]"#)
         let (width, height) = (upright["width"]?.integer, upright["height"]?.integer)
@@ -72,7 +72,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func pixelsDataURLsAndPlaceholders() throws {  // D-20, D-27
+    @Test func pixelsDataURLsAndPlaceholders() throws {
         let server = try ServerProcess(cache: folder)
         let raw = try retrieve(
             server, "png-rgb.png", #""as":"pixels","processors":[{"crop":{"width":5,"height":3}}]"#)
@@ -133,7 +133,7 @@ struct ProcessingTests {
         }
     }
 
-    @Test func pixelsOfAChainComeFromItsCachedBeginningWhenTheOriginalIsGone() throws {  // E2-6, B-002, D-20
+    @Test func pixelsOfAChainComeFromItsCachedBeginningWhenTheOriginalIsGone() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
@@ -162,7 +162,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func aPlaceholderComesAgainWithWhatIsLoadedAnew() throws {  // D-27
+    @Test func aPlaceholderComesAgainWithWhatIsLoadedAnew() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
@@ -178,7 +178,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func whatIsMadeHasAPlaceholderOfItsOwn() throws {  // D-27
+    @Test func whatIsMadeHasAPlaceholderOfItsOwn() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
@@ -205,7 +205,7 @@ struct ProcessingTests {
         }
     }
 
-    @Test func animationsSayWhenTheirFramesAreShown() throws {  // A-046
+    @Test func animationsSayWhenTheirFramesAreShown() throws {
         let server = try ServerProcess(cache: folder)
         let web = try LocalServer.fixtures()
         defer { web.stop() }
@@ -230,7 +230,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func aChainThatGoesOnFromWhatIsCachedLoadsNothing() throws {  // E2-6, B-002
+    @Test func aChainThatGoesOnFromWhatIsCachedLoadsNothing() throws {
         let web = try LocalServer.fixtures()
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
@@ -246,7 +246,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func entitiesOfADrawingAreBoundedByAnOptionThatTheErrorNames() throws {  // E2-91
+    @Test func entitiesOfADrawingAreBoundedByAnOptionThatTheErrorNames() throws {
         let server = try ServerProcess(cache: folder)
         let part = "<!ENTITY p \"\(String(repeating: " ", count: 1000))\">"
         let uses = String(repeating: "&p;", count: 1200)
@@ -288,7 +288,7 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
-    @Test func noBombGoesOff() throws {  // E2-91, D-14
+    @Test func noBombGoesOff() throws {
         let server = try ServerProcess(cache: folder)
         func bomb(_ bytes: [UInt8]) throws -> JSON {
             let path = folder + "/bomb"

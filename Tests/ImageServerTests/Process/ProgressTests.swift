@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Progress in both dialects (A-023, E2-19, E2-35).
+/// Progress in both dialects.
 @Suite(.onThreads)
 struct ProgressTests {
     private let cache = try? TemporaryFolder()
@@ -43,7 +43,6 @@ struct ProgressTests {
         throw PatienceExhausted(description: "the server ended instead of answering")
     }
 
-    ///
     @Test(arguments: [true, false])
     func progressOfLanguageServersGrowsAndEndsBeforeTheResponse(hasLength: Bool) throws {
         let pieces = try Pieces(hasLength: hasLength)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rules for requests and keys as a client sees them (A-015, A-037, B-024, C-04, C-15, D-13).
+/// The rules for requests and keys as a client sees them.
 @Suite(.onThreads)
 struct RequestRuleProcessTests {
     private let scratch: TemporaryFolder
@@ -24,7 +24,7 @@ struct RequestRuleProcessTests {
         #"{"url":\#(quoted(web.url(path))),"options":\#(options)}"#
     }
 
-    /// C-04: with two signatures at once there is one download.
+    /// With two signatures at once there is one download.
     @Test func signedURLsShareAnImageWhereARuleSaysSo() throws {
         let server = try server()
         let rules = #"[{"hosts":["127.0.0.1"],"dropQuery":["X-Amz-*"]}]"#
@@ -50,7 +50,6 @@ struct RequestRuleProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// A-037, B-024, A-015.
     @Test func hostRulesAndRewritesAreConfiguredAndTheirSecretsNotShown() throws {
         let rules = #"""
             {"hostRules":[{"hosts":["127.0.0.1"],"headers":{"X-Key":"hush-1"},"authorization":{"bearer":"hush-2"}},
@@ -83,7 +82,6 @@ struct RequestRuleProcessTests {
             web.requests.allSatisfy { $0.headers["authorization"] == "Bearer hush-2" && $0.headers["x-mine"] == nil })
     }
 
-    /// C-15.
     @Test func redirectsThatAreNotWantedAreAnErrorThatNamesTheOption() throws {
         let server = try server()
         let refused = try server.call(1, "retrieve", retrieve("/redirect", #"{"redirect":"none"}"#))
@@ -94,7 +92,7 @@ struct RequestRuleProcessTests {
         #expect(server.finish() == 0)
     }
 
-    /// D-13: a stranger's document cannot have files of this machine loaded.
+    /// A stranger's document cannot have files of this machine loaded.
     @Test func filesAreNotLoadedWhereThatIsSwitchedOff() throws {
         let path = Fixtures.repository + "/Tests/Fixtures/png-rgb.png"
         let server = try server(["--allowed-schemes", "http,https"])

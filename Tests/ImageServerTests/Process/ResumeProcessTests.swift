@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bodies that broke off, through the real binary (C-16).
+/// Bodies that broke off, through the real binary.
 @Suite(.onThreads)
 struct ResumeProcessTests {
     private let cache = try? TemporaryFolder()

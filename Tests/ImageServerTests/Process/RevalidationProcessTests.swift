@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Images that are checked with their server, through the real binary (D-05, D-06, C-02, D-23).
+/// Images that are checked with their server, through the real binary.
 @Suite(.onThreads)
 struct RevalidationProcessTests {
     private let cache = try? TemporaryFolder()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What standard input, output and error may be (A-002 to A-005, reliability E5 and E9).
+/// What standard input, output and error may be.
 @Suite(.onThreads)
 struct TransportTests {
     private let cache = try? TemporaryFolder()
