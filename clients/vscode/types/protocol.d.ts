@@ -400,7 +400,7 @@ export interface StatsResult {
   damagedFiles: number;
   /** Failures that are remembered, and repeated without asking. */
   rememberedFailures: number;
-  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for. */
+  /** Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images. */
   notStored: Record<string, number>;
   /** Requests being worked on. */
   requestsInFlight: number;

@@ -213,7 +213,7 @@
 ---@field evictions integer Images evicted from disk for their size.
 ---@field damagedFiles integer Images taken out because their files had been changed by another program.
 ---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
----@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for.
+---@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.
 ---@field requestsInFlight integer Requests being worked on.
 ---@field uptimeSeconds number Seconds since the server started.
 ---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.

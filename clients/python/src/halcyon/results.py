@@ -505,7 +505,7 @@ class Stats(TypedDict):
     """Failures that are remembered, and repeated without asking."""
     notStored: Dict[str, int]
     """Loaded images that no tier keeps although they were to be kept, by reason; also those that
-    nobody waits for.
+    nobody waits for, and the originals of made images.
     """
     requestsInFlight: int
     """Requests being worked on."""
