@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// It looks like seconds since 1970 and is that as long as nobody sets the clock. While the machine runs it goes by the
 /// time since its start; over a restart it goes on by the wall clock's difference, and never back. So an entry
-/// neither expires nor lives for ever because a clock was wrong for a while (D-29).
+/// neither expires nor lives for ever because a clock was wrong for a while.
 package final class CacheClock: Sendable {
     /// A moment as the index remembers it, by all clocks.
     struct Anchor: Equatable, Sendable {

@@ -1,5 +1,5 @@
 /// What came of decoding all of an image, as its entry remembers it, so that it is done once: a line among what is kept of
-/// the server's answer.
+/// the server's answer.
 ///
 /// It is about the bytes alone: an entry that is replaced has none.
 package enum DecodeVerdict: String {

@@ -109,7 +109,7 @@ extension ImageCache {
 }
 
 extension ImageRecord {
-    /// Whether a request in one of the scopes may be given the image (C-10).
+    /// Whether a request in one of the scopes may be given the image.
     package func belongs(to scopes: [HTTPScope]) -> Bool {
         guard isPersonal else { return true }
         // What cannot be read is nobody's.

@@ -136,7 +136,7 @@ public final class ImageCache: Sendable {
     package var verifiesDecode: Bool { decodes.load(ordering: .relaxed) }
 
     /// The key under which an image is kept that is asked for as `text`: the text itself, unless the cache's rules make
-    /// another of it (C-04). It is its own key in turn.
+    /// another of it. It is its own key in turn.
     public func key(of text: String) -> String {
         // Asked for every hit, and hardly anybody has rules.
         guard hasKeyRules.load(ordering: .relaxed) else { return text }

@@ -33,7 +33,7 @@ public final class ImageRecord: Sendable {
     /// The row of the index; nil when the image has none.
     package let number: Int64?
     package let checksum: Digest?
-    /// Whether it was fetched with credentials: then only requests with the same are answered with it (C-10).
+    /// Whether it was fetched with credentials: then only requests with the same are answered with it.
     package let isPersonal: Bool
     /// For an image that is only in memory: the file that the disk had for its key when it came.
     package let beside: FileStamp?

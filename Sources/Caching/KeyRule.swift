@@ -1,7 +1,7 @@
 internal import HTTPSemantics
 internal import Platform
 
-/// Which parts of a URL make no other image: a plain value (C-04).
+/// Which parts of a URL make no other image: a plain value.
 ///
 /// Signed URLs change with every request, though the image stays the same. A rule takes query parameters out of the keys
 /// that are http or https URLs of some hosts; the request is sent as it was.

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("An animation is made byte for byte the same however often one worker makes it (D-16)")
+    @Test("An animation is made byte for byte the same however often one worker makes it")
     func sameEachTime() async throws {
         let bench = try await CodecBench()
         var made: Set<Data> = []
@@ -47,7 +47,7 @@ import Testing
         #expect(made.count == 1)
     }
 
-    @Test("Processors act on each frame as on a still: nothing bleeds from one frame into the next (B-095)")
+    @Test("Processors act on each frame as on a still: nothing bleeds from one frame into the next")
     func frames() async throws {
         let bench = try await CodecBench()
         let size = try PixelSize(width: 30, height: 20)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "One request gives the animation, its first frame and another one; a frame that is not there fails alone (E2 46)"
+        "One request gives the animation, its first frame and another one; a frame that is not there fails alone"
     )
     func choices() async throws {
         let bench = try await CodecBench()

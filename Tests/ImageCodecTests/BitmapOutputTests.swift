@@ -3,7 +3,7 @@ import ImageRecipes
 import TestSupport
 import Testing
 
-/// Formats that are written here and not by libvips: BMP and ICO (B-101, C-14).
+/// Formats that are written here and not by libvips: BMP and ICO.
 @Suite struct BitmapOutputTests {
     private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A BMP on a background is opaque (A-101)")
+    @Test("A BMP on a background is opaque")
     func background() async throws {
         let bench = try await CodecBench()
         let ground = RecipeColor(red: 1, green: 2, blue: 3)

@@ -3,7 +3,7 @@ import ImageRecipes
 import TestSupport
 import Testing
 
-/// Pictures of which all is decoded and nothing made: what is wrong anywhere shows.
+/// Pictures of which all is decoded and nothing made: what is wrong anywhere shows.
 @Suite struct DecodeAllTests {
     private func judge(
         _ bench: CodecBench, _ path: String, _ format: String, _ limits: RenderLimits = RenderLimits()

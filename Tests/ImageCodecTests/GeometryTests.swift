@@ -5,7 +5,7 @@ import Testing
 @Suite struct GeometryTests {
     private let size = Extent(width: 400, height: 300)
 
-    @Test("Downsampling fits a picture into a box and never enlarges it (B-081)")
+    @Test("Downsampling fits a picture into a box and never enlarges it")
     func downsampling() throws {
         for (width, height, expected) in [
             (200.0, 200.0, Extent(width: 200, height: 150)), (100, 30, Extent(width: 40, height: 30)),
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test("Resizing stretches, fits or fills, follows a single side, and enlarges only when asked (B-080, E2 78)")
+    @Test("Resizing stretches, fits or fills, follows a single side, and enlarges only when asked")
     func resizing() throws {
         let cases: [(Double?, Double?, ResizeMode, Bool, Int, Int)] = [
             (100, 100, .none, false, 100, 100), (800, 100, .none, false, 400, 100), (800, 100, .none, true, 800, 100),
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Steps that begin alike are one step, and what changes nothing is none (E2 5, 6)")
+    @Test("Steps that begin alike are one step, and what changes nothing is none")
     func plans() throws {
         let small = ImageProcessor.downsample(try PixelSize(width: 10, height: 10))
         let blur = ImageProcessor.blur(try Blur(radius: 2))
@@ -48,12 +48,12 @@ import Testing
         #expect(!RenderPlan([(0, [small, blur]), (1, [small])]).hasSeveralReaders)
     }
 
-    @Test("A frame of up to 11 ms is shown for 100 ms (A-046, E2 80)")
+    @Test("A frame of up to 11 ms is shown for 100 ms")
     func delays() {
         #expect([0, 10, 11, 12, 50, 1000].map(FrameDelay.shown) == [100, 100, 100, 12, 50, 1000])
     }
 
-    @Test("Limits are judged without overflow, and name themselves (D-14)")
+    @Test("Limits are judged without overflow, and name themselves")
     func limits() throws {
         let limits = RenderLimits()
         for (width, height, frames, name) in [

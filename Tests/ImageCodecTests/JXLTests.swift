@@ -3,7 +3,7 @@ import ImageRecipes
 import TestSupport
 import Testing
 
-/// JPEG XL in and out of the worker (A-103, B-106; E2-74, E2-77).
+/// JPEG XL in and out of the worker.
 @Suite struct JXLTests {
     private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PlaceholderTests {
-    @Test("A placeholder is the ThumbHash of the reference implementation and the most frequent colour (D-27)")
+    @Test("A placeholder is the ThumbHash of the reference implementation and the most frequent colour")
     func values() async throws {
         let bench = try await CodecBench()
         let reply = try await bench.worker.render(

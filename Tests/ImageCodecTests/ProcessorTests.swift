@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A crop has the very pixels of its part, by its anchor, and no more than there are (E2 78)")
+    @Test("A crop has the very pixels of its part, by its anchor, and no more than there are")
     func crops() async throws {
         let bench = try await CodecBench()
         let whole = try await bench.pixels("png-rgb.png")
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("Every processor takes gray, 16-bit, palette, clear and CMYK pictures (E2 83)")
+    @Test("Every processor takes gray, 16-bit, palette, clear and CMYK pictures")
     func kinds() async throws {
         let bench = try await CodecBench()
         let size = try PixelSize(width: 20, height: 20)

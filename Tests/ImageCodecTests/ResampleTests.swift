@@ -29,7 +29,7 @@ import Testing
         .resize(try Resize(width: width, height: height, mode: .none, upscale: true))
     }
 
-    @Test("What is clear lends its neighbours no colour, smaller or larger (B-086)")
+    @Test("What is clear lends its neighbours no colour, smaller or larger")
     func clearPixels() async throws {
         let bench = try await CodecBench()
         let source = try bench.file(bitmap(40, 12) { x, _ in x < 20 ? [255, 0, 0, 255] : [0, 255, 0, 0] })

@@ -84,7 +84,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
     }
 
-    @Test("What a decoder left undecoded is not what lay in memory before (D5)")
+    @Test("What a decoder left undecoded is not what lay in memory before")
     func leftovers() async throws {
         let bench = try await CodecBench()
         var seen: Set<[UInt8]> = []
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "Thousands of damaged pictures are refused or made, in bounded time and memory, by one and the same worker (D2, E2 91)"
+        "Thousands of damaged pictures are refused or made, in bounded time and memory, by one and the same worker"
     )
     func fuzzing() async throws {
         var random = SeededGenerator(seed: 20_261_121)

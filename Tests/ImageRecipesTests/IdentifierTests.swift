@@ -1,7 +1,7 @@
 import ImageRecipes
 import Testing
 
-/// Identifiers are parts of names of cached files: a text that changes orphans users' caches (D-16, B-093, E2 82).
+/// Identifiers are parts of names of cached files: a text that changes orphans users' caches.
 @Suite struct IdentifierTests {
     @Test func theTextOfEveryProcessorIsFrozen() throws {
         let size = try PixelSize(width: 200, height: 100)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// A client that does not read: memory stays bounded, nothing is lost, cancellations are obeyed (protocol 1).
+/// A client that does not read: memory stays bounded, nothing is lost, cancellations are obeyed.
 @Suite struct BackpressureTests {
     private let desk = Desk()
 

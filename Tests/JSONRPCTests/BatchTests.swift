@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// A batch is answered by one array, in the order of its requests (E2-89).
+/// A batch is answered by one array, in the order of its requests.
 @Suite struct BatchTests {
     private let desk = Desk()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// Cancellation in both dialects (E2-15, protocol 2).
+/// Cancellation in both dialects.
 @Suite struct CancellationTests {
     private let desk = Desk()
 

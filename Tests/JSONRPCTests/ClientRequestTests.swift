@@ -4,7 +4,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// Requests of the server to the client (protocol 6).
+/// Requests of the server to the client.
 @Suite struct ClientRequestTests {
     private let desk = Desk()
     private let timer = ManualTimer()

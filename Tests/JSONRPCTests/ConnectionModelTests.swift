@@ -5,7 +5,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// Random mixes of success, failure, deferral, batches and cancellation, by several threads (E2-85).
+/// Random mixes of success, failure, deferral, batches and cancellation, by several threads.
 @Suite struct ConnectionModelTests {
     /// What may become of one request.
     private struct Fate {

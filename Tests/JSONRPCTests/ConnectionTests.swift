@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// One response per request, and none for anything else (E2-15, E2-85, E2-89).
+/// One response per request, and none for anything else.
 @Suite struct ConnectionTests {
     private let desk = Desk()
 

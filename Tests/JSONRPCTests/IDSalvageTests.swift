@@ -3,7 +3,7 @@ import Testing
 
 @testable import JSONRPC
 
-/// The id of a message that the parser refused (protocol 2).
+/// The id of a message that the parser refused.
 @Suite struct IDSalvageTests {
     static let table: [(text: String, id: RequestID?)] = [
         (#"{"id":7,"x":tru}"#, .integer(7)), (#"{"x":tru,"id":7}"#, .integer(7)), (#" {"id" : 7 , "#, .integer(7)),

@@ -2,7 +2,7 @@ import JSONRPC
 import TestSupport
 import Testing
 
-/// What the parser accepts and refuses (E2-89).
+/// What the parser accepts and refuses.
 @Suite struct JSONDocumentTests {
     private static func nested(_ depth: Int) -> String {
         String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

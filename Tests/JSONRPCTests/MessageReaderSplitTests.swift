@@ -2,7 +2,7 @@ import JSONRPC
 import TestSupport
 import Testing
 
-/// Where a stream is cut on its way must not matter (E2-89, protocol 1).
+/// Where a stream is cut on its way must not matter.
 @Suite struct MessageReaderSplitTests {
     private static let long = String(repeating: "x", count: 60)
     private static let longName = String(repeating: "N", count: 70)

@@ -1,7 +1,7 @@
 import JSONRPC
 import Testing
 
-/// How a stream becomes messages (E2-89, protocol 1).
+/// How a stream becomes messages.
 @Suite struct MessageReaderTests {
     // MARK: Detection
 

@@ -17,6 +17,6 @@ CYCLE = 25
 #: What no source contains.
 BANNED = (r"@unchecked\s+Sendable", r"nonisolated\(unsafe\)", r"\btry!", r"\bfatalError\b")
 #: Ids of a design that the readers of the repository do not have; where one stood for a reason, the reason stands there.
-IDS = r"\b(?:[A-E]\d?-\d{1,3}|E\d \d{1,3})\b"
+IDS = r"\b(?:[A-E]\d?-\d{1,3}|E\d \d{1,3}|[Rr]eliability [A-F]\d{1,2})\b|/// [A-F]\d{1,2}[:.]|\([A-F]\d{1,2}\)[.\"]"
 #: The most functions on each way.
 WAYS = {"The way of a hit": 15, "The way of a miss": 40, "The way of a store": 25}

@@ -45,7 +45,7 @@ extension DiskStorage {
         index.checkpoint()
     }
 
-    /// Reads the next few images through and takes out those that are not what was stored (D-03).
+    /// Reads the next few images through and takes out those that are not what was stored.
     private func scrub() throws {
         var filter = CacheIndex.Filter()
         filter.after = scrubbed.load(ordering: .relaxed)

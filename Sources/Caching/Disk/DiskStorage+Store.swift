@@ -357,7 +357,7 @@ extension DiskStorage {
     /// Another name for a file of ours that has the same bytes; nil if there is none.
     ///
     /// Hard links cost readers nothing, and a file of ours is never written in place, so none of them can change
-    /// with another (D-04).
+    /// with another.
     private func sharedDraft(
         with twin: CacheIndex.Row, for draft: StorageFolder.Draft, _ fileName: String
     ) throws -> StorageFolder.Draft? {

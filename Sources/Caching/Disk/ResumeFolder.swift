@@ -2,7 +2,7 @@ internal import Glibc
 package import Platform
 internal import Synchronization
 
-/// Where bodies that broke off are kept until somebody asks for the same again, also after a restart (C-16).
+/// Where bodies that broke off are kept until somebody asks for the same again, also after a restart.
 ///
 /// Each is a file called like the request's digest, with a note beside it. Who works on one keeps its file locked.
 package final class ResumeFolder: Sendable {

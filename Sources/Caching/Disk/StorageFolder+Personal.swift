@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// A mark on the files of images that were fetched with credentials: should the index be lost, they are not taken for
-/// everybody's (C-10). Not every file system keeps it.
+/// everybody's. Not every file system keeps it.
 extension StorageFolder {
     private static let personalMark = "user.halcyon.personal"
 

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// The `Accept` of requests that say nothing themselves: pure.
+/// The `Accept` of requests that say nothing themselves: pure.
 ///
 /// It is the same for the whole life of a process, and by the build, not by what a worker says of itself: no worker is
 /// started for it, two callers who ask for one image always send the same, so that they may share a download, and what was

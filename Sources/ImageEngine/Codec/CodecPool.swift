@@ -3,7 +3,7 @@ internal import ImageRecipes
 internal import Platform
 internal import Synchronization
 
-/// The codec workers: processes that alone decode pixels, so that no picture harms the server (D-12).
+/// The codec workers: processes that alone decode pixels, so that no picture harms the server.
 ///
 /// The first is started when the first picture is to be made, a second one when the first is busy, and each ends when it
 /// has had nothing to do for a while. One that dies or hangs fails what it was doing, and is replaced. Each has a thread

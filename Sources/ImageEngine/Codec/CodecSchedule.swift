@@ -5,7 +5,7 @@ internal import Platform
 /// Jobs are begun in the order they came, each as soon as there is a worker and memory for it: what is large waits until
 /// it fits, and nothing overtakes it, so that nothing waits for ever. A job that needs more than there is at all runs
 /// alone. Jobs on one source that wait together are one job: the source is decoded once, and steps that they begin with
-/// alike are done once (D-19).
+/// alike are done once.
 struct CodecSchedule: Sendable {
     typealias JobID = UInt64
 

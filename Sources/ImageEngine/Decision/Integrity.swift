@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// Digests of which the bytes must have one, as in Subresource Integrity (W3C): an image that was swapped at its source
-/// is refused (D-32).
+/// is refused.
 public struct Integrity: Hashable, Sendable {
     fileprivate let kind: RunningDigest.Kind
     fileprivate let digests: Set<[UInt8]>

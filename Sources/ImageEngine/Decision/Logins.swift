@@ -2,7 +2,7 @@ internal import Platform
 internal import Synchronization
 
 /// Credentials that downloads were given besides those of their requests, by answers to challenges, by redirects or from
-/// a netrc file: who asks in the same way again may be answered with what they brought (C-10).
+/// a netrc file: who asks in the same way again may be answered with what they brought.
 ///
 /// Known as long as the process lives: after that an image of theirs is loaded once more.
 final class Logins: Sendable {

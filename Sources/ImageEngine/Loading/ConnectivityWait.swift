@@ -1,4 +1,4 @@
-/// How long a failed download waits for the network to come back: a plain value (E2-39).
+/// How long a failed download waits for the network to come back: a plain value.
 ///
 /// Only where this machine has no network at all: a server that cannot be reached over one that is there has a trouble of its
 /// own. It waits once, however often the download fails.

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Which of several sources of an image is to be begun next: a plain value (D-33).
+/// Which of several sources of an image is to be begun next: a plain value.
 ///
 /// The first is begun at once; the next when the last one begun has failed, or has not answered for a while.
 struct Hedge: Sendable {

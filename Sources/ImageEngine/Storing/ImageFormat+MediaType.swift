@@ -16,7 +16,7 @@ extension ImageFormat {
         }
     }
 
-    /// Whether a server may call the format so; what says nothing contradicts nothing.
+    /// Whether a server may call the format so; what says nothing contradicts nothing.
     func mayBeCalled(_ contentType: String) -> Bool {
         if contentType == mimeType { return true }
         let type = MediaType.essence(contentType)

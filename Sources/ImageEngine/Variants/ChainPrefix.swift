@@ -1,7 +1,7 @@
 internal import ImageRecipes
 internal import Platform
 
-/// The beginning of a chain, and what is left of the chain behind it: a plain value (E2 6, B-002, D-19).
+/// The beginning of a chain, and what is left of the chain behind it: a plain value.
 ///
 /// What a cache has of the beginning is worked on instead of the original only when that makes the very same picture,
 /// sample for sample; a resolution in dots per inch may come out rounded or not at all:

@@ -1,7 +1,7 @@
 public import ImageRecipes
 internal import Platform
 
-/// How a result of processing is written (A-099…A-101): the format by the result unless it is said.
+/// How a result of processing is written: the format by the result unless it is said.
 public struct CacheSerializer: Hashable, Sendable {
     /// The format; chosen by the result when nil.
     public var format: EncodedFormat?
@@ -37,7 +37,7 @@ public struct ImageRecipe: Hashable, Sendable {
     public var frames = RenderOutput.Frames.all
     /// How the result is written.
     public var serializer: CacheSerializer?
-    /// Whether an original of more than ``largePixels`` is made smaller first.
+    /// Whether an original of more than ``largePixels`` is made smaller first.
     public var scalesDown = false
 
     /// How many pixels a large image is scaled down to: SDWebImage's 60 MB of four bytes each.

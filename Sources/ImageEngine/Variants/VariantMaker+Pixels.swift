@@ -1,7 +1,7 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Raw pixels: RGBA, eight bits each, sRGB, not premultiplied; the frames one below the other (D-20).
+/// Raw pixels: RGBA, eight bits each, sRGB, not premultiplied; the frames one below the other.
 public struct PixelFile: Sendable {
     /// The file; it stays for the lease of the options, 60 s by default, and is gone after that or with the process.
     public let path: String

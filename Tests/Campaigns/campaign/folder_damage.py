@@ -1,4 +1,4 @@
-"""Does things to whole folders under servers: older copies, deletions, first starts at once, leftovers (A9, A12, A15, A16)."""
+"""Does things to whole folders under servers: older copies, deletions, first starts at once, leftovers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .server import Dead, Hangs, cached, inline, store
 
 
 def restore_older(damaged: DamagedCache) -> None:
-    """Files, or the index, brought back from an older copy (A12)."""
+    """Files, or the index, brought back from an older copy."""
     for what in ("blobs", "index.sqlite", "everything"):
         damaged.begin(f"older {what}", 20)
         settle(damaged.folder)
@@ -99,7 +99,7 @@ def pull_away(damaged: DamagedCache) -> None:
 
 
 def race_first(damaged: DamagedCache, count: int, rounds: int) -> None:
-    """Many servers begin at once with a folder that is not there (A15)."""
+    """Many servers begin at once with a folder that is not there."""
     for turn in range(rounds):
         damaged.folder = os.path.join(damaged.home, f"race-{turn}")
         damaged.cache = os.path.join(damaged.folder, "default")
@@ -135,7 +135,7 @@ def race_first(damaged: DamagedCache, count: int, rounds: int) -> None:
 
 
 def leftovers(damaged: DamagedCache, count: int) -> None:
-    """Old files of dead writers are collected, and one that is being written is not (A16)."""
+    """Old files of dead writers are collected, and one that is being written is not."""
     damaged.begin("leftovers", 3)
     folder, old = os.path.join(damaged.cache, "partial"), time.time() - 2 * 86_400
     sample = [os.path.basename(path) for path in blobs(damaged.cache)]

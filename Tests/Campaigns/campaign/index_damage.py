@@ -1,4 +1,4 @@
-"""Damages the index in many places, also under a running server (A11, B3, B4)."""
+"""Damages the index in many places, also under a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real file systems and limits that refuse: a full disk, no more files, read-only, small limits (A6, A7, A8, F4)."""
+"""Real file systems and limits that refuse: a full disk, no more files, read-only, small limits."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _fill(stage: _Stage, server: Server, size: int, most: int) -> list[str]:
 
 
 def full_disk(stage: _Stage) -> None:
-    """Reads go on, remove works at 0 free bytes, and stores work again when there is space (A6)."""
+    """Reads go on, remove works at 0 free bytes, and stores work again when there is space."""
     place = os.path.join(stage.home, "disk")
     os.mkdir(place)
     with _mounted(place, "-t", "tmpfs", "-o", "size=8m", "tmpfs"):
@@ -209,7 +209,7 @@ def _settle(place: str) -> None:
 
 
 def read_only_mount(stage: _Stage) -> None:
-    """What is there is served from a read-only file system; a store says so (A8)."""
+    """What is there is served from a read-only file system; a store says so."""
     place = _populated(stage)
     _settle(place)
     with _mounted(place, "--bind", place):
@@ -220,7 +220,7 @@ def read_only_mount(stage: _Stage) -> None:
 
 
 def read_only_folder(stage: _Stage) -> None:
-    """The same for folders that may not be written, without the rights of root (A8)."""
+    """The same for folders that may not be written, without the rights of root."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise Skipped("this takes root and setpriv")
     # Not the home of root, whose files another user may not even look for.
@@ -253,7 +253,7 @@ def read_only_folder(stage: _Stage) -> None:
 
 
 def small_files(stage: _Stage) -> None:
-    """A limit for the size of files is an error, not the end (A7)."""
+    """A limit for the size of files is an error, not the end."""
     if not shutil.which("prlimit"):
         raise Skipped("there is no prlimit")
     with Server(os.path.join(stage.home, "cache"), prefix=("prlimit", "--fsize=1000000")) as server:

@@ -12,7 +12,7 @@ import Testing
 private let day = 86_400.0
 private let start = 1_800_000_000
 
-/// The time of a cache goes on evenly, whatever becomes of the wall clock (D-29, reliability A13).
+/// The time of a cache goes on evenly, whatever becomes of the wall clock.
 @Suite struct CacheClockTests {
     /// Where the wall clock is set to, in seconds.
     static let jumps = [start + 400 * 86_400, start - 400 * 86_400, 0, 4_300_000_000]

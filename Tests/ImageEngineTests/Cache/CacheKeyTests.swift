@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Keys and the names made from them (E2-50).
+/// Keys and the names made from them.
 @Suite struct CacheKeyTests {
     @Test(arguments: [
         ("http://host/a.png", "png"),
@@ -53,7 +53,6 @@ import Testing
         #expect(Digest(of: CacheKey(composed).computed) != Digest(of: CacheKey(decomposed).computed))
     }
 
-    /// E2-48.
     @Test func identifierMakesAnotherKey() {
         #expect(CacheKey("a") != CacheKey("a", identifier: "blur"))
         #expect(CacheKey("a").computed == "a")

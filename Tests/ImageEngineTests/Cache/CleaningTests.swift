@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// When a cache is cleaned, what goes, and who hears of it (A-086, A-092, B-057).
+/// When a cache is cleaned, what goes, and who hears of it.
 @Suite struct CleaningTests {
     /// Follows the schedule's advice for `end` seconds; work comes at the given moments.
     private func run(_ interval: Double, _ work: [Double], until end: Double = 2000) -> [Double] {
@@ -102,7 +102,6 @@ import Testing
         return disk
     }
 
-    /// E2-53.
     @Test func expiredImagesGoASliceAtATimeAndEachSliceIsTold() throws {
         let disk = try disk(150)
         #expect(try disk.disk.removeExpired().isEmpty)

@@ -11,8 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What is in memory is served only as long as it is what the cache has, although its file may stay for a lease
-/// (A-086, C-05, D-15; reliability A14).
+/// What is in memory is served only as long as it is what the cache has, although its file may stay for a lease.
 @Suite struct CurrentImageTests {
     private let engine: TestEngine
     private let other: TestEngine
@@ -113,7 +112,7 @@ import Testing
         #expect(try width(in: engine) == 2)
     }
 
-    // MARK: overwrite: false
+    // MARK: overwrite: false
 
     @Test func whatIsOnlyInMemoryIsNotOverwritten() throws {
         _ = try store(old, in: engine) { $0.storage.cacheMemoryOnly = true }
@@ -141,7 +140,7 @@ import Testing
         #expect(try store(other, in: engine, overwrites: false).record.path == file)
     }
 
-    // MARK: The limit (D-24)
+    // MARK: The limit
 
     @Test func imageLargerThanTheLimitIsAnsweredForItsLeaseAndNotCached() async throws {
         let web = try LocalServer { [new] _ in .reply(200, [:], new) }

@@ -12,7 +12,7 @@ import Testing
 @testable import Platform
 
 /// Files changed, removed or replaced behind the storage's back: a miss, never wrong bytes, and healed by the next
-/// store (reliability A10, B3, B4; E2-54, E2-55, E2-56, E2-60).
+/// store.
 @Suite struct DiskDamageTests {
     enum Damage: CaseIterable {
         case bitFlipped, truncated, emptied, grown, replaced, deleted, link, danglingLink, fifo, folder, fullFolder
@@ -143,7 +143,6 @@ import Testing
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
     }
 
-    /// B3.
     @Test func removingFollowsNoLinkInThePlaceOfAFolder() throws {
         let disk = try TestDisk()
         let path = try #require(try disk.store(picture, "a").path)
@@ -155,7 +154,6 @@ import Testing
         #expect(content(outside + path.dropFirst(shard.count)) == picture)
     }
 
-    /// C-20, E2-54, E2-55.
     @Test func folderDeletedUnderItIsMadeAnew() throws {
         let disk = try TestDisk()
         #expect(try disk.disk.totals() == CacheIndex.Totals())
@@ -202,7 +200,7 @@ import Testing
         #expect(disk.partials.isEmpty)
     }
 
-    /// Reliability B3: a link leads nowhere outside.
+    /// A link leads nowhere outside.
     @Test func shardThatIsALinkIsNotFollowed() throws {
         let disk = try TestDisk()
         let path = try #require(try disk.store(picture, "a").path)

@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Names, modes and leftovers in the folder of a cache (reliability B1, B2; E2-57).
+/// Names, modes and leftovers in the folder of a cache.
 @Suite struct DiskFolderTests {
     private let picture = hollowPNG(width: 7)
 
@@ -112,7 +112,6 @@ import Testing
         #expect(FileStamp(path: disk.root)?.size == 1, "what is not ours stays")
     }
 
-    /// Reliability A16.
     @Test func oldLeftoversAreCollectedAndYoungOnesAreNot() throws {
         let first = try TestDisk()
         try first.store(picture, "a")
@@ -137,7 +136,7 @@ import Testing
         #expect(first.partials.count == 3, "clearing takes nothing that is being written")
     }
 
-    /// Reliability B2. The mask belongs to the whole process; no other test depends on it.
+    /// The mask belongs to the whole process; no other test depends on it.
     @Test func foldersAndFilesAreForTheOwnerAloneWhateverTheMask() throws {
         for mask: mode_t in [0o000, 0o077] {
             let old = umask(mask)

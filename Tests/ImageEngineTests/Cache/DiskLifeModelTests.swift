@@ -10,7 +10,7 @@ import Testing
 @testable import Platform
 
 /// Thousands of interleavings of store, retrieve, use, remove, clear, expire, evict, clean, verify and reopen, by two
-/// storages on one folder, against a simple model (E2-59, D-04, D-15, D-24).
+/// storages on one folder, against a simple model.
 ///
 /// The contents are drawn from a few pictures, so that sharing is common.
 @Suite struct DiskLifeModelTests {

@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The limit is one at every moment, whoever stores (D-24, C-05, A-063).
+/// The limit is one at every moment, whoever stores.
 @Suite struct DiskLimitTests {
     @Test(arguments: 0..<3 as Range<UInt64>)
     func limitHoldsAtEveryMomentForStoragesThatStoreAtOnce(_ seed: UInt64) async throws {
@@ -112,7 +112,7 @@ import Testing
         #expect(try disk.record("30") != nil && disk.record("26") != nil)
     }
 
-    /// B-058: by the order of use, not by when it was last written down.
+    /// By the order of use, not by when it was last written down.
     @Test func everyUseCountsForTheOrder() throws {
         let disk = try TestDisk {
             $0.bytesLimit = 10_000
@@ -187,7 +187,6 @@ import Testing
 
     // MARK: Free space
 
-    /// Reliability B10.
     @Test func nothingIsStoredWhenTheDiskWouldRunFull() throws {
         let disk = try TestDisk { $0.freeSpaceFloor = nil }
         try disk.store(hollowPNG(width: 1), "a")

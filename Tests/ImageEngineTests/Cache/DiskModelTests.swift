@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Random work against a dictionary, over restarts and with two storages at once (E2-59).
+/// Random work against a dictionary, over restarts and with two storages at once.
 @Suite struct DiskModelTests {
     @Test(arguments: 0..<4 as Range<UInt64>)
     func storageBehavesLikeADictionary(_ seed: UInt64) throws {

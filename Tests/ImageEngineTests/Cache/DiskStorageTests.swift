@@ -14,7 +14,6 @@ import Testing
 @Suite struct DiskStorageTests {
     private let picture = hollowPNG(width: 7)
 
-    /// E2-47.
     @Test func storedBytesAreThereAfterARestart() throws {
         let before = try TestDisk()
         let stored = try before.store(picture, "a")
@@ -40,7 +39,6 @@ import Testing
         #expect(record.lastModified == "yesterday")
     }
 
-    /// E2-48.
     @Test func anotherIdentifierIsAnotherEntry() throws {
         let disk = try TestDisk()
         try disk.store(picture, "a", identifier: "blur")
@@ -63,7 +61,6 @@ import Testing
         #expect(try disk.disk.remove(CacheKey("a")) == .init())
     }
 
-    /// E2-51.
     @Test func entryExpiresAtItsMomentUnlessUsed() throws {
         let disk = try TestDisk { $0.expiration = .seconds(100) }
         try disk.store(picture, "used")
@@ -113,7 +110,6 @@ import Testing
         #expect(disk.blobs.isEmpty && disk.partials.isEmpty)
     }
 
-    /// E2-52.
     @Test func purgeRemovesTheLeastRecentlyUsedDownToHalf() throws {
         let disk = try TestDisk { $0.bytesLimit = 10_000 }
         for number in 0..<10 { try disk.store(hollowPNG(width: number + 1, count: 1000), "\(number)") }
@@ -130,7 +126,7 @@ import Testing
         #expect(disk.disk.evictionCount == 6)
     }
 
-    /// E2-52: what was handed out within the last minute stays.
+    /// What was handed out within the last minute stays.
     @Test func purgeSparesWhatWasJustHandedOut() throws {
         let disk = try TestDisk { $0.bytesLimit = 10_000 }
         for number in 0..<10 { try disk.store(hollowPNG(width: number + 1, count: 1000), "\(number)") }

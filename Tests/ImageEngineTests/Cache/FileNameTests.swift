@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// How files are named, and how the folders of other caches are read (E2-50, A-066… ).
+/// How files are named, and how the folders of other caches are read.
 @Suite struct FileNameTests {
     private let picture = hollowPNG(width: 7)
     private let cat = "https://example.com/cat.png"
@@ -71,7 +71,6 @@ import Testing
         #expect(try disk.record("a") == nil)
     }
 
-    /// E2-50.
     @Test(arguments: [
         ("http://h/a.jpg?x=.gif", DiskStorage.PathExtension.sniffed, "png"),
         ("http://h/a.jpg?x=.gif", .fromKey, "jpg"), ("http://h/a.jpg?x=.gif", .none, ""),

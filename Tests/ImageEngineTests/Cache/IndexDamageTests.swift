@@ -12,7 +12,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// An index that is gone, cut off, garbage or of another version: nothing fails for ever (reliability A11, B5).
+/// An index that is gone, cut off, garbage or of another version: nothing fails for ever.
 @Suite struct IndexDamageTests {
     private func index(_ disk: TestDisk) -> String { disk.root + "/index.sqlite" }
 

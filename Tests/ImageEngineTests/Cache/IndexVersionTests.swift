@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// An index that an older Halcyon wrote is read at once, with all that it knows (reliability A12, A-167).
+/// An index that an older Halcyon wrote is read at once, with all that it knows.
 @Suite struct IndexVersionTests {
     private static let first = """
         CREATE TABLE entries(
@@ -119,7 +119,7 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
-    /// D-05: how fresh an image is was not kept then, and nothing else is lost.
+    /// How fresh an image is was not kept then, and nothing else is lost.
     @Test(arguments: First.allCases)
     func indexOfTheSecondVersionIsReadAtOnce(_ call: First) throws {
         let before = try TestDisk()

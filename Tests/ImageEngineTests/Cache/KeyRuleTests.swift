@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Signed URLs that change with every request, and the image that does not (C-04).
+/// Signed URLs that change with every request, and the image that does not.
 @Suite struct KeyRuleTests {
     private static let signed = KeyRule(hosts: ["*.amazonaws.com"], dropQuery: ["X-Amz-*", "sig"])
     private static let sized = KeyRule(hosts: ["cdn.example"], keepQuery: ["w", "h*"], dropQuery: ["hash"])
@@ -40,7 +40,7 @@ import Testing
         #expect(KeyRule.key(of: "https://x/?a=1&b=2", rules) == "https://x/?b=2")
     }
 
-    /// Of the counter-example in C-04: without a rule nothing is left out.
+    /// Without a rule nothing is left out.
     @Test func withoutARuleTheWholeURLIsTheKey() async throws {
         let engine = try TestEngine()
         #expect(engine.cache.key(of: "https://x/?a=1") == "https://x/?a=1")
@@ -68,7 +68,7 @@ import Testing
         #expect(web.requests.map(\.path) == ["/a?sig=1"], "the request is sent as it was")
     }
 
-    /// C-04: what was signed anew is the same image; where the first signature does not count, the second may.
+    /// What was signed anew is the same image; where the first signature does not count, the second may.
     @Test(arguments: [true, false])
     func aPrefetchLoadsWhatHasOneKeyOnce(_ firstIsGood: Bool) async throws {
         let server = try LocalServer { request in

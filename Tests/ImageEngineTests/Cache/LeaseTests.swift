@@ -12,7 +12,7 @@ import Testing
 @testable import Platform
 
 /// A path that was handed out stays valid for its lease, whatever cleaning, limits or another process do; only who
-/// removes or clears wins over it, and is told so (D-15, E2-93).
+/// removes or clears wins over it, and is told so.
 @Suite struct LeaseTests {
     private let picture = hollowPNG(width: 1, count: 1000)
 

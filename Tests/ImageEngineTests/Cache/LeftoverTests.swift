@@ -11,8 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a killed writer leaves is brought to where it was before; what a living one writes is its own (C-07, D-02,
-/// reliability A6, A7).
+/// What a killed writer leaves is brought to where it was before; what a living one writes is its own.
 @Suite struct LeftoverTests {
     private let old = hollowPNG(width: 1, count: 1000)
     private let new = hollowPNG(width: 2, count: 2000)

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a cache holds can be looked through without loading an image or prolonging its life (A-102, C-21, D-22).
+/// What a cache holds can be looked through without loading an image or prolonging its life.
 @Suite struct ListingTests {
     private func disk(_ count: Int) throws -> TestDisk {
         let disk = try TestDisk()

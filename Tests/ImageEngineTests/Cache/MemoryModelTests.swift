@@ -9,8 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The memory tier against a plain model: whatever calls come in whatever order, both hold the same
-/// (E2-42 to E2-45, A-164, A-240 to A-250).
+/// The memory tier against a plain model: whatever calls come in whatever order, both hold the same.
 @Suite struct MemoryModelTests {
     /// What the storage is said to do, in the plainest words: a list from the most to the least recently used.
     private struct Model {

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The memory tier (E2-42 to E2-45).
+/// The memory tier.
 @Suite struct MemoryStorageTests {
     private let clock = ManualClock()
 
@@ -27,7 +27,6 @@ import Testing
         return MemoryStorage(configuration) { [clock] in clock.now }
     }
 
-    /// E2-42.
     @Test func usedValuesSurviveAndTheLongestUnusedGoesFirst() {
         let storage = storage(count: 3)
         for key in ["a", "b", "c"] { storage.store(Box(1), for: key, cost: 1) }
@@ -39,7 +38,6 @@ import Testing
         #expect(storage.keys == ["e", "d", "a"], "a look without use does not count")
     }
 
-    /// E2-43.
     @Test func replacedValueIsNeverCountedTwice() {
         let storage = storage()
         storage.store(Box(1), for: "a", cost: 400)
@@ -50,7 +48,6 @@ import Testing
         #expect(storage.value(for: "a")?.number == 3)
     }
 
-    /// E2-43.
     @Test func valueCostlierThanTheLimitIsNotStoredAndEvictsNothing() {
         let storage = storage()
         storage.store(Box(1), for: "a", cost: 900)
@@ -68,7 +65,6 @@ import Testing
         #expect(storage.totals == (0, 0))
     }
 
-    /// E2-44, A-245.
     @Test func purgeGoesDownToThePreferredCostAndSparesTheNewest() {
         let storage = storage()
         for number in 0..<10 { storage.store(Box(number), for: "\(number)", cost: 100) }
@@ -80,7 +76,6 @@ import Testing
         #expect(storage.keys == ["11"], "above the preferred cost, and yet the one just stored stays")
     }
 
-    /// E2-45.
     @Test func valueExpiresAtItsMoment() {
         let storage = storage(expiration: .seconds(10))
         storage.store(Box(1), for: "a", cost: 1)
@@ -92,7 +87,7 @@ import Testing
         #expect(storage.totals == (0, 0), "an expired value goes when it is met")
     }
 
-    /// E2-45: what a use does to the life of a value.
+    /// What a use does to the life of a value.
     @Test(arguments: [
         (ExpirationExtension.none, false, false), (.cacheTime, true, false), (.expiration(.seconds(20)), true, true),
         (.expiration(.never), true, true), (.expiration(.expired), false, false),
@@ -148,7 +143,7 @@ import Testing
 
     // MARK: Admission
 
-    /// B-047, A-245: one value never takes the place of all others.
+    /// One value never takes the place of all others.
     @Test func valueAboveATenthOfTheLimitIsNotLetInUnlessConfigured() {
         let storage = storage { $0.entryCostLimit = nil }
         #expect(storage.store(Box(1), for: "a", cost: 100) == .kept)
@@ -176,7 +171,6 @@ import Testing
 
     // MARK: Settings that change
 
-    /// E2-43.
     @Test func loweredLimitPurgesAtOnceDownToThePreferredCost() {
         let storage = storage()
         for number in 0..<10 { storage.store(Box(number), for: "\(number)", cost: 100) }
@@ -213,7 +207,7 @@ import Testing
         #expect(storage.store(Box(2), for: "b", cost: 0) == .kept)
     }
 
-    /// E2-45: what is set for the storage counts where the request says nothing.
+    /// What is set for the storage counts where the request says nothing.
     @Test func extendingIsThatOfTheStorageUnlessTheRequestSays() {
         let storage = storage(expiration: .seconds(10)) { $0.extending = .none }
         storage.store(Box(1), for: "a", cost: 1)
@@ -249,7 +243,6 @@ import Testing
 
     // MARK: Values in use
 
-    /// B-045.
     @Test func purgedValueInUseIsBackAtTheNextLookUp() {
         let storage = storage()
         let held = Box(1)

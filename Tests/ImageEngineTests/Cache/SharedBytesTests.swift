@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The same bytes under several keys take the disk space once, and nobody can tell by reading (D-04).
+/// The same bytes under several keys take the disk space once, and nobody can tell by reading.
 @Suite struct SharedBytesTests {
     private let picture = hollowPNG(width: 7, count: 3000)
 
@@ -74,7 +74,7 @@ import Testing
         #expect(try disk.check().isClean)
     }
 
-    /// Reliability C-10: the other keys keep what they have when a twin is damaged.
+    /// The other keys keep what they have when a twin is damaged.
     @Test func aDamagedTwinIsNotSharedWith() throws {
         let disk = try TestDisk()
         let path = try #require(try disk.store(picture, "a").path)

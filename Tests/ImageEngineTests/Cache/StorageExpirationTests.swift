@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// How long things live; whatever the numbers, nothing traps (C11).
+/// How long things live; whatever the numbers, nothing traps.
 @Suite struct StorageExpirationTests {
     private static let now = 1_800_000_000
     private static let century = 3_155_760_000

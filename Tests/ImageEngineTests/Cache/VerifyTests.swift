@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The full check finds every kind of damage, mends it once, and touches nothing unless asked to (C-22, D-03, A-103).
+/// The full check finds every kind of damage, mends it once, and touches nothing unless asked to.
 @Suite struct VerifyTests {
     typealias Verification = DiskStorage.Verification
 
@@ -163,7 +163,7 @@ import Testing
         #expect(try after.bytes("twin") == hollowPNG(width: 1, count: 1000))
     }
 
-    /// E2-58. Replaced, new and removed entries, between the slices of an adoption.
+    /// Replaced, new and removed entries, between the slices of an adoption.
     @Test func whatIsStoredWhileALostIndexIsRebuiltIsFoundAfterwards() async throws {
         let disk = try TestDisk()
         for number in 1...600 { try disk.store(hollowPNG(width: number, count: 100), "\(number)") }
@@ -280,7 +280,7 @@ import Testing
         #expect(disk.folder.files.isEmpty)
     }
 
-    /// D-03: cleaning reads a few images through each time.
+    /// Cleaning reads a few images through each time.
     @Test func cleaningFindsAFlippedBitInTheEnd() throws {
         let disk = try TestDisk()
         for number in 1...40 { try disk.store(hollowPNG(width: number, count: 200), "\(number)") }

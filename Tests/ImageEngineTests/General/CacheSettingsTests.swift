@@ -33,7 +33,6 @@ import Testing
         #expect(manager.caches.settings(of: "other").memory.countLimit == 0)
     }
 
-    ///
     @Test func aFolderCanBeNamedUntilTheCacheIsOpen() throws {
         let folder = engine.folder.path + "/elsewhere"
         #expect(try manager.caches.configure("a") { $0.disk.folder = folder }.disk.folder == folder)
@@ -80,7 +79,7 @@ import Testing
         #expect(known.first { $0.name == "named" }?.settings.disk.folder == "/named")
     }
 
-    /// what a use does to a life on disk is as the cache is configured, unless the caller says otherwise.
+    /// What a use does to a life on disk is as the cache is configured, unless the caller says otherwise.
     @Test(arguments: [DiskStorage.ExpireBy.access, .modification], [nil, ExpirationExtension.none, .cacheTime])
     func useProlongsTheLifeOnDiskAsConfigured(expireBy: DiskStorage.ExpireBy, asked: ExpirationExtension?) async throws
     {
@@ -108,7 +107,6 @@ import Testing
         #expect(try engine.cache.hit(for: key, options: StorageOptions(), burst: 0, mayWait: true)?.cacheType == .disk)
     }
 
-    ///
     @Test func anImageIsKeptOutOfMemoryWhenItsOptionsSaySo() async throws {
         let unwanted = ImageOptions { $0.storage.keepsInMemory = false }
         try await store { $0.storage.keepsInMemory = false }

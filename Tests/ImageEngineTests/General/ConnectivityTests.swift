@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// A download that failed for want of a network waits for it, and is tried again at once (E2-39).
+/// A download that failed for want of a network waits for it, and is tried again at once.
 @Suite struct ConnectivityTests {
     private let second = 1_000_000_000
 

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Bodies that are Base64 text of the picture (B-027, E2-32).
+/// Bodies that are Base64 text of the picture.
 @Suite struct DataModifierTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7, count: 5000)

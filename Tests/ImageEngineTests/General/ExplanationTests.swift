@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a request would be answered with, told before it is made (C-03).
+/// What a request would be answered with, told before it is made.
 @Suite struct ExplanationTests {
     private let web: LocalServer
     private let engine: TestEngine
@@ -126,7 +126,6 @@ import Testing
         #expect(web.requests.count == 1)
     }
 
-    /// C-10.
     @Test func anothersImageIsNone() async throws {
         _ = try await engine.image(web.url("/a")) { $0.network.request.authorization = .bearer("ann") }
         #expect(try explain("/a") { $0.network.request.authorization = .bearer("ann") }.verdict == .answer)

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Loading images before somebody wants them (A-145, E2-72, E2-73).
+/// Loading images before somebody wants them.
 @Suite struct ImagePrefetcherTests {
     private let engine: TestEngine
     private let gate = Gate()
@@ -58,7 +58,7 @@ import Testing
         #expect(forced.completed.count == 1 && web.requestCount("/a") == 2)
     }
 
-    /// B-006, E2-1: what one has loaded and is about to store is not loaded by the other, though they want it in different
+    /// What one has loaded and is about to store is not loaded by the other, though they want it in different
     /// ways.
     @Test(arguments: [false, true])
     func whatIsBeingStoredIsNotLoadedAgain(inMemory: Bool) async throws {
@@ -184,7 +184,6 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// E2-73.
     @Test func aRealRequestJoinsAndIsNoLongerBehindTheOthers() async throws {
         let web = try web()
         defer { web.stop() }

@@ -28,7 +28,6 @@ import Testing
         ImageOptions { $0.network.retry = RetryStrategy(maxRetries: count, interval: .seconds(seconds)) }
     }
 
-    /// D-25.
     @Test func everyAttemptIsListedWithItsTimeAndBytes() async throws {
         let clock = engine.clock
         let server = try server { count in
@@ -55,7 +54,6 @@ import Testing
         #expect(engine.manager.statistics.misses == 1, "however many attempts it takes")
     }
 
-    /// E2-12.
     @Test func whoLeavesBetweenTwoAttemptsIsToldAtOnce() async throws {
         let server = try server { _ in .reply(503, [:], []) }
         defer { server.stop() }
@@ -95,7 +93,7 @@ import Testing
         #expect(again.record.header.width == 2 && again.cacheType == .none)
     }
 
-    /// E2-4: nothing is looked for twice, and who leaves while the original comes leaves no download behind.
+    /// Nothing is looked for twice, and who leaves while the original comes leaves no download behind.
     @Test func originalOfWhatIsMadeIsLoadedOnceAndLeftWithTheLastCaller() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -118,7 +116,7 @@ import Testing
         try await eventually("nobody wants it") { server.droppedCount == 1 }
     }
 
-    /// C-10: texts that look alike are other texts, and what one has said is nobody else's.
+    /// Texts that look alike are other texts, and what one has said is nobody else's.
     @Test func whatOneHasSaidIsNotSentForAnother() async throws {
         let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }

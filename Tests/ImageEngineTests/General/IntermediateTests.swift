@@ -13,7 +13,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Chains that begin alike: what a cache has of the beginning is worked on instead of the original (E2-6, B-002, D-19).
+/// Chains that begin alike: what a cache has of the beginning is worked on instead of the original.
 @Suite struct IntermediateTests {
     private let standIn: CodecStandIn
     private let engine: TestEngine
@@ -63,7 +63,7 @@ import Testing
         return (request.source, request.outputs)
     }
 
-    @Test func aBeginningThatIsCachedSparesTheDownload() async throws {  // E2-6, B-002
+    @Test func aBeginningThatIsCachedSparesTheDownload() async throws {
         let first = try await image([gray])
         try dropOriginal()
         let second = try await image([gray, blur()])
@@ -80,7 +80,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func aBeginningOfFewerPixelsSparesDecodingTheOriginal() async throws {  // E2-6
+    @Test func aBeginningOfFewerPixelsSparesDecodingTheOriginal() async throws {
         let first = try await image([gray])
         try await image([gray, blur()])
         #expect(try lastWork() == (first.record.path ?? "", [["blur"]]))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func pixelsAreMadeOfABeginningToo() async throws {  // E2-6, B-002, D-20
+    @Test func pixelsAreMadeOfABeginningToo() async throws {
         let first = try await image([gray])
         await askForPixels([gray, try blur()])
         #expect(try lastWork() == (first.record.path ?? "", [["blur"]]), "the original has more pixels")
@@ -191,7 +191,7 @@ import Testing
         #expect(server.requests.count == before + 1)
     }
 
-    @Test func whoeverMayNotHaveTheOriginalMayNotHaveWhatIsMadeOfIts() async throws {  // C-10
+    @Test func whoeverMayNotHaveTheOriginalMayNotHaveWhatIsMadeOfIts() async throws {
         try await image([gray]) { $0.network.request.authorization = .bearer("mine") }
         try dropOriginal()
         try await image([gray, blur()]) { $0.network.request.authorization = .bearer("mine") }
@@ -319,7 +319,7 @@ import Testing
         return try Data(contentsOf: URL(fileURLWithPath: output.path))
     }
 
-    @Test func whatIsMadeOfABeginningIsWhatIsMadeOfTheOriginal() async throws {  // E2-6
+    @Test func whatIsMadeOfABeginningIsWhatIsMadeOfTheOriginal() async throws {
         let server = try LocalServer.fixtures()
         defer { server.stop() }
         let worker = try await CodecChild()

@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Files of the user's are read where they lie and never copied (B-036, E2-69).
+/// Files of the user's are read where they lie and never copied.
 @Suite struct LocalFileTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)

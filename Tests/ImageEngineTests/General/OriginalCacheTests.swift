@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// An image is taken from another cache before it is loaded (E2-65, A-134).
+/// An image is taken from another cache before it is loaded.
 @Suite struct OriginalCacheTests {
     private let engine: TestEngine
     private let originals: ImageCache

@@ -37,7 +37,7 @@ import Testing
     // MARK: Originals that go
 
     @Test(arguments: [0, 2])
-    func anOriginalThatGoesWheneverItIsCachedIsLoadedForOneRequestAlone(retries: Int) async throws {  // E2-65
+    func anOriginalThatGoesWheneverItIsCachedIsLoadedForOneRequestAlone(retries: Int) async throws {
         try standIn.set(.lose)
         let result = try await engine.image(url) {
             $0.processing.recipe.processors = [.blackWhite]
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Originals that no cache keeps
 
-    /// it is not loaded again for what comes while it is worked on, though no cache keeps it.
+    /// It is not loaded again for what comes while it is worked on, though no cache keeps it.
     @Test func anOriginalThatIsNotKeptIsThereAsLongAsItIsWorkedOn() async throws {
         try standIn.set(.wait)
         func blur(_ radius: Double) throws -> ImageProcessor { .blur(try Blur(radius: radius)) }

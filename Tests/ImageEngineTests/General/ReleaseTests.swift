@@ -29,7 +29,7 @@ import Testing
         return Parts(engine)
     }
 
-    @Test func anEngineThatHasDoneItsWorkIsHeldByNobody() async throws {
+    @Test func anEngineThatHasDoneItsWorkIsHeldByNobody() async throws {
         let server = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
         let parts = try await work(server)
         try await eventually("the engine is gone") { parts.manager == nil && parts.downloader == nil }

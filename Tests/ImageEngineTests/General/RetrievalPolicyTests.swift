@@ -19,7 +19,6 @@ import Testing
 
     private func dataURL(_ bytes: [UInt8]) -> String { "data:image/png;base64," + base64(bytes) }
 
-    /// E2-62.
     @Test func onlyFromCacheOpensNoConnection() async throws {
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
@@ -31,7 +30,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// E2-68: without waiting there is no path yet, and the file comes behind the answer.
+    /// Without waiting there is no path yet, and the file comes behind the answer.
     @Test func imageNobodyWaitsForIsCachedBehindTheAnswer() async throws {
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
@@ -45,7 +44,6 @@ import Testing
         #expect(server.requestCount("/a") == 1)
     }
 
-    /// E2-63.
     @Test func forceRefreshDownloadsAndOverwrites() async throws {
         let count = Counter()
         let server = try LocalServer { [picture, other] _ in .reply(200, [:], count.add() == 1 ? picture : other) }
@@ -112,7 +110,6 @@ import Testing
         #expect(engine.blobs.isEmpty)
     }
 
-    /// E2-40.
     @Test func alternativeSourcesAreTriedInOrder() async throws {
         let server = try LocalServer(routes: ["/good": .reply(200, [:], picture)])
         defer { server.stop() }
@@ -167,7 +164,6 @@ import Testing
         #expect(result.isPlaceholder && server.requests.map(\.path) == ["/b"])
     }
 
-    /// E2-38.
     @Test(arguments: [(0, 1, false), (1, 2, false), (2, 3, true), (9, 3, true)])
     func failedDownloadIsTriedAgainAsOftenAsAsked(_ retries: Int, _ requests: Int, _ succeeds: Bool) async throws {
         let count = Counter()

@@ -55,7 +55,7 @@ import Testing
 
     // MARK: Made once
 
-    @Test func oneURLWithDifferentProcessorsIsDownloadedOnceAndEachGetsItsOwn() async throws {  // E2-4, E2-7, A-031
+    @Test func oneURLWithDifferentProcessorsIsDownloadedOnceAndEachGetsItsOwn() async throws {
         let chains: [[ImageProcessor]] = try [[blur(1)], [blur(2)], [.blackWhite], []]
         let results = try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for chain in chains { group.addTask { try await image(chain) } }
@@ -68,7 +68,7 @@ import Testing
         #expect(passes == 3)
     }
 
-    @Test func theSameProcessorForManyIsRunOnce() async throws {  // E2-5, A-031
+    @Test func theSameProcessorForManyIsRunOnce() async throws {
         try standIn.set(.wait)
         try await withThrowingTaskGroup(of: ImageResult.self) { group in
             for index in 0..<20 {
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: From the cache
 
-    @Test func aCachedOriginalIsProcessedWithoutNetworkAlsoWhenOnlyTheCacheMayBeAsked() async throws {  // E2-64, A-128
+    @Test func aCachedOriginalIsProcessedWithoutNetworkAlsoWhenOnlyTheCacheMayBeAsked() async throws {
         _ = try await image([])
         #expect(try await image([.blackWhite]) { $0.lookup.onlyFromCache = true }.record.header.width == 3)
         #expect(server.requests.count == 1)
@@ -116,7 +116,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func aFailureToProcessIsAnErrorAndNoDownloadLoop() async throws {  // E2-64, A-129
+    @Test func aFailureToProcessIsAnErrorAndNoDownloadLoop() async throws {
         try standIn.set(.refuse)
         for _ in 0..<3 {
             #expect(
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
-    func exactlyWhatTheOptionsSayIsStored(keepsOriginal: Bool, isProcessed: Bool) async throws {  // E2-66, A-131
+    func exactlyWhatTheOptionsSayIsStored(keepsOriginal: Bool, isProcessed: Bool) async throws {
         let result = try await image(isProcessed ? [.blackWhite] : []) {
             $0.processing.cacheOriginalImage = keepsOriginal
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(engine.blobs.count == (isProcessed && !keepsOriginal ? 1 : 2))
     }
 
-    @Test func aThumbnailNeverTakesThePlaceOfTheOriginal() async throws {  // E2-67
+    @Test func aThumbnailNeverTakesThePlaceOfTheOriginal() async throws {
         let small = ImageProcessor.downsample(try PixelSize(width: 1, height: 1))
         for chain in [[small], [], [small], []] {
             #expect(try await image(chain).record.header.width == (chain.isEmpty ? 7 : 3))
@@ -159,7 +159,7 @@ import Testing
         #expect(engine.blobs.isEmpty)
     }
 
-    @Test func originalsMayHaveACacheOfTheirOwn() async throws {  // E2-65, A-131
+    @Test func originalsMayHaveACacheOfTheirOwn() async throws {
         let originals = try #require(engine.manager.cache("originals"))
         let result = try await image([.blackWhite]) { $0.lookup.originalCache = "originals" }
         #expect(result.cache == "default" && result.record.header.width == 3)
@@ -174,7 +174,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func aCopyInMemoryOnlyIsWhatIsAskedFor() async throws {
+    @Test func aCopyInMemoryOnlyIsWhatIsAskedFor() async throws {
         let result = try await engine.image(url, bytes: true) {
             $0.processing.recipe.processors = [.blackWhite]
             $0.storage.cacheMemoryOnly = true
@@ -191,7 +191,7 @@ import Testing
 
     // MARK: What lies here
 
-    @Test func localFilesAndDataAreNotCopiedButWhatIsMadeOfThemIs() async throws {  // E2-69
+    @Test func localFilesAndDataAreNotCopiedButWhatIsMadeOfThemIs() async throws {
         let path = engine.folder.path + "/mine.png"
         try Data(picture).write(to: URL(fileURLWithPath: path))
         let data = "data:image/png;base64," + Data(picture).base64EncodedString()
@@ -249,7 +249,7 @@ import Testing
 
     // MARK: Storing, prefetching, naming
 
-    @Test func whatIsStoredWithProcessorsIsMadeAndTheOriginalKept() async throws {  // E2-66
+    @Test func whatIsStoredWithProcessorsIsMadeAndTheOriginalKept() async throws {
         var options = ImageOptions()
         options.processing.recipe.processors = [.blackWhite]
         let stored = try await engine.manager.storeVariant(
@@ -275,7 +275,7 @@ import Testing
         #expect(passes == 2)
     }
 
-    @Test func thePathOfWhatWillBeMadeIsForetold() throws {
+    @Test func thePathOfWhatWillBeMadeIsForetold() throws {
         func ending(_ key: String, _ change: (inout ImageRecipe) throws -> Void) throws -> String {
             var recipe = ImageRecipe()
             try change(&recipe)
@@ -298,7 +298,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func whatIsTooLargeByItsHeaderIsRefusedBeforeAnyWorkerIsStarted() async throws {  // D-14, E2-91
+    @Test func whatIsTooLargeByItsHeaderIsRefusedBeforeAnyWorkerIsStarted() async throws {
         for (limit, change): (String, @Sendable (inout ImageOptions) -> Void) in [
             ("maxPixels", { $0.processing.limits.maxPixels = 6 }),
             ("maxPixels", { $0.processing.limits.maxPixels = 1 }),
@@ -334,7 +334,7 @@ import Testing
         #expect(violation(try ImageHeader(.svg, 1000, 1000)) == nil)
     }
 
-    @Test func largeImagesAreScaledDownToTheLimitAndSmallOnesLeftAlone() throws {  // E2-79, A-172
+    @Test func largeImagesAreScaledDownToTheLimitAndSmallOnesLeftAlone() throws {
         var recipe = ImageRecipe()
         recipe.scalesDown = true
         #expect(recipe.isNothing(for: try ImageHeader(.jpeg, 3000, 4000)))
@@ -368,7 +368,7 @@ import Testing
         #expect(ImageRecipe().output(of: header, to: "/a").rule == .automatic(Encoding()))
     }
 
-    @Test func everythingThatChangesTheBytesIsInTheName() throws {  // E2-82
+    @Test func everythingThatChangesTheBytesIsInTheName() throws {
         var names: Set<String> = []
         var count = 0
         func add(_ change: (inout ImageRecipe) throws -> Void) throws {

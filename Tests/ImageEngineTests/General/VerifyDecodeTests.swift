@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Images that are only answered and kept once all of them has been decoded.
+/// Images that are only answered and kept once all of them has been decoded.
 @Suite struct VerifyDecodeTests {
     private let standIn: CodecStandIn
     private let engine: TestEngine
@@ -202,7 +202,6 @@ import Testing
         #expect(try await engine.failure(url) { $0.lookup.negativeCache = 60 } == nil)
     }
 
-    /// E2-70.
     @Test func theCachesSettingCountsUnlessTheRequestSaysOtherwise() async throws {
         let standIn = standIn
         let engine = try TestEngine {

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What was made of an image that is not kept itself is checked by what it knows of that (C-02, D-05, A-131).
+/// What was made of an image that is not kept itself is checked by what it knows of that.
 @Suite struct CheckedVariantTests: RevalidationSuite {
     let scene: RevalidationScene
     private let codec: CodecStandIn

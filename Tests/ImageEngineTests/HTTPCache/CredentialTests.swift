@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// No user is shown another one's image, in whatever mode and from wherever (C-10, A-003, D-22).
+/// No user is shown another one's image, in whatever mode and from wherever.
 @Suite struct CredentialTests {
     private let engine: TestEngine
     private let web: LocalServer

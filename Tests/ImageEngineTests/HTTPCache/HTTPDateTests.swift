@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The three forms of dates in HTTP, and what is none (RFC 9110, 5.6.7; reliability C11).
+/// The three forms of dates in HTTP, and what is none (RFC 9110, 5.6.7).
 @Suite struct HTTPDateTests {
     @Test(arguments: [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",

@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Freshness by RFC 9111 in tables (D-05, E2-94; reliability C7, C11).
+/// Freshness by RFC 9111 in tables.
 @Suite struct HTTPFreshnessTests {
     private static let now = 1_700_000_000
     /// The same moment as HTTP writes it.

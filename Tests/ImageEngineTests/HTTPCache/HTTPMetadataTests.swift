@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What is kept of an answer: its age, whom it suits, and what a 304 changes (D-05, C-10, E2-94).
+/// What is kept of an answer: its age, whom it suits, and what a 304 changes.
 @Suite struct HTTPMetadataTests {
     private static let now = 1_700_000_000
     private static let today = "Tue, 14 Nov 2023 22:13:20 GMT"

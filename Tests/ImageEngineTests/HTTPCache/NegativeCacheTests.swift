@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Failures that would come again are remembered for a while (B-023, D-11, C-09, B-067).
+/// Failures that would come again are remembered for a while.
 @Suite struct NegativeCacheTests {
     private func request(
         _ url: String, _ change: (inout ImageOptions) -> Void = { _ in }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// D-11: a server under load is left alone as long as it asks for that, within reason.
+    /// A server under load is left alone as long as it asks for that, within reason.
     @Test(arguments: [(5.0, 5), (60, 60), (3600, 3600), (1e9, 3600)])
     func busyServerIsLeftAloneForAsLongAsItSays(_ retryAfter: Double, _ end: Int) throws {
         for status in [429, 503] {

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Offline nothing is loaded, and whatever is stored is answered (D-06, C-02).
+/// Offline nothing is loaded, and whatever is stored is answered.
 @Suite struct OfflineTests {
     private let web: PictureServer
     private let folder: TemporaryFolder

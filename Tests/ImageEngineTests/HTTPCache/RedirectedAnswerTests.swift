@@ -11,7 +11,7 @@ import Testing
 @testable import Platform
 
 /// An answer to which a redirect led is good as long as that is, and only its own server says that it has not changed
-/// (D-05; RFC 9111, 3, 4 and 4.3).
+/// (RFC 9111, 3, 4 and 4.3).
 @Suite struct RedirectedAnswerTests {
     private struct Redirect: Sendable {
         var status = 302
@@ -79,7 +79,7 @@ import Testing
         #expect(asked.suffix(3) == ["/a*", "/a*", "/old"])
     }
 
-    @Test func validatorsOfOneKeyGoToEveryURLThatItIsAskedForBy() async throws {  // C-04
+    @Test func validatorsOfOneKeyGoToEveryURLThatItIsAskedForBy() async throws {
         _ = try await image(.always, "/b?token=1", key: "b")
         let other = try await image(.always, "/b?token=2", key: "b")
         #expect(other.isRevalidated)

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// A failure that would come again is not asked for again for a while (D-11, C-09).
+/// A failure that would come again is not asked for again for a while.
 @Suite struct RememberedFailureTests {
     private let engine: TestEngine
     private let web: PictureServer
@@ -93,7 +93,6 @@ import Testing
         #expect(web.count == 2)
     }
 
-    /// D-11, C-09.
     @Test func failuresAreSeenAndForgotten() async throws {
         _ = try await failure()
         _ = try await failure { $0.network.request.headers = ["X-A": "1"] }

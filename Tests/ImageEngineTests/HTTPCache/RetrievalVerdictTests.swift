@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a request does with what is stored, for every mode and state (D-05, D-06, C-01, C-02).
+/// What a request does with what is stored, for every mode and state.
 @Suite struct RetrievalVerdictTests {
     typealias Entry = RetrievalPolicy.Entry
     typealias Verdict = CacheDecision.Action
@@ -175,7 +175,7 @@ import Testing
         #expect(CacheControl(of: ["Accept": "no-cache"]) == nil)
     }
 
-    /// D-06: offline whatever is stored is answered, and says when it is old.
+    /// Offline whatever is stored is answered, and says when it is old.
     @Test func offlineEverythingStoredIsAnswered() {
         for mode in Revalidation.allCases {
             let policy = RetrievalPolicy(mode: mode, isOffline: true)
@@ -240,7 +240,6 @@ import Testing
         #expect(!policy.mayStandIn(entry("max-age=60, stale-if-error=99"), after: error), "the server has no say")
     }
 
-    /// C-10.
     @Test(arguments: Revalidation.allCases)
     func imageOfOthersIsNeverAnswered(_ mode: Revalidation) {
         let foreign = entry("max-age=60, immutable") { $0.isForeign = true }

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Whether and when the server is asked is said by the request, else by the cache (C-01, D-05).
+/// Whether and when the server is asked is said by the request, else by the cache.
 @Suite struct RevalidationModeTests: RevalidationSuite {
     let scene: RevalidationScene
 
@@ -100,7 +100,6 @@ import Testing
         #expect(try await image(.never, keeping).cacheType == .none, "without asking, what is over is gone")
     }
 
-    /// E2-70.
     @Test func settingOfTheCacheCountsUnlessTheRequestSaysOtherwise() async throws {
         set("max-age=10")
         var settings = engine.cache.configuration

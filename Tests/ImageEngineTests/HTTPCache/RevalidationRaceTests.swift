@@ -9,13 +9,12 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What changes while a server is asked, and who else asks (A-126, E2-94; reliability C7).
+/// What changes while a server is asked, and who else asks.
 @Suite struct RevalidationRaceTests: RevalidationSuite {
     let scene: RevalidationScene
 
     init() throws { scene = try RevalidationScene() }
 
-    /// A-126, reliability C7.
     @Test func confirmationOfAnImageThatIsGoneMeanwhileLoadsItOnce() async throws {
         let gate = Gate()
         let count = Counter()
@@ -76,7 +75,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    /// D-23: what one process has heard of a server is heard by all.
+    /// What one process has heard of a server is heard by all.
     @Test func otherProcessKnowsWhatThisOneHasHeard() async throws {
         set("max-age=10")
         let second = try restarted()

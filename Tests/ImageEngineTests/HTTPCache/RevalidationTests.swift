@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// A stored image is checked with its server as HTTP wants it, when the request wants HTTP (B-022, C-01, D-05, A-126, E2-94).
+/// A stored image is checked with its server as HTTP wants it, when the request wants HTTP.
 @Suite struct RevalidationTests: RevalidationSuite {
     let scene: RevalidationScene
 

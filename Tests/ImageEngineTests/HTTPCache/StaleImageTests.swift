@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// An old image is answered at once and refreshed behind, or stands in while its server is in trouble (C-02, D-05).
+/// An old image is answered at once and refreshed behind, or stands in while its server is in trouble.
 @Suite struct StaleImageTests: RevalidationSuite {
     let scene: RevalidationScene
 

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What is made of an image says of it what the image itself would say (C-02, D-05, D-06).
+/// What is made of an image says of it what the image itself would say.
 @Suite struct StaleVariantTests: RevalidationSuite {
     let scene: RevalidationScene
     private let codec: CodecStandIn

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// An image is a hit for requests like the one that it answered, with its header fields, credentials and source (C-10, D-05).
+/// An image is a hit for requests like the one that it answered, with its header fields, credentials and source.
 @Suite struct VaryTests: RevalidationSuite {
     let scene: RevalidationScene
 
@@ -51,7 +51,6 @@ import Testing
         #expect(web.conditions.compactMap(\.self).isEmpty)
     }
 
-    /// C-10.
     @Test func imageOfOtherCredentialsIsNoHitAndIsNotAskedAbout() async throws {
         set("max-age=60")
         _ = try await image(.http) { $0.network.request.authorization = .bearer("ann") }

@@ -12,7 +12,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Codec workers as processes: started late, replaced when they die, stopped when idle (D-12).
+/// Codec workers as processes: started late, replaced when they die, stopped when idle.
 @Suite(.serialized) struct CodecPoolTests {
     private let clock = ManualClock()
     private let folder: TemporaryFolder

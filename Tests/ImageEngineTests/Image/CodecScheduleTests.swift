@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Who decodes what, and when: decided without any process (D-12, D-14).
+/// Who decodes what, and when: decided without any process.
 @Suite struct CodecScheduleTests {
     private typealias Job = CodecSchedule.Job
 
@@ -51,7 +51,7 @@ import Testing
         #expect(schedule.submit(Job(id: 2, cost: 1)) == .start(2), "numbers are not used again")
     }
 
-    @Test func whatIsLargeWaitsForMemoryAndNothingOvertakesIt() {
+    @Test func whatIsLargeWaitsForMemoryAndNothingOvertakesIt() {
         var schedule = schedule()
         _ = schedule.submit(Job(id: 1, cost: 60))
         _ = schedule.next(1, at: 0)

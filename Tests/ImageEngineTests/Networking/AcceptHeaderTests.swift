@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What requests say of the types that are wanted (A-228).
+/// What requests say of the types that are wanted.
 @Suite struct AcceptHeaderTests {
     private let standIn: CodecStandIn
     private let server: LocalServer
@@ -74,7 +74,7 @@ import Testing
         #expect(accepts == ["image/gif", "image/bmp", "*/*"])
     }
 
-    @Test func ofAMirrorTheRulesOfItsOwnHostCount() async throws {  // A-015, C-15
+    @Test func ofAMirrorTheRulesOfItsOwnHostCount() async throws {
         var (asked, mirror) = (HostRule(hosts: ["pictures.example"]), HostRule(hosts: ["127.0.0.1"]))
         (asked.headers, mirror.headers) = (["Accept": "image/gif"], ["Accept": "image/bmp"])
         let rewrite = try #require(URLRewrite(from: "http://pictures.example/", to: server.url("/")))
@@ -93,7 +93,7 @@ import Testing
         #expect(accepts.count == 1, "however that came about")
     }
 
-    @Test func whatWasStoredByVaryAcceptSuitsTheSameAcceptHoweverThatCameAbout() async throws {  // C-10
+    @Test func whatWasStoredByVaryAcceptSuitsTheSameAcceptHoweverThatCameAbout() async throws {
         func load(_ engine: TestEngine, _ accept: String? = nil) async throws -> Bool {
             let before = server.requests.count
             _ = try await engine.image(server.url("/vary")) {

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The sign of network activity (A-280…A-286, E2-84).
+/// The sign of network activity.
 @Suite struct ActivityIndicatorTests {
     /// An indicator with a clock, as somebody with timers would use it.
     private struct Clocked {

@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What kind of network an address is of (C6, after the tables of imgproxy's privatenet tests).
+/// What kind of network an address is of (after the tables of imgproxy's privatenet tests).
 @Suite struct AddressClassTests {
     @Test(
         arguments: [

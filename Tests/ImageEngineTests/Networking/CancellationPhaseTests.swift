@@ -10,7 +10,7 @@ import Testing
 @testable import Platform
 
 /// Cancelling in every phase: while the disk is read, while another source is tried, while somebody is asked, between
-/// two attempts (E2-15, E2-17, E2-18, E2-20).
+/// two attempts.
 @Suite struct CancellationPhaseTests {
     private let folder: TemporaryFolder
     private let gate = Gate()
@@ -20,7 +20,6 @@ import Testing
 
     private func engine() throws -> TestEngine { try TestEngine(folder: folder) { $0.downloader.proxy = .none } }
 
-    /// E2-17, B-009.
     @Test func cancellingDuringADiskReadAnswersAtOnceAndBringsNothingIntoMemory() async throws {
         let key = CacheKey("http://127.0.0.1:1/a")
         let first = try engine()
@@ -56,7 +55,6 @@ import Testing
         #expect(try await engine.image(key.key, bytes: true) { $0.lookup.onlyFromCache = true }.bytes == picture)
     }
 
-    /// E2-18.
     @Test(arguments: [nil, 0.001])
     func cancellingWhileAnAlternativeIsTriedCancelsThatOne(hedge: Double?) async throws {
         let server = try LocalServer { [gate] request in
@@ -83,7 +81,7 @@ import Testing
         #expect(engine.blobs.isEmpty)
     }
 
-    /// E2-20: a delegate that takes no notice of being cancelled.
+    /// A delegate that takes no notice of being cancelled.
     @Test(arguments: [DownloadDelegates.Question.validateStatus, .redirect, .challenge])
     func lateAnswerOfADelegateMakesNoSuccessOfACancelledRequest(_ question: DownloadDelegates.Question) async throws {
         let server = try LocalServer { [picture] request in
@@ -128,7 +126,6 @@ import Testing
         #expect(server.requests.count == 1, "nothing more was asked for")
     }
 
-    /// E2-38, E2-15, B-009.
     @Test func cancellingBetweenTwoAttemptsEndsThem() async throws {
         let server = try LocalServer { _ in .reply(503, [:], []) }
         defer { server.stop() }
@@ -144,7 +141,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// who comes while a download is finished for nobody joins it.
+    /// Who comes while a download is finished for nobody joins it.
     @Test func callerWhoComesAfterTheLastHasLeftJoinsWhatIsBeingFinished() async throws {
         let server = try LocalServer { [gate, picture] _ in
             Script.empty.waiting(for: gate).followed(by: .reply(200, [:], picture))
@@ -185,11 +182,10 @@ import Testing
     }
 }
 
-/// Prefetching what fails at first (E2-72), and servers that say nothing (C4, C14).
+/// Prefetching what fails at first, and servers that say nothing.
 @Suite struct HostilePrefetchTests {
     private let picture = hollowPNG(width: 7)
 
-    /// E2-72.
     @Test(arguments: [true, false])
     func prefetchTriesAgainOnlyWhenItIsToldTo(_ retries: Bool) async throws {
         let engine = try TestEngine { $0.downloader.proxy = .none }
@@ -213,7 +209,7 @@ import Testing
         #expect(counts.map(\.value) == (retries ? [2, 2, 1] : [1, 1, 1]))
     }
 
-    /// C4: half of all slots stay free of prefetches, however many hosts they are spread over.
+    /// Half of all slots stay free of prefetches, however many hosts they are spread over.
     @Test func hostsThatSayNothingKeepNoRequestFromAGoodOne() async throws {
         let gate = Gate()
         let server = try LocalServer(host: 0) { [picture] request in
@@ -238,7 +234,6 @@ import Testing
         #expect(try await report.failed.count == 200)
     }
 
-    /// C14.
     @Test func connectionsToManyHostsAreNotKeptWithoutEnd() async throws {
         let server = try LocalServer(host: 0) { [picture] _ in .reply(200, [:], picture) }
         defer { server.stop() }

@@ -36,7 +36,6 @@ import Testing
         try await eventually("\(count) callers wait") { [table] in table.waiterCount(for: key) == count }
     }
 
-    /// E2-1.
     @Test func overlappingCallersShareOneStart() async throws {
         let callers = (0..<50).map { _ in caller() }
         try await waiting(50)
@@ -55,7 +54,6 @@ import Testing
         #expect(Set([try await callers[0].value, try await callers[1].value]) == [1, 2])
     }
 
-    /// E2-3, A-219.
     @Test func everyCallerGetsTheOneError() async throws {
         let callers = (0..<50).map { _ in caller(fails: true) }
         try await waiting(50)
@@ -64,14 +62,12 @@ import Testing
         #expect(starts.value == 1)
     }
 
-    /// E2-9.
     @Test func retryAfterAFailureStartsAfresh() async throws {
         gate.open()
         await #expect(throws: Failed(number: 1)) { try await caller(fails: true).value }
         #expect(try await caller().value == 2)
     }
 
-    /// E2-11, B-016.
     @Test func cancelledCallerLeavesAtOnceAndTheOtherGetsTheResult() async throws {
         let first = caller()
         try await waiting(1)
@@ -84,7 +80,6 @@ import Testing
         #expect(try await second.value == 1)
     }
 
-    /// E2-12, E2-13.
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
         let work: @Sendable (Job<Int>) async throws -> Int = { _ in
@@ -107,8 +102,8 @@ import Testing
         #expect(try await caller().value == 1)
     }
 
-    /// what a cancelled start brings late is no answer to those who came after it.
-    @Test func lateResultOfACancelledStartAnswersNobody() async throws {
+    /// What a cancelled start brings late is no answer to those who came after it.
+    @Test func lateResultOfACancelledStartAnswersNobody() async throws {
         let (late, ended) = (Gate(), Gate())
         let first = Task { [table] in
             try await table.value(for: "k") { _ in
@@ -129,7 +124,6 @@ import Testing
         #expect(try await second.value == 1)
     }
 
-    /// E2-15.
     @Test func cancellingTwiceOrTooLateChangesNothing() async throws {
         let first = caller()
         let second = caller()
@@ -142,7 +136,6 @@ import Testing
         #expect(try await second.value == 1)
     }
 
-    ///
     @Test func callerCancelledBeforehandStartsNothing() async throws {
         let entered = Gate()
         let task = Task { [table, starts] in
@@ -155,7 +148,6 @@ import Testing
         #expect(starts.value == 0)
     }
 
-    /// A-028, B-012.
     @Test func lateJoinerHearsAtOnceHowFarItIs() async throws {
         let heard = Mutex<[Int]>([])
         let reported = Gate()
@@ -203,7 +195,7 @@ import Testing
         #expect(heard.value == 0)
     }
 
-    /// C-11: joins, cancellations and failures in random order: every caller is answered, and only once (E2-1, E2-15).
+    /// Joins, cancellations and failures in random order: every caller is answered, and only once.
     @Test(arguments: 0..<30 as Range<UInt64>)
     func everyCallerHasExactlyOneOutcome(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
@@ -242,7 +234,6 @@ import Testing
 
     // MARK: Priority
 
-    /// E2-24, B-006.
     @Test func workIsAsUrgentAsTheMostUrgentOfThoseWhoWait() async throws {
         let seen = PriorityLog()
         let priorities = [0.3, 0.9, 0.5].map { CallPriority($0) }
@@ -278,7 +269,6 @@ import Testing
         #expect(Array(seen.values.suffix(4)) == [0.9, 0.5, 1, 0.5])
     }
 
-    ///
     @Test func workThatIsToBeFinishedGoesOnBehindEverythingElse() async throws {
         let ended = Gate()
         func join(lingers: Bool) -> Task<Int, any Error> {

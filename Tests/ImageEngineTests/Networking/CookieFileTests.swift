@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Cookies of a file, and the hosts that get to see them (B-031, C-10).
+/// Cookies of a file, and the hosts that get to see them.
 @Suite struct CookieFileTests {
     private let folder: TemporaryFolder
     private var file: String { folder.path + "/cookies.txt" }
@@ -110,7 +110,7 @@ import Testing
         _ = try await engine.image(server.url("/c")) { $0.network.request.headers = ["Cookie": "mine=1"] }
         #expect(server.requests.map { $0.headers["cookie"] } == ["local=l", "local=l", "local=l", "mine=1"])
         #expect(other.requests.map { $0.headers["cookie"] } == [nil])
-        // C-10: another process without these cookies is not answered with what they brought.
+        // Another process without these cookies is not answered with what they brought.
         #expect(try await engine.image(server.url("/a")).cacheType != .none)
         let stranger = try self.engine(engine.folder, cookies: false)
         #expect(try await stranger.failure(server.url("/a")) { $0.lookup.onlyFromCache = true } != nil)

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a download is like when nobody says anything (A-009, A-012, A-013, A-210, A-211, B-031, B-034).
+/// What a download is like when nobody says anything.
 @Suite struct DefaultsTests {
     @Test func defaultsAreThoseOfTheSeeds() {
         let downloader = ImageDownloader.Configuration()
@@ -22,7 +22,7 @@ import Testing
         #expect(ImageOptions().caller.downloadPriority == 0.5 && ImageOptions().network.transfer.redirect == .follow)
     }
 
-    /// there is one cache, ours, and no other below it that would answer instead of the server.
+    /// There is one cache, ours, and no other below it that would answer instead of the server.
     @Test func nothingStandsBetweenARequestAndTheServer() async throws {
         let server = try LocalServer { _ in
             let headers = ["Cache-Control": "max-age=1000", "ETag": "\"1\"", "Set-Cookie": "name=value"]

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// A delegate that judges heads and answers challenges (A-024, A-037, B-026, E2-29, E2-31).
+/// A delegate that judges heads and answers challenges.
 @Suite struct DelegateTests {
     private let engine: TestEngine
     private let delegate = TestDelegate()
@@ -168,7 +168,6 @@ import Testing
         #expect(delegate.asked == ["bearer r 0"])
     }
 
-    ///
     @Test func cancelEndsTheDownloadAndDefaultGoesOnWithoutCredentials() async throws {
         let server = try guarded("Basic realm=\"r\"", "never")
         defer { server.stop() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// F4: connections take no descriptor that a file needs.
+/// Connections take no descriptor that a file needs.
 @Suite struct DescriptorBudgetTests {
     @Test(arguments: [24, 40, 64, 128, 1024, 4096, 1 << 20])
     func descriptorsAreLeftForFilesWhereThereAreAny(limit: Int) {

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The bytes of the file of flights (D-23).
+/// The bytes of the file of flights.
 @Suite struct DownloadLockTests {
     private let scratch: TemporaryFolder
     private var folder: String { scratch.path + "/cache" }

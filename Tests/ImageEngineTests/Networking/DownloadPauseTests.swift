@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Downloads that are not started for now, and so many a second from one host (B-010, B-013).
+/// Downloads that are not started for now, and so many a second from one host.
 @Suite struct DownloadPauseTests {
     private let second = 1_000_000_000
 
@@ -20,7 +20,6 @@ import Testing
 
     // MARK: Pausing
 
-    /// B-010.
     @Test func pausedQueueStartsNothingAndKeepsItsOrder() {
         var queue = DownloadQueue(limits: .init(perHost: 9, total: 9))
         queue.enqueue(1, host: "h", priority: 0.5)
@@ -57,7 +56,6 @@ import Testing
 
     // MARK: Rate of a host
 
-    /// B-013.
     @Test func eachHostHasItsOwnRate() {
         var queue = DownloadQueue(limits: .init(perHost: 99, total: 99), hostRate: HostRate(rate: 10, burst: 2))
         for id: UInt64 in 1...4 { queue.enqueue(id, host: "a", priority: 1) }

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Which download starts next (A-214, B-003, B-004, B-013, B-014, C-17, E2-16, E2-21, E2-22, E2-23, E2-25, E2-27).
+/// Which download starts next.
 @Suite struct DownloadQueueTests {
     /// The queue in the plainest words: a list in order of arrival.
     private struct Model {
@@ -32,7 +32,7 @@ import Testing
         private func hasRoom(_ others: [Download], _ limit: Int, for download: Download) -> Bool {
             let background = others.count { $0.priority < 0 }
             let low = others.count { $0.priority < 0.5 }
-            // One more for what is most urgent (B-014).
+            // One more for what is most urgent.
             return others.count < (download.priority < 1 ? limit : limit + 1)
                 && (download.priority >= 0 || background < max(1, limit - limit / 2))
                 && (download.priority >= 0.5 || low < max(1, limit - limit / 4))
@@ -110,7 +110,7 @@ import Testing
                 model.waiting.removeAll { $0.id == id }
                 model.running.removeAll { $0.id == id }
             case 17:
-                // What runs goes on when a limit is lowered (E2-25).
+                // What runs goes on when a limit is lowered.
                 model.perHost = Int.random(in: 1...4, using: &generator)
                 model.total = Int.random(in: 1...10, using: &generator)
                 queue.limits = .init(perHost: model.perHost, total: model.total)
@@ -134,7 +134,6 @@ import Testing
         }
     }
 
-    /// A-214, E2-16.
     @Test func cancellingAWaitingDownloadFreesNoSlot() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 2))
         for id: UInt64 in 1...5 { queue.enqueue(id, host: "h", priority: 0) }
@@ -160,7 +159,7 @@ import Testing
         #expect(started(&queue) == nil)
     }
 
-    /// B-014: one slot is kept for what is most urgent, of its host and in all.
+    /// One slot is kept for what is most urgent, of its host and in all.
     @Test func whatIsMostUrgentHasOneSlotMore() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 2))
         for id: UInt64 in 1...3 { queue.enqueue(id, host: "a", priority: 0.99) }
@@ -176,7 +175,6 @@ import Testing
         #expect(started(&queue) == 3)
     }
 
-    /// A-213, E2-22.
     @Test func firstOrLastComeGoesFirstAmongEquals() {
         for (order, wanted) in [(DownloadOrder.fifo, [1, 2, 3]), (.lifo, [3, 2, 1])] {
             var queue = DownloadQueue(order: order)
@@ -185,7 +183,7 @@ import Testing
         }
     }
 
-    /// B-003, E2-73: half of the slots are left to whoever waits; a download that somebody joins is no longer in the way.
+    /// Half of the slots are left to whoever waits; a download that somebody joins is no longer in the way.
     @Test func whatNobodyWaitsForTakesHalfOfTheSlots() {
         var queue = DownloadQueue(limits: .init(perHost: 4, total: 4))
         for id: UInt64 in 1...4 { queue.enqueue(id, host: "h", priority: CallPriority.background) }
@@ -199,7 +197,7 @@ import Testing
         #expect(started(&queue) == nil, "all four are taken")
     }
 
-    /// B-014, C-17: a slot in four is left to what is as urgent as usual, of all and of each host.
+    /// A slot in four is left to what is as urgent as usual, of all and of each host.
     @Test func lessUrgentDownloadsLeaveSlotsToOthers() {
         for (perHost, total) in [(4, 64), (64, 4)] {
             var queue = DownloadQueue(limits: .init(perHost: perHost, total: total))
@@ -224,7 +222,7 @@ import Testing
         }
     }
 
-    /// C4: silent hosts take no slots from others, but make no more connections than sixteen times as many in all.
+    /// Silent hosts take no slots from others, but make no more connections than sixteen times as many in all.
     @Test func silentHostsHoldUpNobody() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
         for id: UInt64 in 1...90 { queue.enqueue(id, host: "silent \(id / 2)", priority: 0.5) }
@@ -255,7 +253,6 @@ import Testing
         #expect(started(&queue) != nil)
     }
 
-    /// F4.
     @Test func aProcessThatMayHaveFewConnectionsHasNoMore() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 64, connections: 3))
         for id: UInt64 in 1...10 { queue.enqueue(id, host: "\(id)", priority: 0.5) }
@@ -267,7 +264,7 @@ import Testing
         #expect(started(&queue) == 4)
     }
 
-    /// C4: the slots of one host stay taken.
+    /// The slots of one host stay taken.
     @Test func silentHostGetsNoMoreConnectionsThanItsOwn() {
         var queue = DownloadQueue(limits: .init(perHost: 2, total: 4))
         for id: UInt64 in 1...9 { queue.enqueue(id, host: "h", priority: 0.5) }
@@ -302,7 +299,7 @@ import Testing
         }
     }
 
-    /// F6: ten thousand for one host, or each for its own, at once and one by one.
+    /// Ten thousand for one host, or each for its own, at once and one by one.
     @Test(arguments: [1, 100, 10_000])
     func tenThousandWaitWithoutBeingLookedThrough(_ hosts: Int) {
         var queue = DownloadQueue(limits: .init(perHost: 1, total: 1000))
@@ -320,7 +317,6 @@ import Testing
         #expect(Set(running).count == running.count, "each once")
     }
 
-    /// B-013, E2-27.
     @Test func afterABurstTheRateCountsAndWhatIsCancelledTakesNoToken() {
         var queue = DownloadQueue(limits: .init(perHost: 99, total: 99), bucket: TokenBucket(rate: 10, burst: 3, at: 0))
         for id: UInt64 in 1...9 { queue.enqueue(id, host: "h", priority: 0) }

@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// HTTP/2 where a server offers it, and what hostile servers do with it (B-030, reliability C1, C12).
+/// HTTP/2 where a server offers it, and what hostile servers do with it.
 @Suite struct HTTP2Tests {
     private let folder: TemporaryFolder
     private let certificate: TestCertificate
@@ -124,7 +124,7 @@ import Testing
         #expect(told, "\(reset as Any)")
     }
 
-    /// C1: libcurl reads on as long as there are frames, and all transfers share its thread.
+    /// libcurl reads on as long as there are frames, and all transfers share its thread.
     @Test(arguments: ["unknown-frames", "empty-frames"])
     func framesThatSayNothingHoldUpNothing(_ way: String) async throws {
         let server = try await HTTP2Server(certificate, picture: picture, in: folder)

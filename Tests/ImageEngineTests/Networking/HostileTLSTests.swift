@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Handshakes that must not succeed, however they fail (reliability C12).
+/// Handshakes that must not succeed, however they fail.
 @Suite struct HostileTLSTests {
     private let picture = hollowPNG(width: 7)
     private let folder: TemporaryFolder
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// it may have been the network.
+    /// It may have been the network.
     @Test func handshakeThatBreaksOffIsTriedAgain() async throws {
         let number = Counter()
         let server = try LocalServer(greeting: Script.empty.closing()) { _ in
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// it is not about who we are.
+    /// It is not about who we are.
     @Test func alertInMidBodyIsTriedAgain() async throws {
         let (certificate, picture) = (try certificate(), hollowPNG(width: 9, count: 50_000))
         let server = try await PythonServer(
@@ -219,7 +219,7 @@ import Testing
     }
 }
 
-/// Proxies of all kinds (C12).
+/// Proxies of all kinds.
 @Suite struct ProxyTests {
     private let picture = hollowPNG(width: 7)
     private let folder: TemporaryFolder
@@ -281,7 +281,7 @@ import Testing
         }
     }
 
-    /// C6: also where the proxy's URL says that we are to find it, for then nobody would judge it.
+    /// Also where the proxy's URL says that we are to find it, for then nobody would judge it.
     @Test(arguments: ["socks5h", "socks5", "SOCKS5", "socks"])
     func socksProxyFindsTheAddressOfANameAndRedirectsGoThroughItToo(_ scheme: String) async throws {
         let server = try LocalServer { [picture] request in

@@ -32,7 +32,6 @@ import Testing
         try await eventually("\(count) merged") { [engine] in engine.manager.statistics.merged == count }
     }
 
-    /// E2-1, A-215, B-001.
     @Test func overlappingRequestsForOneURLReachTheServerOnce() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -50,7 +49,6 @@ import Testing
         #expect(engine.manager.statistics.misses == 200)
     }
 
-    /// E2-2.
     @Test func requestsAcrossTheEndsOfDownloadsAreAllAnswered() async throws {
         let server = try LocalServer(routes: ["/a.png": .reply(200, [:], picture)])
         defer { server.stop() }
@@ -71,7 +69,6 @@ import Testing
         #expect((1...200).contains(server.requestCount("/a.png")))
     }
 
-    /// E2-3.
     @Test func everyCallerOfAFailingURLGetsItsOneError() async throws {
         let server = try LocalServer(routes: ["/a.png": held(.reply(404, [:], []))])
         defer { server.stop() }
@@ -85,7 +82,6 @@ import Testing
         #expect(server.requestCount("/a.png") == 1)
     }
 
-    /// E2-8, C-10.
     @Test func requestsWithOtherHeadersOrCredentialsAreNotMerged() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -133,7 +129,7 @@ import Testing
         }
     }
 
-    /// C-10: what is sent counts, and not how it is written.
+    /// What is sent counts, and not how it is written.
     @Test func fragmentsAndTheCaseOfHeaderNamesSplitNoDownloads() async throws {
         func request(_ url: String, _ headers: [String: String] = [:]) throws -> DownloadRequest {
             try DownloadRequest(url: url, options: ImageOptions { $0.network.request.headers = headers }.network)
@@ -184,7 +180,6 @@ import Testing
         #expect(server.requestCount("/a.png") == 1)
     }
 
-    /// E2-11, A-223.
     @Test func firstCallerCancelsAndTheSecondSucceeds() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -200,7 +195,6 @@ import Testing
         #expect(server.droppedCount == 0)
     }
 
-    /// E2-12.
     @Test func serverSeesTheConnectionDropWhenEverybodyCancels() async throws {
         let server = try LocalServer(routes: ["/a.png": held()])
         defer { server.stop() }
@@ -214,7 +208,7 @@ import Testing
         try await eventually { [engine] in engine.manager.statistics.runningDownloads == 0 }
     }
 
-    /// E2-12: the first download of a process opens the file of flights, in a task; what comes after it needs none.
+    /// The first download of a process opens the file of flights, in a task; what comes after it needs none.
     @Test func laterDownloadsAreBrokenOffToo() async throws {
         let picture = picture
         let server = try LocalServer(routes: ["/a.png": held(), "/first.png": .reply(200, [:], picture)])
@@ -236,7 +230,6 @@ import Testing
         #expect(try await caller(server.url("/a.png")).value.bytes == picture, "it starts afresh")
     }
 
-    /// E2-13, A-041.
     @Test func requestAfterACancelledOneStartsAfresh() async throws {
         let count = Counter()
         let server = try LocalServer { [gate, picture] _ in
@@ -252,7 +245,6 @@ import Testing
         #expect(server.requestCount("/a.png") == 2)
     }
 
-    /// E2-21.
     @Test func neverMoreThanFourDownloadsAtOnceFromOneHost() async throws {
         let server = try LocalServer { [gate, picture] _ in
             Script.empty.waiting(for: gate).followed(by: .reply(200, [:], picture))
@@ -270,7 +262,6 @@ import Testing
         #expect(server.mostActive == 4)
     }
 
-    /// A-214, E2-16, E2-26, B-011.
     @Test func cancelledAndFailedDownloadsLeaveTheCountRight() async throws {
         let server = try LocalServer { [gate, picture] request in
             request.path == "/bad"
@@ -292,7 +283,6 @@ import Testing
         #expect(server.requests.count == 11)
     }
 
-    /// E2-23.
     @Test func waitingDownloadsStartByPriority() async throws {
         let single = try TestEngine { $0.downloader.maxDownloadsPerHost = 1 }
         let server = try LocalServer { [gate, picture] _ in
@@ -313,7 +303,7 @@ import Testing
         #expect(server.requests.map(\.path) == ["/0", "/3", "/2", "/1", "/4"])
     }
 
-    /// E2-23, A-213: whichever thread is first to put its download in the queue.
+    /// Whichever thread is first to put its download in the queue.
     @Test(arguments: DownloadOrder.allCases)
     func downloadsOfEqualPriorityStartInTheOrderInWhichTheyWereAskedFor(_ order: DownloadOrder) async throws {
         let single = try TestEngine {

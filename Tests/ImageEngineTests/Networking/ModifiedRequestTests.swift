@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Requests that a delegate changes before they are sent (A-015 to A-018, B-025, E2-28).
+/// Requests that a delegate changes before they are sent.
 @Suite struct ModifiedRequestTests {
     /// Answers what the test says and remembers what it was asked.
     private final class Decider: DownloadDelegate {
@@ -80,7 +80,6 @@ import Testing
         #expect(server.requests.map(\.path) == ["/a", "/a", "/b"])
     }
 
-    ///
     @Test func aVetoAndAURLOfAnotherKindSendNothing() async throws {
         let server = try LocalServer(routes: [:])
         defer { server.stop() }

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Addresses that may not be loaded from, however they are written and whatever leads there (E2-92, C6).
+/// Addresses that may not be loaded from, however they are written and whatever leads there.
 ///
 /// 127.0.0.2 stands for a public server and 127.0.0.3 for one of a private network.
 @Suite struct NetworkPolicyTests {

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// The most urgent of those who wait, whoever comes and goes (B-006).
+/// The most urgent of those who wait, whoever comes and goes.
 @Suite struct PriorityTallyTests {
     @Test(arguments: 1...20)
     func itKnowsTheMostUrgentAsAListOfAllWould(seed: Int) {

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Redirects: how far, whereto, and with which credentials (E2-33).
+/// Redirects: how far, whereto, and with which credentials.
 @Suite struct RedirectTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// What a hostile redirect tries (C5, B-028, E2-33).
+/// What a hostile redirect tries.
 @Suite struct HostileRedirectTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)

@@ -18,7 +18,7 @@ import Testing
         Task { try await engine.image(url) }
     }
 
-    /// E2-21, along redirects.
+    /// Along redirects.
     @Test func manyHostsThatRedirectToOneMakeNoMoreConnectionsThereThanAllowed() async throws {
         let engine = try TestEngine {
             $0.downloader.proxy = .none
@@ -98,7 +98,7 @@ import Testing
         #expect([first, second, third].allSatisfy { $0.mostActive == 1 })
     }
 
-    /// F6: many for one host, all cancelled.
+    /// Many for one host, all cancelled.
     @Test func thousandsThatWaitAreCancelled() async throws {
         let engine = try TestEngine { $0.downloader.proxy = .none }
         let server = try LocalServer { [gate, picture] _ in

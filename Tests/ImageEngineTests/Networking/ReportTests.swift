@@ -49,7 +49,6 @@ import Testing
         #expect(all[0].connect > 0 && all[1].connect == 0, "the first connected for all")
     }
 
-    ///
     @Test func callersWhoShareATransferShareItsReport() async throws {
         let gate = Gate()
         let server = try LocalServer { [picture] _ in

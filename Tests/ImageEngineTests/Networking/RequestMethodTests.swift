@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Requests that are no GET.
+/// Requests that are no GET.
 @Suite struct RequestMethodTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7, count: 400)

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What the configuration adds to requests, where it sends them, and what it forbids (A-015, A-037, B-024, C-15, D-13).
+/// What the configuration adds to requests, where it sends them, and what it forbids.
 @Suite struct RequestRuleTests {
     private let picture = hollowPNG(width: 7)
     private let web: LocalServer
@@ -100,7 +100,7 @@ import Testing
         #expect(try await engine.failure(digest.url("/a")) == nil)
     }
 
-    /// C-10: what came with the configuration's credentials is answered to those who would send the same.
+    /// What came with the configuration's credentials is answered to those who would send the same.
     @Test func imageFetchedWithConfiguredCredentialsIsAnsweredOnlyWithThem() async throws {
         let configured: (inout ImageDownloader.Configuration) -> Void = {
             $0.rules = rule("127.0.0.1") { $0.headers = ["X-Key": "k"] }
@@ -188,7 +188,6 @@ import Testing
 
     // MARK: Redirects
 
-    /// C-15.
     @Test func redirectsAreFollowedAsFarAsTheRequestSays() async throws {
         let other = try LocalServer(host: 2) { [picture] _ in .reply(200, [:], picture) }
         defer { other.stop() }
@@ -229,7 +228,6 @@ import Testing
 
     // MARK: Schemes
 
-    /// D-13.
     @Test func schemesThatAreSwitchedOffAreNotLoadedFrom() async throws {
         let redirecting = try LocalServer { [web] _ in
             .redirect(to: "https" + web.url("/a").dropFirst(4))

@@ -49,7 +49,6 @@ import Testing
         if case .limitExceeded(let limit, _, _) = error { limit } else { nil }
     }
 
-    /// E2-29, B-020.
     @Test(
         arguments: [
             (404, nil, false), (500, nil, false), (199, nil, false), (206, nil, false), (400, nil, false),
@@ -73,7 +72,6 @@ import Testing
         #expect(engine.blobs.count == (isAccepted && status != 304 ? 1 : 0))
     }
 
-    /// A-033.
     @Test func notModifiedWithoutAQuestionIsAnErrorOfItsOwn() async throws {
         guard case .notModified = try await failure(.reply(304, [:], [])) else {
             Issue.record("a 304 without a validator passed")
@@ -81,7 +79,7 @@ import Testing
         }
     }
 
-    /// A-034, D-25: the error shows what came instead.
+    /// The error shows what came instead.
     @Test(
         arguments: [
             ("<!DOCTYPE html><html>", "text/html"), ("  \n<HTML>", "text/html"), ("{\"error\":1}", "application/json"),
@@ -110,7 +108,7 @@ import Testing
         }
     }
 
-    /// A-227, B-021: by default the bytes decide; who wants it otherwise says so.
+    /// By default the bytes decide; who wants it otherwise says so.
     @Test(
         arguments: [
             (nil, "text/html", true), (["image/*"], "text/html", false), (["image/*"], "Image/PNG; q=1", true),
@@ -136,7 +134,6 @@ import Testing
         #expect(!ImageFormat.png.mayBeCalled("image/jpeg"))
     }
 
-    /// E2-30.
     @Test func bodyThatIsNoPictureIsBadDataAndNotCached() async throws {
         let bodies =
             try ["broken/html-page.jpg", "broken/json-body.png", "broken/random.bin", "broken/empty.png"]
@@ -159,7 +156,6 @@ import Testing
         #expect(try await engine.image(server.url("/a")).record.header.width == 7)
     }
 
-    /// E2-37.
     @Test func truncatedBodyIsAConnectionFailureAndLeavesNothing() async throws {
         for body in [picture, large] {
             let half = Array(body.prefix(body.count * 2 / 3))
@@ -186,7 +182,7 @@ import Testing
         #expect(try await failure(Script.head(200, length: nil).raw(picture).closing()) == nil)
     }
 
-    /// C1: what a server says without being asked is no answer to the next request.
+    /// What a server says without being asked is no answer to the next request.
     @Test func answerThatNobodyAskedForIsNotTakenForTheNextOne() async throws {
         let poison = hollowPNG(width: 9, count: 400)
         let (ask, said) = (Gate(), Gate())
@@ -205,7 +201,6 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    /// E2-36, B-033.
     @Test func bodyOverTheLimitIsRefusedByItsHeadAndWhileItStreams() async throws {
         let gate = Gate()
         defer { gate.open() }
@@ -233,7 +228,7 @@ import Testing
         }
     }
 
-    /// C1: or it would keep the thread busy that all downloads share.
+    /// Or it would keep the thread busy that all downloads share.
     @Test func bodyInChunksOfAByteIsGatheredAndToldOfTogether() async throws {
         let body = hollowPNG(width: 7, count: 400_000)
         var chunks = body.flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] as [UInt8] }
@@ -249,7 +244,7 @@ import Testing
         #expect(zip(reports.all, reports.all.dropFirst()).allSatisfy { $0.received < $1.received })
     }
 
-    /// C1: libcurl would take two million of them at once, and all downloads share a thread.
+    /// libcurl would take two million of them at once, and all downloads share a thread.
     @Test func ofABodyInChunksOfAByteOnlySomeAreTakenAtOnce() async throws {
         let size = 1 << 20
         let chunks = [UInt8](repeating: 0x61, count: 1 << 16).flatMap { [0x31, 0x0D, 0x0A, $0, 0x0D, 0x0A] as [UInt8] }
@@ -319,7 +314,6 @@ import Testing
         }
     }
 
-    /// C-08.
     @Test(arguments: [false, true])
     func largeBodyGoesThroughAFileAndNoneIsLeft(_ needsBytes: Bool) async throws {
         let server = try LocalServer { [large] _ in .reply(200, ["ETag": "\"1\"", "Last-Modified": "then"], large) }
@@ -335,7 +329,6 @@ import Testing
         #expect(engine.manager.statistics.downloadedBytes == large.count)
     }
 
-    /// E2-57.
     @Test func cacheThatCannotBeWrittenFailsClearlyAndYetHandsOutWhatItCan() async throws {
         let server = try LocalServer { [large, picture] request in
             .reply(200, [:], request.path == "/large" ? large : picture)

@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Bodies that broke off and are gone on with, also after a restart (C-16, B-032, D-10, E2-41).
+/// Bodies that broke off and are gone on with, also after a restart.
 @Suite struct ResumeTests {
     private static let large = hollowPNG(width: 8, count: 1 << 20)
     private static let other = hollowPNG(width: 9, count: 1 << 20)
@@ -189,7 +189,7 @@ import Testing
             $0.network.retry = RetryStrategy(maxRetries: 5, interval: .seconds(0))
         }
         #expect(result.bytes == body)
-        #expect(result.record.checksum == body.withUnsafeBytes { Digest(of: $0) }, "of all of it (C-22)")
+        #expect(result.record.checksum == body.withUnsafeBytes { Digest(of: $0) }, "of all of it")
         #expect(
             server.requests.map { $0.headers["range"] } == [nil, "bytes=300000-", "bytes=600000-", "bytes=900000-"])
     }
@@ -296,7 +296,6 @@ import Testing
         withExtendedLifetime((spool, part)) {}
     }
 
-    /// E2-41.
     @Test func whatWasBegunStaysWhenItIsCancelledBeforeTheServerHasAnswered() async throws {
         let number = Counter()
         let gate = Gate()

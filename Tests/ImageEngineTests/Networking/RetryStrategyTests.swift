@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// When a failed download is tried again, and after how long (E2-38).
+/// When a failed download is tried again, and after how long.
 @Suite struct RetryStrategyTests {
     private static let lost = ImageError.connectionFailed(url: "u", reason: "r")
 

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Two engines on one folder, as two processes are (D-23, C-06).
+/// Two engines on one folder, as two processes are.
 @Suite struct SharedDownloadTests {
     private let one: TestEngine
     private let other: TestEngine

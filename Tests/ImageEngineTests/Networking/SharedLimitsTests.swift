@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Callers that want the same within other bounds share a download, and each is held to its own (A-216, C-10, E2-8).
+/// Callers that want the same within other bounds share a download, and each is held to its own.
 @Suite struct SharedLimitsTests {
     private let engine: TestEngine
     private let gate = Gate()

@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Retries, alternatives and digests (D-25, D-32, D-33, E2-38, E2-40).
+/// Retries, alternatives and digests.
 @Suite struct SourceTests {
     private let engine: TestEngine
     private let picture = hollowPNG(width: 7)
@@ -85,7 +85,6 @@ import Testing
         #expect(error?.name == "invalidStatusCode" && error?.isRetryable == true, "the first counts")
     }
 
-    /// D-25.
     @Test func attemptsTellTheStatusTheTimeAndTheBytes() async throws {
         let (clock, gate) = (engine.clock, Gate())
         let server = try LocalServer { request in

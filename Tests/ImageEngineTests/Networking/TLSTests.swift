@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Certificates, proxies and netrc: what is the same for all downloads (C12).
+/// Certificates, proxies and netrc: what is the same for all downloads.
 @Suite struct TLSTests {
     private let picture = hollowPNG(width: 7)
     private let folder: TemporaryFolder
@@ -47,7 +47,6 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    ///
     @Test func onlyTrustedHostsNeedNoCertificate() async throws {
         let server = try plain()
         defer { server.stop() }
@@ -106,7 +105,7 @@ import Testing
         #expect(server.requests.map(\.path) == ["/a"])
     }
 
-    /// C-10: what the server shows to one certificate may be nobody else's business. A-037: a rule may name one for its
+    /// What the server shows to one certificate may be nobody else's business. A rule may name one for its
     /// host alone.
     @Test(arguments: [false, true])
     func imageFetchedWithAClientCertificateIsAnsweredOnlyWithIt(_ byRule: Bool) async throws {
@@ -163,7 +162,6 @@ import Testing
         #expect(clear.requests.first?.headers["authorization"] == nil && clear.requests.first?.headers["cookie"] == nil)
     }
 
-    /// B-029.
     @Test func netrcNamesTheCredentialsOfHosts() async throws {
         let server = try plain()
         defer { server.stop() }

@@ -8,7 +8,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// What a tape keeps is read back as it was (D-31).
+/// What a tape keeps is read back as it was.
 struct TapeExchangeTests {
     private static let outcomes: [TapeExchange.Outcome] = [
         .answer(

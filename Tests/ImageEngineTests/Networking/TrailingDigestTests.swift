@@ -11,7 +11,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Large bodies are hashed while they come; what is stored still has the checksum of its file (C-22, D-04, D-32).
+/// Large bodies are hashed while they come; what is stored still has the checksum of its file.
 @Suite struct TrailingDigestTests {
     private let disk: TestDisk
     private var folder: StorageFolder { disk.disk.folder }

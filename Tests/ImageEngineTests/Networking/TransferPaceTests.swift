@@ -9,7 +9,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// When a transfer has waited long enough (C4).
+/// When a transfer has waited long enough.
 @Suite struct TransferPaceTests {
     private let second = 1_000_000_000
 
@@ -82,7 +82,7 @@ import Testing
         #expect(held.verdict(at: 1015 * second) == .timedOut(option: "timeout", seconds: 15))
     }
 
-    /// C4: long before silence ends it, others may run beside it.
+    /// Long before silence ends it, others may run beside it.
     @Test func transferIsStalledAfterASecondOfSilenceUntilBytesCome() {
         var pace = pace()
         #expect(pace.verdict(at: second - 1) == .continues(until: second) && !pace.isStalled)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// C4: with plain requests, servers that accept and say nothing keep nobody from others.
+    /// With plain requests, servers that accept and say nothing keep nobody from others.
     @Test func silentServersHoldUpNoOtherDownload() async throws {
         let engine = try TestEngine {
             $0.downloader.proxy = .none

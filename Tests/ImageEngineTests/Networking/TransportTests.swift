@@ -44,7 +44,6 @@ import Testing
 
     private let picture = hollowPNG(width: 7)
 
-    /// C4.
     @Test func nameServerThatIsSilentHoldsUpNobodyElse() async throws {
         let engine = try TestEngine { $0.downloader.proxy = .none }
         let server = try LocalServer { [picture] _ in .reply(200, [:], picture) }

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Large bodies without a cache folder that takes them (protocol 10, reliability A6, A8; C-24). One after the
+/// Large bodies without a cache folder that takes them. One after the
 /// other, for they share the room that such bodies may take together.
 @Suite(.serialized) struct UnwritableFolderTests {
     private let engine: TestEngine

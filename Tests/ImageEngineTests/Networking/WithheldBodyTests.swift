@@ -167,7 +167,7 @@ import Testing
         #expect(proxy.requests.count == 2 && delegate.asked.count == 1)
     }
 
-    /// B-029: what stands in the URL of a proxy is sent as it wants it, and no longer than it is right.
+    /// What stands in the URL of a proxy is sent as it wants it, and no longer than it is right.
     @Test(arguments: ["http://pictures.example/a", "https://pictures.example/a"], [true, false])
     func credentialsInTheURLOfAProxyAnswerByDigest(_ url: String, _ isRight: Bool) async throws {
         let proxy = try LocalServer { [picture] request in

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageFormats
 @testable import Platform
 
-/// Memory comes back after a flood of requests (F3).
+/// Memory comes back after a flood of requests.
 @Suite struct AllocatorTrimmerTests {
     @Test func onlyManyThatAreAllGoneAreWorthIt() {
         var tide = AllocatorTrimmer()

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// One way in which a web server misbehaves, and what becomes of it (reliability C1).
+/// One way in which a web server misbehaves, and what becomes of it.
 struct HostileCase: Sendable {
     /// What the server does.
     let name: String

@@ -91,7 +91,7 @@ struct TransportTests {
         #expect(server.finish() == 0)
     }
 
-    /// Nobody reads stderr and its pipe is full: what there is to log is dropped, and nothing waits (reliability E5).
+    /// Nobody reads stderr and its pipe is full: what there is to log is dropped, and nothing waits.
     @Test func fullStderrHoldsUpNothing() throws {
         let server = try ServerProcess(
             cache: folder, ["--log-level", "trace", "--log-file", "/nowhere/log"], errors: .fullPipe)
@@ -116,7 +116,7 @@ struct TransportTests {
         }
     }
 
-    /// Whatever prints to descriptor 1, a library or a runtime in trouble, prints to stderr (reliability E9).
+    /// Whatever prints to descriptor 1, a library or a runtime in trouble, prints to stderr.
     @Test func descriptorsOfTheProtocolAreOutOfReach() throws {
         let server = try ServerProcess(cache: folder)
         #expect(try server.call(1, "ping") == JSON(Self.pong))
