@@ -60,7 +60,7 @@ struct KeyOrder: Sendable {
     private struct Arrival: Sendable {
         let ticket: Ticket
         let request: any OrderedRequest
-        var isLocal = true
+        let isLocal: Bool
     }
 
     /// The groups of one key in order; the first is running. A slice, so that the first is removed without moving the

@@ -69,7 +69,7 @@ final class OpenRequests: Sendable {
     private struct State {
         var slots: [ExactText: SlotPlace] = [:]
         var count = 0
-        var tide = AllocatorTrimmer()
+        var trimmer = AllocatorTrimmer()
     }
 
     private let state = Mutex(State())
@@ -79,7 +79,7 @@ final class OpenRequests: Sendable {
         place?.attach(call)
         state.withLock { state in
             state.count += 1
-            _ = state.tide.note(state.count)
+            _ = state.trimmer.note(state.count)
             if let place { state.slots[place.name] = place }
         }
     }
@@ -89,7 +89,7 @@ final class OpenRequests: Sendable {
         let shouldTrim = state.withLock { state in
             state.count -= 1
             if let place, state.slots[place.name] === place { state.slots[place.name] = nil }
-            return state.tide.note(state.count)
+            return state.trimmer.note(state.count)
         }
         place?.finish()
         guard shouldTrim else { return }
