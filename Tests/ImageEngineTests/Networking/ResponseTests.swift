@@ -337,7 +337,8 @@ import Testing
         let blocked = try TestEngine()
         overwrite(blocked.folder.path + "/cache", [1])
         for path in ["/small", "/large"] {
-            guard case .storageFailed(_, let hint, _) = try await blocked.failure(server.url(path)) else {
+            let failure = try await blocked.failure(server.url(path))
+            guard case .notStored(.diskFailed, .storageFailed(_, let hint, _)) = failure else {
                 Issue.record("\(path) did not fail with storageFailed")
                 continue
             }

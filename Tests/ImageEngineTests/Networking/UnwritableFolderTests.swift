@@ -40,7 +40,8 @@ import Testing
     }
 
     @Test func asAFileItFailsAndSaysWhy() async throws {
-        guard case .storageFailed(_, let hint, false) = try await engine.failure(web.url("/a")) else {
+        let failure = try await engine.failure(web.url("/a"))
+        guard case .notStored(.diskFailed, .storageFailed(_, let hint, false)) = failure else {
             Issue.record("there is a file where none can be")
             return
         }

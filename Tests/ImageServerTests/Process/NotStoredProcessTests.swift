@@ -214,7 +214,8 @@ struct NotStoredProcessTests {
         let dropped = result?["notStored"]?.elements ?? []
         #expect(dropped.map { $0["url"]?.string } == [web.url("/2.png")])
         #expect(dropped.map { $0["stored"]?.string } == ["noStore"])
-        let again = #"{"urls":[\#(quoted(web.url("/3.png")))],"options":{"revalidate":"http"},"workDoneToken":3}"#
+        let again =
+            #"{"urls":[\#(quoted(web.url("/3.png")))],"options":{"cacheMemoryOnly":true,"revalidate":"http"},"workDoneToken":3}"#
         try server.request(3, "prefetch", again)
         var counts: [Int?] = []
         while let message = try server.next(), message["id"] == nil {
