@@ -97,11 +97,17 @@ let package = Package(
             name: "ImageCodecTests",
             dependencies: ["CCrypto", "CTestSupport", "ImageCodec", "ImageRecipes", "TestSupport", "halcyon-codec"],
             swiftSettings: testSettings),
+        .testTarget(name: "PlatformTests", dependencies: ["Platform", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
+            name: "CachingTests",
+            dependencies: [
+                "Caching", "CSQLite", "HTTPSemantics", "ImageErrors", "ImageFormats", "Platform", "TestSupport",
+            ],
+            swiftSettings: testSettings),
         .testTarget(
             name: "ImageEngineTests",
             dependencies: [
                 "ImageEngine", "Caching", "Downloading", "HTTPSemantics", "ImageErrors", "ImageFormats", "ImageRecipes",
-                "CSQLite",
                 "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
             ],
             swiftSettings: testSettings),

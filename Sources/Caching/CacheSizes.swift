@@ -1,4 +1,12 @@
-internal import Platform
+/// The place where an image was found.
+public enum CacheType: String, Sendable, CaseIterable {
+    /// In no cache: it was downloaded or read now.
+    case none
+    /// In the memory tier.
+    case memory
+    /// In the disk tier.
+    case disk
+}
 
 /// The sizes of a cache.
 public struct CacheSizes: Sendable, Equatable {
@@ -8,7 +16,7 @@ public struct CacheSizes: Sendable, Equatable {
         public let count: Int
         /// The sum of the images' sizes, in bytes.
         public let bytes: Int
-        /// What they take on the disk, in bytes: whole blocks.
+        /// The bytes that they take on the disk: whole blocks.
         public let allocatedBytes: Int
         /// The limit, in bytes; 0 for none.
         public let limitBytes: Int

@@ -1,6 +1,6 @@
-/// What one round of cleaning took out of the disk tier of a cache: never what somebody removed or cleared.
+/// The entries that one round of cleaning took out of the disk tier of a cache; never those that a caller removed.
 public struct CleaningReport: Sendable, Equatable {
-    /// Why entries were cleaned away.
+    /// The reason why entries were cleaned away.
     public enum Reason: String, Sendable, CaseIterable {
         /// Their time was over.
         case expired
@@ -12,19 +12,21 @@ public struct CleaningReport: Sendable, Equatable {
     public let cache: String
     /// The hashes of the entries: the names of their files without extension.
     public let hashes: [String]
-    /// Their keys, at the same places; nil where the index does not know it.
+    /// Their keys, at the same places; `nil` where the index does not know it.
     public let keys: [String?]
     /// The bytes of their files.
     public let bytes: Int
-    /// Why they went.
+    /// The reason why they went.
     public let reason: Reason
 
     /// A report with the given parts.
     public init(cache: String, hashes: [String], keys: [String?], bytes: Int, reason: Reason) {
-        self.cache = cache
-        self.hashes = hashes
-        self.keys = keys
-        self.bytes = bytes
-        self.reason = reason
+        (self.cache, self.hashes, self.keys, self.bytes, self.reason) = (cache, hashes, keys, bytes, reason)
+    }
+
+    init(_ cache: String, _ removed: [Evictor.Cleaned], _ reason: Reason) {
+        self.init(
+            cache: cache, hashes: removed.map(\.hash), keys: removed.map(\.key),
+            bytes: removed.reduce(0) { $0 &+ $1.bytes }, reason: reason)
     }
 }

@@ -1,19 +1,19 @@
 public import ImageErrors
 
-/// What is in the tiers, and what a look at it does to them.
+/// Finding images in the tiers.
 extension ImageCache {
     /// The image for `key`: from memory, else from disk, whence it is promoted.
     ///
     /// - Parameters:
-    ///   - burst: An observation of the file made under the same number is not repeated; 0 always looks.
-    ///   - mayWait: Whether index and folder may be put right when they do not agree. Otherwise that is nil, as a miss.
+    ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
+    ///   - mayWait: `true` when index and folder may be put right when they do not agree. Otherwise that is a miss.
     public func hit(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit? {
         try look(for: key, options: options, burst: burst, mayWait: mayWait) ?? nil
     }
 
-    /// The same: nil when the cache cannot tell at once, nil inside when it has no image.
+    /// The same: `nil` when the cache cannot tell at once, `nil` inside when it has no image.
     package func look(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit?? {
@@ -34,31 +34,27 @@ extension ImageCache {
         return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
     }
 
-    /// Whether neither tier has got the image since it was last looked for in vain.
+    /// `true` when neither tier has got the image since it was last looked for in vain.
     package func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
 
-    /// Whether what memory knows of an image is still so.
+    /// `true` when memory's record of an image is still right.
     package func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
         record.isIntact(burst: burst) && disk.isCurrent(record)
     }
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.
-    package func hit(for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions) throws(ImageError)
-        -> Hit?
-    {
-        guard
-            case .some(.some(let found)) = try diskRecord(
-                key, lease: options.lease ?? Self.lease, mayWait: true),
-            found.number != nil, found.stamp != record.beside
+    func hit(for key: CacheKey, storedAfter record: ImageRecord, options: StorageOptions) throws(ImageError) -> Hit? {
+        guard let found = try knownDiskRecord(key, lease: options.lease ?? Self.lease), found.number != nil,
+            found.stamp != record.beside
         else { return nil }
         noteUse(of: found, options)
         return Hit(entry: remember(found, bytes: nil, options).entry, cacheType: .disk)
     }
 
-    /// Whether memory holds the bytes of the image for `key`; its order is not changed.
+    /// `true` when memory holds the bytes of the image for `key`; its order is not changed.
     package func holdsBytes(_ key: CacheKey) -> Bool { memory.peek(key)?.bytes != nil }
 
-    /// The disk's record: nil when that takes waiting, nil inside when there is none.
+    /// The disk's record: `nil` when that takes waiting, `nil` inside when there is none.
     func diskRecord(_ key: CacheKey, lease: Double = 0, mayWait: Bool) throws(ImageError) -> ImageRecord?? {
         switch try disk.lookUp(key, lease: lease) {
         case .found(let record): .some(record)
@@ -67,9 +63,14 @@ extension ImageCache {
         }
     }
 
-    /// Which tier has the image for `key`; nothing is loaded, promoted or prolonged.
+    /// The disk's record. Waits.
+    func knownDiskRecord(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
+        try diskRecord(key, lease: lease, mayWait: true) ?? nil
+    }
+
+    /// The tier that has the image for `key`; nothing is loaded, promoted or prolonged.
     ///
-    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
     public func cacheType(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> CacheType? {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: burst) { return .memory }
         return try diskRecord(key, mayWait: mayWait).map { $0 == nil ? .none : .disk }
@@ -80,16 +81,15 @@ extension ImageCache {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: 0) {
             return Hit(entry: entry, cacheType: .memory)
         }
-        guard case .some(.some(let record)) = try diskRecord(key, mayWait: true) else { return nil }
-        return Hit(record: record)
+        return try knownDiskRecord(key).map { Hit(record: $0) }
     }
 
     /// The record of the image for `key`; nothing is loaded, promoted or extended. Waits.
     package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? { try knownHit(for: key)?.record }
 
-    /// Where the image for `key` is, or would be, and whether it is there.
+    /// The present or future path of the image for `key`, and `true` when it is there.
     ///
-    /// - Returns: nil when that takes waiting and `mayWait` is false.
+    /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
     public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
         path: String, exists: Bool
     )? {
@@ -108,7 +108,7 @@ extension ImageCache {
         try loadBytes(of: record, options: options).bytes
     }
 
-    /// The same, with what memory made of them.
+    /// The same, with the result of offering them to memory.
     package func loadBytes(of record: ImageRecord, options: StorageOptions) throws(ImageError) -> (
         bytes: [UInt8], kept: Kept
     ) {

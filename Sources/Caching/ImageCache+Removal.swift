@@ -2,9 +2,9 @@ public import ImageErrors
 package import Platform
 internal import Synchronization
 
-/// How images leave the tiers.
+/// Removing images, and the upkeep of the tiers as wholes.
 extension ImageCache {
-    /// What ``remove(_:fromMemory:fromDisk:allVariants:)`` took away.
+    /// The result of removing an image.
     public struct Removed: Equatable, Sendable {
         /// Something was in memory and is not any more.
         public var memory = false
@@ -28,8 +28,8 @@ extension ImageCache {
     /// The same, and does not wait for the index.
     ///
     /// - Parameters:
-    ///   - queue: Where it goes on when there is more to do than others should wait for.
-    ///   - then: Is told what went, once; it must not wait, for others do.
+    ///   - queue: Runs what others should not wait for.
+    ///   - then: Called once with the result; it must not wait, for others do.
     package func remove(
         _ key: CacheKey, _ fromMemory: Bool, _ fromDisk: Bool, _ allVariants: Bool, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removed, ImageError>) -> Void
@@ -48,10 +48,7 @@ extension ImageCache {
         disk.remove(key, allVariants: allVariants, in: queue) { [removed] result in
             then(
                 result.map { removal in
-                    var removed = removed
-                    removed.disk = removal.count > 0
-                    removed.leased = removal.leased > 0
-                    return removed
+                    Removed(memory: removed.memory, disk: removal.count > 0, leased: removal.leased > 0)
                 })
         }
     }
@@ -61,12 +58,13 @@ extension ImageCache {
         guard let entry = memory.peek(key), entry.record.path != nil, !entry.record.isLocalFile,
             let bytes = entry.bytes ?? (try? disk.data(of: entry.record))
         else { return }
-        let old = entry.record
-        let record = ImageRecord(
-            key: key, header: old.header, byteCount: old.byteCount, path: nil,
-            origin: old.origin, storedAt: old.storedAt, lifetime: nil, expiresAt: nil, stamp: nil,
-            checksum: old.checksum)
-        keep(record, bytes: bytes, expiration: nil)
+        keep(entry.record.withoutFile(), bytes: bytes, expiration: nil)
+    }
+
+    /// Takes an image out of both tiers; a path that is lent stays until its lease ends.
+    package func discard(_ key: CacheKey) throws(ImageError) {
+        memory.remove(key)
+        try disk.discard(key)
     }
 
     /// Empties both tiers and forgets failures. An image in both of them is one image.
@@ -105,9 +103,61 @@ extension ImageCache {
         return try emptyDisk()
     }
 
-    /// Removes every entry, and bodies that broke off.
+    /// Removes every entry, and interrupted bodies.
     private func emptyDisk() throws(ImageError) -> DiskStorage.Removal {
         ResumeFolder(disk.folder).clear()
         return try disk.removeAll()
+    }
+
+    // MARK: Upkeep
+
+    /// The details of a cached image; `nil` for a miss. Nothing is loaded or prolonged.
+    public func inspect(_ key: CacheKey) throws(ImageError) -> EntryDetails? {
+        if let entry = try disk.inspect(key) { return entry }
+        guard let record = memory.peek(key)?.record, isCurrent(record, burst: 0) else { return nil }
+        return EntryDetails(record: record)
+    }
+
+    /// A page of the entries of the disk tier; see ``ListQuery``.
+    public func list(_ query: ListQuery) throws(ImageError) -> (entries: [EntryDetails], next: Int64?) {
+        try disk.list(query)
+    }
+
+    /// Removes every image whose time is over, from both tiers.
+    ///
+    /// - Parameter isCancelled: Asked now and then.
+    public func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> CleaningReport {
+        memory.removeExpired()
+        return CleaningReport(name, try disk.removeExpired(isCancelled: isCancelled), .expired)
+    }
+
+    /// Reads every image of the disk tier and checks it against the index; see ``DiskStorage/Verification``.
+    public func verify(
+        repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
+    ) throws(ImageError) -> DiskStorage.Verification {
+        try disk.verify(repairs: repairs, report: report, isCancelled: isCancelled)
+    }
+
+    /// Runs one round of cleaning of both tiers, a few entries at a time.
+    package func clean(isCancelled: () -> Bool = { false }) {
+        memory.removeExpired()
+        disk.clean(isCancelled: isCancelled)
+    }
+
+    /// The sizes of both tiers, in O(1); an index of an older version is upgraded first.
+    public func sizes() throws(ImageError) -> CacheSizes { sizes(try disk.totals()) }
+
+    /// The sizes of both tiers, in O(1); `nil` when that takes waiting.
+    public func sizesAtOnce() throws(ImageError) -> CacheSizes? { try disk.totals(mayWait: false).map(sizes) }
+
+    private func sizes(_ disk: CacheIndex.Totals) -> CacheSizes {
+        let memory = memory.totals
+        return CacheSizes(
+            disk: .init(
+                count: disk.count, bytes: disk.bytes, allocatedBytes: disk.allocated,
+                limitBytes: self.disk.configuration.bytesLimit, leasedBytes: disk.lent),
+            memory: .init(
+                count: memory.count, bytes: memory.cost, allocatedBytes: memory.cost,
+                limitBytes: self.memory.costLimit, leasedBytes: 0))
     }
 }

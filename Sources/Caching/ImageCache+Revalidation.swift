@@ -2,36 +2,29 @@ package import HTTPSemantics
 package import ImageErrors
 internal import Platform
 
-/// What is stored, as far as a request may have to ask its server about it.
+/// Stored images whose servers may be asked about them.
 extension ImageCache {
-    /// An image that was found, and how it stands with its time.
+    /// An image that was found, and the time since its expiry.
     package struct Candidate: Sendable {
         package let hit: Hit
-        /// For how many seconds its time on disk has been over; nil while it is not.
+        /// The seconds since its time on disk was over; `nil` while it is not.
         package var expiredFor: Int?
 
-        /// A stored image, and how long it has been expired.
-        package init(hit: Hit, expiredFor: Int? = nil) {
-            self.hit = hit
-            self.expiredFor = expiredFor
-        }
+        /// A stored image, and the seconds since its expiry.
+        package init(hit: Hit, expiredFor: Int? = nil) { (self.hit, self.expiredFor) = (hit, expiredFor) }
 
-        /// What makes a request for it conditional; nil when its server cannot be asked.
+        /// The validators that make a request for it conditional; `nil` when its server cannot be asked.
         package func validators(for scope: HTTPScope) -> Validators? {
             let origin = hit.record.origin
             let answer = hit.record.answer?.metadata
-            // Validators of another source say nothing to this one, nor do those of a part to who wants the whole.
+            // Validators of another source say nothing to this one, nor do those of a part about the whole.
             guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional
-            else {
-                return nil
-            }
+            else { return nil }
             let etag = origin.etag.flatMap(Self.sendable)
             let lastModified = origin.lastModified.flatMap(Self.sendable)
-            return etag == nil && lastModified == nil
-                ? nil
-                : Validators(
-                    etag: etag, lastModified: lastModified, url: url,
-                    isDirect: answer?.route?.isRedirected != true)
+            guard etag != nil || lastModified != nil else { return nil }
+            return Validators(
+                etag: etag, lastModified: lastModified, url: url, isDirect: answer?.route?.isRedirected != true)
         }
 
         /// The text, if it can be the value of a header field.
@@ -43,10 +36,10 @@ extension ImageCache {
 
     /// The image for `key`, in memory or on disk. Waits.
     ///
-    /// - Parameter evenExpired: Whether an entry on disk whose time is over is found too; it is not promoted.
-    package func candidate(for key: CacheKey, options: StorageOptions, evenExpired: Bool) throws(ImageError)
-        -> Candidate?
-    {
+    /// - Parameter evenExpired: `true` when an entry on disk whose time is over is found too; it is not promoted.
+    package func candidate(
+        for key: CacheKey, options: StorageOptions, evenExpired: Bool
+    ) throws(ImageError) -> Candidate? {
         if let hit = try hit(for: key, options: options, burst: 0, mayWait: true) {
             guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
                 let newer = try self.hit(for: key, storedAfter: hit.record, options: options)
@@ -57,10 +50,10 @@ extension ImageCache {
             let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease)
         else { return nil }
         let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: disk.clock.now) }
-        return Candidate(hit: Hit(entry: MemoryEntry(record: record, bytes: nil), cacheType: .disk), expiredFor: over)
+        return Candidate(hit: Hit(record: record), expiredFor: over)
     }
 
-    /// The same image with what another process may have heard of its server since memory took note of it. Waits.
+    /// The same image with what another process may have heard of its server since memory remembers it. Waits.
     package func renewed(_ hit: Hit, options: StorageOptions) throws(ImageError) -> Hit {
         guard hit.cacheType == .memory, hit.record.number != nil,
             case .found(let record) = try disk.lookIntoIndex(hit.record.key, lease: 0), let stamp = record.stamp,
@@ -69,21 +62,23 @@ extension ImageCache {
         return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: .memory)
     }
 
-    /// Lets an image live again with what its server has said about it.
+    /// Begins the life of an image anew, with the new answer of its server.
     ///
-    /// - Returns: nil if it has been removed or replaced meanwhile.
+    /// - Returns: `nil` if it has been removed or replaced meanwhile.
     package func revive(_ hit: Hit, _ origin: ImageOrigin, options: StorageOptions) throws(ImageError) -> Hit? {
         let old = hit.record
+        let isCurrent = memory.peek(old.key)?.record === old
         let record: ImageRecord
         if old.path == nil {
-            guard memory.peek(old.key)?.record === old else { return nil }
+            guard isCurrent else { return nil }
             record = old.replacing(origin)
         } else {
             do throws(ImageError) {
-                let lease = options.lease ?? Self.lease
-                let expiration = options.diskCacheExpiration
-                guard let new = try disk.revive(old, origin, expiration: expiration, lease: lease) else {
-                    if memory.peek(old.key)?.record === old { memory.remove(old.key) }
+                guard
+                    let new = try disk.revive(
+                        old, origin, expiration: options.diskCacheExpiration, lease: options.lease ?? Self.lease)
+                else {
+                    if isCurrent { memory.remove(old.key) }
                     return nil
                 }
                 record = new
@@ -96,23 +91,19 @@ extension ImageCache {
         return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: hit.cacheType)
     }
 
-    /// Takes an image out of both tiers; a path that is lent out stays until its lease ends.
-    package func discard(_ key: CacheKey) throws(ImageError) {
-        memory.remove(key)
-        try disk.discard(key)
+    /// Keeps another origin, with new facts about an image, with it; an image that has replaced it stays as it is.
+    package func note(
+        _ origin: ImageOrigin, of record: ImageRecord, _ options: StorageOptions
+    ) throws(ImageError) -> ImageRecord {
+        let noted = try disk.note(origin, of: record) ?? record.replacing(origin)
+        if let entry = memory.peek(record.key), entry.record === record {
+            keep(noted, bytes: entry.bytes, expiration: options.memoryCacheExpiration)
+        }
+        return noted
     }
 
-    /// Whether the image that was found is still the one of its key.
+    /// `true` when the image that was found is still the one of its key.
     package func holds(_ hit: Hit) -> Bool {
         hit.record.path == nil ? memory.peek(hit.record.key)?.record === hit.record : hit.record.isIntact(burst: 0)
-    }
-}
-
-extension ImageRecord {
-    /// Whether a request in one of the scopes may be given the image.
-    package func belongs(to scopes: [HTTPScope]) -> Bool {
-        guard isPersonal else { return true }
-        // What cannot be read is nobody's.
-        return answer.map { answer in scopes.contains { answer.metadata.belongs(to: $0) } } ?? false
     }
 }

@@ -2,7 +2,7 @@ package import ImageErrors
 internal import ImageFormats
 package import Platform
 
-/// How images come into the tiers.
+/// Storing images in the tiers.
 extension ImageCache {
     /// This cache, if small images are stored in it without waiting for the disk; see ``BlockingPool/submit(briefFor:_:)``.
     package var ifBrief: ImageCache? { disk.isBrief ? self : nil }
@@ -10,20 +10,20 @@ extension ImageCache {
     /// Stores an image in both tiers, or in memory only, and does not wait for the index.
     ///
     /// - Parameters:
-    ///   - queue: Where it goes on when there is more to do than others should wait for.
-    ///   - then: Is told what memory made of it, once, when the file is at its place. It must not wait, for other
-    ///     stores do.
+    ///   - queue: Runs what others should not wait for.
+    ///   - then: Called once with the memory tier's answer, when the file is at its place. It must not wait, for other stores
+    ///     do.
     package func store(
-        _ content: DiskStorage.Content, _ order: DiskStorage.Order, _ options: StorageOptions, keepsBytes: Bool,
+        _ content: DiskStorage.Content, _ request: StoreRequest, _ options: StorageOptions, keepsBytes: Bool,
         in queue: WorkQueue, then: @escaping @Sendable (Result<Kept, ImageError>) -> Void
     ) {
         do throws(ImageError) {
-            if let kept = try keptAtOnce(content, order, options) { return then(.success(kept)) }
+            if let kept = try keptAtOnce(content, request, options) { return then(.success(kept)) }
         } catch {
             return then(.failure(error))
         }
         let keepsBytes = keepsBytes && options.keepsInMemory
-        disk.store(content, order, in: queue) { [self] result in
+        disk.store(content, request, in: queue) { [self] result in
             let remember = { @Sendable [self] in
                 then(
                     result.tryMap { (stored) throws(ImageError) in
@@ -35,12 +35,12 @@ extension ImageCache {
         }
     }
 
-    /// What becomes of an image that the disk tier has nothing to do with; nil when it has.
+    /// The result of storing an image without the disk tier; `nil` when it takes part.
     private func keptAtOnce(
-        _ content: DiskStorage.Content, _ order: DiskStorage.Order, _ options: StorageOptions
+        _ content: DiskStorage.Content, _ request: StoreRequest, _ options: StorageOptions
     ) throws(ImageError) -> Kept? {
-        let key = order.key
-        if !order.overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
+        let key = request.key
+        if !request.overwrites, let found = try occupant(of: key, memoryOnly: options.cacheMemoryOnly) {
             return Kept(entry: found, admission: .occupied)
         }
         guard options.cacheMemoryOnly else { return nil }
@@ -48,12 +48,12 @@ extension ImageCache {
         // A file that comes later is newer than the image in memory.
         let beside = (try? diskRecord(key, mayWait: false))??.flatMap(\.stamp)
         let record = ImageRecord(
-            key: key, header: order.header, byteCount: bytes.count, path: nil, origin: order.origin,
-            storedAt: disk.clock.now, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil, beside: beside)
+            key: key, header: request.header, byteCount: bytes.count, path: nil, origin: request.origin,
+            storedAt: disk.clock.now, beside: beside)
         return remember(record, bytes: bytes, options)
     }
 
-    /// What memory makes of an image that is on the disk now.
+    /// Offers an image that is on the disk now to memory.
     private func kept(
         _ stored: DiskStorage.Stored, _ content: DiskStorage.Content, _ options: StorageOptions, keepsBytes: Bool
     ) throws(ImageError) -> Kept {
@@ -69,43 +69,39 @@ extension ImageCache {
         return remember(record, bytes: keepsBytes ? try Self.bytes(of: content) : nil, options)
     }
 
-    /// The image that is not to be replaced, as far as memory knows it, or the disk when it is to be in memory only. The
-    /// rest is found out when it is stored on the disk, where another process cannot come between.
+    /// The image that is not to be replaced: memory's, or the disk's when the new one is to be in memory only. The rest is
+    /// found out when it is stored on the disk, where another process cannot come between.
     private func occupant(of key: CacheKey, memoryOnly: Bool) throws(ImageError) -> MemoryEntry? {
         if let entry = memory.peek(key), isCurrent(entry.record, burst: 0), memoryOnly || entry.record.path == nil {
             return entry
         }
-        guard memoryOnly, case .some(.some(let record)) = try diskRecord(key, mayWait: true) else { return nil }
-        return MemoryEntry(record: record, bytes: nil)
+        return memoryOnly ? try knownDiskRecord(key).map { MemoryEntry(record: $0, bytes: nil) } : nil
     }
 
-    /// Remembers an image that has just come, as far as its options want that; what memory had under its key is old.
+    /// Offers an image that has just come to memory, if its options want that; an earlier one under its key is old.
     @discardableResult
     package func remember(_ record: ImageRecord, bytes: [UInt8]?, _ options: StorageOptions) -> Kept {
         if !options.keepsInMemory { memory.remove(record.key) }
         return promote(record, bytes: bytes, options)
     }
 
-    /// Remembers an image that was found, as far as its options want that; otherwise memory stays as it is.
+    /// Offers an image that was found to memory, if its options want that; otherwise memory stays as it is.
     func promote(_ record: ImageRecord, bytes: [UInt8]?, _ options: StorageOptions) -> Kept {
-        if options.keepsInMemory {
-            return keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
-        }
-        return Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
+        options.keepsInMemory
+            ? keep(record, bytes: bytes, expiration: options.memoryCacheExpiration)
+            : Kept(entry: MemoryEntry(record: record, bytes: bytes), admission: .unwanted)
     }
 
-    /// Remembers an image; of one whose bytes are too large for memory, the record alone.
+    /// Offers an image to memory; of one whose bytes are too large, the record alone.
     @discardableResult
-    package func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Kept {
+    func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Kept {
         let entry = MemoryEntry(record: record, bytes: bytes)
         let admission = memory.store(
             entry, for: record.key, cost: entry.cost, expiration: expiration, isExempt: bytes == nil)
         guard case .tooLarge = admission, bytes != nil, record.path != nil else {
             return Kept(entry: entry, admission: admission)
         }
-        let small = MemoryEntry(record: record, bytes: nil)
-        memory.store(small, for: record.key, cost: small.cost, expiration: expiration, isExempt: true)
-        return Kept(entry: small, admission: admission)
+        return Kept(entry: keep(record, bytes: nil, expiration: expiration).entry, admission: admission)
     }
 
     package static func bytes(of content: DiskStorage.Content) throws(ImageError) -> [UInt8] {

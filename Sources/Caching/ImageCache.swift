@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// One named cache: a memory tier in front of a disk tier.
 ///
-/// The memory tier always holds what is known of an image, so that a hit needs neither index nor file; it holds the
-/// bytes only when somebody asked for them, or when there is no file. A memory entry that has a file counts only while
-/// the file is the recorded one: what another process replaced or removed is not served.
+/// The memory tier always holds the records of its images, so that a hit needs neither index nor file; it holds the bytes
+/// only when a caller asked for them, or when there is no file. A memory entry that has a file counts only while the file is
+/// the recorded one: an image that another process replaced or removed is not served.
 public final class ImageCache: Sendable {
     /// The settings of a cache.
     public struct Configuration: Sendable, Equatable {
@@ -14,34 +14,31 @@ public final class ImageCache: Sendable {
         public var memory = MemoryStorage<CacheKey, MemoryEntry>.Configuration()
         /// The disk tier's settings.
         public var disk: DiskStorage.Configuration
-        /// Whether and when a stored image is checked with its server, unless a request says otherwise.
+        /// The revalidation of stored images, unless a request says otherwise.
         public var revalidate = Revalidation.never
-        /// For how many seconds failures that would come again are remembered, unless a request says otherwise; 0 for not
-        /// at all.
+        /// The time in seconds for which failures that would come again are remembered, unless a request says otherwise; 0 for
+        /// not at all.
         public var negativeCache = 0
-        /// Whether images are only answered and kept once all of them has been decoded, unless a request says otherwise.
+        /// `true` when images are only answered and stored once all of them has been decoded, unless a request says otherwise.
         public var verifyDecode = false
-        /// How keys that are URLs are made shorter; the first that names a host counts for it.
+        /// The rules that shorten keys that are URLs; the first that names a host counts for it.
         public var keyRules: [KeyRule] = []
 
         /// The default settings for a folder.
         public init(folder: String) { disk = DiskStorage.Configuration(folder: folder) }
     }
 
-    /// What the memory tier holds of one image; a purged one is found again as long as a result holds it.
+    /// One image in the memory tier; a purged one is found again as long as a result holds it.
     public final class MemoryEntry: Sendable {
-        /// What is known of it.
+        /// The record of the image.
         public let record: ImageRecord
         /// Its bytes, if held.
         public let bytes: [UInt8]?
 
-        package init(record: ImageRecord, bytes: [UInt8]?) {
-            self.record = record
-            self.bytes = bytes
-        }
+        package init(record: ImageRecord, bytes: [UInt8]?) { (self.record, self.bytes) = (record, bytes) }
 
-        /// What the entry costs: its bytes, or about so much for the record alone; and long keys, which stand in it
-        /// three times.
+        /// The cost of the entry: its bytes, or about so much for the record alone; and long keys, which stand in it three
+        /// times.
         package var cost: Int {
             let key = record.key.key.utf8.count
             return (bytes?.count ?? 1536) + (key > 256 ? 3 * key : 0)
@@ -56,29 +53,27 @@ public final class ImageCache: Sendable {
 
         /// An image that the disk tier holds.
         package init(record: ImageRecord) {
-            (entry, cacheType) = (MemoryEntry(record: record, bytes: nil), .disk)
+            self.init(entry: MemoryEntry(record: record, bytes: nil), cacheType: .disk)
         }
 
         /// An image that the tier `cacheType` holds.
-        package init(entry: MemoryEntry, cacheType: CacheType) {
-            self.entry = entry
-            self.cacheType = cacheType
-        }
-        /// What is known of it.
+        package init(entry: MemoryEntry, cacheType: CacheType) { (self.entry, self.cacheType) = (entry, cacheType) }
+
+        /// The record of the image.
         public var record: ImageRecord { entry.record }
         /// Its bytes, if memory held them.
         public var bytes: [UInt8]? { entry.bytes }
     }
 
-    /// An image that memory was to keep.
+    /// An image that was offered to memory.
     package struct Kept {
-        /// What memory holds of it, or would hold.
+        /// The entry that memory holds, or would hold.
         package let entry: MemoryEntry
-        /// What became of it: of its bytes, when those were to be kept.
+        /// The admission of its bytes when those were offered, else of its record.
         package let admission: MemoryAdmission
     }
 
-    /// For how many seconds a path that is handed out stays valid, unless the caller says otherwise.
+    /// The time in seconds for which a returned path stays valid, unless the caller says otherwise.
     package static let lease = 60.0
 
     /// The name, unique among the caches of a process.
@@ -86,11 +81,11 @@ public final class ImageCache: Sendable {
     package let memory: MemoryStorage<CacheKey, MemoryEntry>
     package let disk: DiskStorage
     package let flights: DownloadLock
-    /// Hears what cleaning takes out of the disk tier, from any thread.
+    /// Called with the entries that cleaning removes from the disk tier, on any thread; must not wait.
     package let onClean: @Sendable (CleaningReport) -> Void
-    /// Hears of the key of each image that somebody removes, and of nil when a tier is emptied. Must not wait.
-    package let onRemove: @Sendable (CacheKey?) -> Void
-    /// Where a store goes on that nobody's thread waits for.
+    /// Called with the key of each image that a caller removes, and with `nil` when a tier is emptied. Must not wait.
+    let onRemove: @Sendable (CacheKey?) -> Void
+    /// Runs the rest of a store that no thread waits for.
     package let queue: WorkQueue
     private let settings: Mutex<Configuration>
     private let hasKeyRules: Atomic<Bool>
@@ -98,47 +93,42 @@ public final class ImageCache: Sendable {
 
     /// - Parameters:
     ///   - folder: The folder of the disk tier, if the process uses it already for something else.
-    ///   - queue: Where a store goes on that nobody's thread waits for.
-    ///   - onClean: Hears what cleaning takes out of the disk tier, from any thread; must not wait.
-    ///   - onRemove: Hears of the key of each image that somebody removes, and of nil when a tier is emptied; must not wait.
+    ///   - queue: Runs the rest of a store that no thread waits for.
+    ///   - onClean: See ``onClean``.
+    ///   - onRemove: See ``onRemove``.
     package init(
         name: String, configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
-        queue: WorkQueue = WorkQueue(submit: startDetached),
+        queue: WorkQueue = WorkQueue(submit: { startThread($0) }),
         onClean: @escaping @Sendable (CleaningReport) -> Void = { _ in },
         onRemove: @escaping @Sendable (CacheKey?) -> Void = { _ in }
     ) {
-        self.name = name
-        self.onRemove = onRemove
-        self.onClean = onClean
-        self.queue = queue
+        (self.name, self.onClean, self.onRemove, self.queue) = (name, onClean, onRemove, queue)
         settings = Mutex(configuration)
         hasKeyRules = Atomic(!configuration.keyRules.isEmpty)
         decodes = Atomic(configuration.verifyDecode)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
             configuration.disk, clock: clock, folder: folder,
-            onClean: { removed, reason in
-                onClean(Self.report(removed, reason, name))
-            })
+            onClean: { removed, reason in onClean(CleaningReport(name, removed, reason)) })
         flights = DownloadLock(folder: disk.folder)
     }
 
     /// The settings in force.
     public var configuration: Configuration { settings.withLock { $0 } }
 
-    /// Whether and when a stored image is revalidated, unless a request says otherwise.
+    /// The revalidation of stored images, unless a request says otherwise.
     package var revalidation: Revalidation { settings.withLock { $0.revalidate } }
 
-    /// The number of seconds for which failures are remembered, unless a request says otherwise.
+    /// The time in seconds for which failures are remembered, unless a request says otherwise.
     package var negativeCache: Int { settings.withLock { $0.negativeCache } }
 
-    /// Whether images are decoded completely before they are answered or stored, unless a request says otherwise.
+    /// `true` when images are decoded completely before they are answered or stored, unless a request says otherwise.
     package var verifiesDecode: Bool { decodes.load(ordering: .relaxed) }
 
-    /// The key under which an image is kept that is asked for as `text`: the text itself, unless the cache's rules make
-    /// another of it. It is its own key in turn.
+    /// The key of an image that is requested as `text`: the text itself, unless the cache's rules make another of it. It is
+    /// its own key in turn.
     public func key(of text: String) -> String {
-        // Asked for every hit, and hardly anybody has rules.
+        // Asked for every hit, and hardly any cache has rules.
         guard hasKeyRules.load(ordering: .relaxed) else { return text }
         return KeyRule.key(of: text, settings.withLock { $0.keyRules })
     }

@@ -3,9 +3,9 @@ public import ImageFormats
 package import Platform
 public import Synchronization
 
-/// What is known of one stored image, without its bytes.
+/// Everything that is known of one stored image, without its bytes.
 ///
-/// Shared by the index, the memory tier and the results; it changes only in what concerns its use.
+/// Shared by the index, the memory tier and the results; only its use and its expiry change.
 public final class ImageRecord: Sendable {
     /// The entry's name.
     public let key: CacheKey
@@ -13,35 +13,37 @@ public final class ImageRecord: Sendable {
     public let header: ImageHeader
     /// The size of the file, in bytes.
     public let byteCount: Int
-    /// Where the file is; nil when the image is only in memory.
+    /// The path of the file; `nil` when the image is only in memory.
     public let path: String?
-    /// Whether the file is the caller's own, read where it lies, and no part of the cache.
+    /// `true` when the file is the caller's own, read where it lies, and no part of the cache.
     public let isLocalFile: Bool
-    /// Where it came from.
+    /// The origin of the image, and the facts about it.
     package let origin: ImageOrigin
-    /// Where the image was downloaded from, after redirects.
+    /// The URL that the image was downloaded from, after redirects.
     public var url: String? { origin.url }
     /// The server's entity tag.
     public var etag: String? { origin.etag }
     /// The server's date of last change, as sent.
     public var lastModified: String? { origin.lastModified }
-    /// When it was stored, by the cache's time.
+    /// The time of storing, by the cache's clock.
     package let storedAt: Int
-    /// How many seconds it lives after being stored or used; nil for ever.
+    /// The life after storing or use, in seconds; `nil` for ever.
     package let lifetime: Int?
     package let stamp: FileStamp?
-    /// The row of the index; nil when the image has none.
-    package let number: Int64?
+    /// The digest of the computed key; `nil` when the image has no row in the index.
+    let name: Digest?
+    /// The number of its row in the index.
+    package var number: Int64? { name?.rowNumber }
     package let checksum: Digest?
-    /// Whether it was fetched with credentials: then only requests with the same are answered with it.
+    /// `true` when it was fetched with credentials: then only requests with the same are answered with it.
     package let isPersonal: Bool
     /// For an image that is only in memory: the file that the disk had for its key when it came.
-    package let beside: FileStamp?
+    let beside: FileStamp?
 
-    /// A place for a front end to keep what it derived from the record and cannot change: it lives as long.
+    /// A place for a front end to keep values that it derived from the record and that cannot change: it lives as long.
     public let memo = Mutex<(any Sendable)?>(nil)
 
-    /// The time that ``storedAt`` and the expiry are told in; nil for seconds since 1970.
+    /// The clock of ``storedAt`` and the expiry; `nil` for seconds since 1970.
     private let clock: CacheClock?
     private let expiry: Atomic<Int>
     private let verifiedAt = Atomic<UInt64>(0)
@@ -52,27 +54,33 @@ public final class ImageRecord: Sendable {
 
     package init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
-        origin: ImageOrigin, storedAt: Int, lifetime: Int?, expiresAt: Int?, stamp: FileStamp?, checksum: Digest?,
-        number: Int64? = nil, clock: CacheClock? = nil, departures: UInt32 = 0, beside: FileStamp? = nil
+        origin: ImageOrigin = ImageOrigin(), storedAt: Int, lifetime: Int? = nil, expiresAt: Int? = nil,
+        stamp: FileStamp? = nil, checksum: Digest? = nil, name: Digest? = nil, clock: CacheClock? = nil,
+        departures: UInt32 = 0, beside: FileStamp? = nil
     ) {
-        self.key = key
-        self.header = header
-        self.byteCount = byteCount
-        self.path = path
-        self.isLocalFile = isLocalFile
-        self.origin = origin
-        self.storedAt = storedAt
-        self.lifetime = lifetime
-        self.stamp = stamp
-        self.number = number
-        self.clock = clock
-        self.checksum = checksum
-        self.beside = beside
+        (self.key, self.header, self.byteCount, self.path) = (key, header, byteCount, path)
+        (self.isLocalFile, self.origin, self.storedAt, self.lifetime) = (isLocalFile, origin, storedAt, lifetime)
+        (self.stamp, self.checksum, self.name, self.clock, self.beside) = (stamp, checksum, name, clock, beside)
         isPersonal = origin.http.map(HTTPMetadata.isPersonal) ?? false
         expiry = Atomic(expiresAt ?? .max)
         touchedAt = Atomic(storedAt)
         writtenExpiry = Atomic(expiresAt ?? .max)
         self.departures = Atomic(departures)
+    }
+
+    /// The same image without its file, for a caller that wants it in memory only.
+    package func withoutFile() -> ImageRecord {
+        ImageRecord(
+            key: key, header: header, byteCount: byteCount, path: nil, origin: origin, storedAt: storedAt,
+            checksum: checksum)
+    }
+
+    /// The same image with another origin.
+    package func replacing(_ origin: ImageOrigin) -> ImageRecord {
+        ImageRecord(
+            key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
+            storedAt: storedAt, lifetime: lifetime, expiresAt: expiryTime, stamp: stamp, checksum: checksum,
+            name: name, clock: clock, departures: knownDepartures, beside: beside)
     }
 
     /// The value of ``Lending/departures`` before the index was last seen to have the image.
@@ -81,10 +89,19 @@ public final class ImageRecord: Sendable {
         set { departures.store(newValue, ordering: .relaxed) }
     }
 
-    /// Seconds since 1970 when the disk's entry expires; nil for never.
+    /// The timing of an animation, where it is known; `nil` for stills, for formats whose headers do not tell, and for images
+    /// that older versions have stored.
+    public var timing: FrameTiming? { header.frameCount == 1 ? nil : header.timing ?? origin.facts.timing }
+
+    /// The result of decoding all of it; `nil` when that has not been tried.
+    package var decodeVerdict: DecodeVerdict? { origin.facts.verdict }
+
+    // MARK: Life and use
+
+    /// The time of expiry of the disk's entry, in seconds since 1970; `nil` for never.
     public var expiresAt: Int? { expiry(at: clock) }
 
-    /// When the disk's entry expires, by the cache's time; nil for never.
+    /// The time of expiry of the disk's entry, by the cache's clock; `nil` for never.
     package var expiryTime: Int? { expiry(at: nil) }
 
     private func expiry(at clock: CacheClock?) -> Int? {
@@ -96,7 +113,7 @@ public final class ImageRecord: Sendable {
     ///
     /// - Parameters:
     ///   - now: The cache's time.
-    ///   - wall: Seconds since 1970, which dates are told in; `now` when nil.
+    ///   - wall: The same in seconds since 1970, as dates are; `now` when `nil`.
     func extend(_ extending: ExpirationExtension, at now: Int, wall: Int? = nil) {
         switch extending {
         case .none: return
@@ -109,17 +126,17 @@ public final class ImageRecord: Sendable {
         }
     }
 
-    /// How a use is to be written down.
+    /// The way in which a use is written into the index.
     package struct Use: Equatable, Sendable {
-        /// Soon: the last one that was is 30 s ago, or the life has changed by that much. Otherwise it only counts for
-        /// the order, and may wait.
+        /// `true` when it is written soon: the last written use is 30 s ago, or the life has changed by that much. Otherwise
+        /// it only counts for the order, and may wait.
         let isUrgent: Bool
-        /// Whether the moment of expiry has moved so far that it is worth writing down too: by a hundredth of the
-        /// entry's life, for its index is as dear to change as the entry itself.
+        /// `true` when the time of expiry has moved so far that it is written too: by a hundredth of the entry's life, for its
+        /// index is as dear to change as the entry itself.
         let movesExpiry: Bool
     }
 
-    /// How a use at `now` is to be written down.
+    /// Records a use at `now`.
     package func use(at now: Int) -> Use {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)
@@ -134,22 +151,9 @@ public final class ImageRecord: Sendable {
         return Use(isUrgent: isUrgent, movesExpiry: moved >= share)
     }
 
-    /// The same image without its file, for a caller that wants it in memory only.
-    package func withoutFile() -> ImageRecord {
-        ImageRecord(
-            key: key, header: header, byteCount: byteCount, path: nil, origin: origin, storedAt: storedAt,
-            lifetime: nil, expiresAt: nil, stamp: nil, checksum: checksum)
-    }
+    // MARK: Server and file
 
-    /// The same image, of which its server has said something new.
-    package func replacing(_ origin: ImageOrigin) -> ImageRecord {
-        ImageRecord(
-            key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
-            storedAt: storedAt, lifetime: lifetime, expiresAt: expiryTime, stamp: stamp, checksum: checksum,
-            number: number, clock: clock, departures: departures.load(ordering: .relaxed), beside: beside)
-    }
-
-    /// What its server said about keeping it; nil when that is not known. Read from its text once.
+    /// The server's answer about storing it; `nil` when that is not known. Parsed once.
     package var answer: HTTPAnswer? {
         guard let text = origin.http else { return nil }
         return parsed.withLock { parsed in
@@ -161,10 +165,16 @@ public final class ImageRecord: Sendable {
         }
     }
 
-    /// Whether the file is still the one that was recorded.
+    /// `true` when a request in one of the scopes may be given the image.
+    package func belongs(to scopes: [HTTPScope]) -> Bool {
+        guard isPersonal else { return true }
+        // An answer that cannot be read belongs to nobody.
+        return answer.map { answer in scopes.contains { answer.metadata.belongs(to: $0) } } ?? false
+    }
+
+    /// `true` when the file is still the one that was recorded.
     ///
-    /// - Parameter burst: See ``MessageContext`` of the server: an observation made under the same number counts.
-    ///   0 always looks.
+    /// - Parameter burst: An observation that was made under the same number counts; 0 always looks.
     package func isIntact(burst: UInt64) -> Bool {
         guard let path, let stamp else { return true }
         if burst != 0, verifiedAt.load(ordering: .relaxed) == burst { return true }
@@ -174,40 +184,12 @@ public final class ImageRecord: Sendable {
     }
 }
 
-/// Where an image came from, as far as that is kept.
-public struct ImageOrigin: Sendable, Equatable {
-    /// The URL after redirects.
-    public var url: String?
-    /// The server's entity tag.
-    public var etag: String?
-    /// The server's date of last change, as sent.
-    public var lastModified: String?
-    /// What the server said about keeping it: the text of an ``HTTPMetadata``.
-    package var http: String?
-
-    /// The origin of which only that is known.
-    package init(http: String) { self.http = http }
-
-    /// An origin of which so much is known.
-    public init(url: String? = nil, etag: String? = nil, lastModified: String? = nil) {
-        self.url = url
-        self.etag = etag
-        self.lastModified = lastModified
-    }
-}
-
-extension ImageOrigin {
-    /// The origin without what changes each time the server is asked.
-    var lasting: ImageOrigin { ImageOrigin(url: url, etag: etag, lastModified: lastModified) }
-}
-
-/// What a server said about keeping its answer, and what follows from it.
+/// A server's answer about storing an image, and its freshness.
 package final class HTTPAnswer: Sendable {
     package let metadata: HTTPMetadata
     package let freshness: HTTPFreshness
 
     init(metadata: HTTPMetadata, freshness: HTTPFreshness) {
-        self.metadata = metadata
-        self.freshness = freshness
+        (self.metadata, self.freshness) = (metadata, freshness)
     }
 }

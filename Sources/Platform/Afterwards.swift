@@ -1,53 +1,50 @@
 internal import CLinux
 
-/// What need be done only once for several things that a thread does in a row, as waking another thread: it is put off
-/// until all of them are done.
+/// Puts off work that several calls in a row need only once, such as waking another thread, until all of them are done.
 package enum Afterwards {
-    private final class Rest {
+    private final class Batch {
         var owners: [ObjectIdentifier] = []
         var works: [() -> Void] = []
         var longWorks: [() -> Void] = []
-        var facts: [ObjectIdentifier] = []
+        var seen: [ObjectIdentifier] = []
     }
 
-    /// Runs `body`, and then what was put off by it. It must not wait for anything of that.
+    /// The batch that this thread gathers.
+    private static var current: Batch? {
+        hl_thread_slot()?.pointee.map { Unmanaged<Batch>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Runs `body`, and then the work that it put off. `body` must not wait for that work.
     package static func gather(_ body: () -> Void) {
-        let slot = hl_thread_slot()
-        guard let slot, slot.pointee == nil else { return body() }
-        let rest = Rest()
-        slot.pointee = Unmanaged.passUnretained(rest).toOpaque()
+        guard let slot = hl_thread_slot(), slot.pointee == nil else { return body() }
+        let batch = Batch()
+        slot.pointee = Unmanaged.passUnretained(batch).toOpaque()
         body()
         slot.pointee = nil
-        for work in rest.works { work() }
-        for work in rest.longWorks { work() }
+        for work in batch.works { work() }
+        for work in batch.longWorks { work() }
     }
 
-    /// Whether what `owner` stands for was seen while this is gathered: what is done together need look only once.
+    /// `true` when ``noteSeen(_:)`` was called for `owner` in this batch: calls in a row check it only once.
     package static func hasSeen(_ owner: AnyObject) -> Bool {
-        current?.facts.contains(ObjectIdentifier(owner)) ?? false
+        current?.seen.contains(ObjectIdentifier(owner)) ?? false
     }
 
-    /// Notes that what `owner` stands for has just been seen; see ``hasSeen(_:)``.
+    /// Records that the state of `owner` has just been checked.
     package static func noteSeen(_ owner: AnyObject) {
-        if let current, !hasSeen(owner) { current.facts.append(ObjectIdentifier(owner)) }
+        if let current, !hasSeen(owner) { current.seen.append(ObjectIdentifier(owner)) }
     }
 
-    private static var current: Rest? {
-        guard let place = hl_thread_slot()?.pointee else { return nil }
-        return Unmanaged<Rest>.fromOpaque(place).takeUnretainedValue()
-    }
-
-    /// Puts `work` off until what is being gathered on this thread is done, once for each owner.
+    /// Puts `work` off to the end of this thread's batch, once for each owner.
     ///
-    /// - Parameter isLong: Whether the rest should not wait for it: it comes last.
-    /// - Returns: false if nothing is being gathered: then it is for the caller to do.
+    /// - Parameter isLong: `true` when it runs after all other work.
+    /// - Returns: `false` when nothing is gathered: then the caller runs it.
     package static func put(off work: @escaping () -> Void, for owner: AnyObject, isLong: Bool = false) -> Bool {
-        guard let rest = current else { return false }
+        guard let batch = current else { return false }
         let owner = ObjectIdentifier(owner)
-        if !rest.owners.contains(owner) {
-            rest.owners.append(owner)
-            if isLong { rest.longWorks.append(work) } else { rest.works.append(work) }
-        }
+        guard !batch.owners.contains(owner) else { return true }
+        batch.owners.append(owner)
+        if isLong { batch.longWorks.append(work) } else { batch.works.append(work) }
         return true
     }
 }

@@ -30,7 +30,7 @@ public enum Base64 {
         }
     }
 
-    /// The bytes that `text` stands for; nil if it is not base64. White space is skipped, padding may be missing, and
+    /// The bytes that `text` stands for; `nil` if it is not base64. White space is skipped, padding may be missing, and
     /// the URL-safe alphabet is understood.
     public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         decodeWhole(text) ?? decodeLoose(text)

@@ -9,22 +9,22 @@ internal import Synchronization
 package final class BlockingPool: Sendable {
     private struct Job {
         let work: @Sendable () -> Void
-        /// What it is brief for.
+        /// The owner of a brief job.
         let owner: ObjectIdentifier?
     }
 
     private struct State {
-        /// Those that have been taken are nil, so that they are let go of when they are done.
+        /// The jobs from `next` on; those before it have been taken and are `nil`, so that they are released when done.
         var jobs: [Job?] = []
         var next = 0
-        var crew: PoolSchedule
+        var schedule: PoolSchedule
         var submitted = 0
 
         var isWaiting: Bool { next < jobs.count }
 
-        mutating func call() -> PoolSchedule.Call { crew.call(isWaiting: isWaiting) }
+        mutating func call() -> PoolSchedule.Call { schedule.call(isWaiting: isWaiting) }
 
-        /// The next job; only one that is brief for an owner, if one is given.
+        /// Takes the next job; with an owner, only if the job is brief and the owner's.
         mutating func takeJob(briefFor owner: ObjectIdentifier? = nil) -> Job? {
             guard next < jobs.count, owner == nil || jobs[next]?.owner == owner else { return nil }
             let job = jobs[next]
@@ -37,16 +37,16 @@ package final class BlockingPool: Sendable {
                 jobs.removeFirst(next)
                 next = 0
             }
-            crew.begin()
+            schedule.begin()
             return job
         }
     }
 
-    /// How long the one that keeps watch waits between two looks, in milliseconds. A file is stored in a tenth of it.
+    /// The time between two looks of the watching thread, in milliseconds. A file is stored in a tenth of it.
     private static let patience: Int32 = 1
-    /// How many brief jobs a thread does in a row at most, before it does what they put off.
+    /// The most brief jobs that a thread runs in a row, before the work that they put off.
     private static let bundle = 16
-    /// For how many nanoseconds it begins another.
+    /// The time after which it begins no further one, in nanoseconds.
     private static let bundleTime = 1_000_000
 
     private let state: Mutex<State>
@@ -54,93 +54,81 @@ package final class BlockingPool: Sendable {
     private let now: @Sendable () -> Int
 
     /// - Parameters:
-    ///   - limit: How many threads there may be.
-    ///   - workers: How many of them work even if none waits for the disk; as many as there are processors by default.
+    ///   - limit: The most threads.
+    ///   - workers: The number of threads that work even if none waits for the disk; that of the processors by default.
     ///   - now: Nanoseconds of a clock that never goes back.
     package init(
         threads limit: Int, workers: Int = Int(hl_processors()),
         now: @escaping @Sendable () -> Int = monotonicNanoseconds
     ) {
-        state = Mutex(State(crew: PoolSchedule(limit: limit, workers: workers)))
+        state = Mutex(State(schedule: PoolSchedule(limit: limit, workers: workers)))
         self.now = now
     }
 
-    /// Runs `work` on a thread of the pool and returns what it returns.
+    /// Runs `work` on a thread of the pool and returns its value.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             submit { continuation.resume(with: Result(catching: work)) }
         }
     }
 
-    /// Runs `work`, unless the task is cancelled before its turn comes: that ends the wait at once, and nothing is done.
+    /// Runs `work`, unless the task is cancelled before a thread begins it: that ends the wait at once.
     package func runIfWanted<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let wish = Wish<Value>()
+        let caller = Caller<Value>()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard wish.begin(continuation) else { return }
-                submit { wish.take()?.resume(with: Result(catching: work)) }
+                guard caller.wait(continuation) else { return continuation.resume(throwing: CancellationError()) }
+                submit { caller.take()?.resume(with: Result(catching: work)) }
             }
         } onCancel: {
-            wish.drop()
+            caller.take(isCancelled: true)?.resume(throwing: CancellationError())
         }
     }
 
-    /// Somebody who waits for work whose turn has not come, until that or the end of his patience.
-    private final class Wish<Value: Sendable>: Sendable {
+    /// The task that waits in ``runIfWanted(_:)``.
+    private final class Caller<Value: Sendable>: Sendable {
         private struct State: Sendable {
-            var waiter: CheckedContinuation<Value, any Error>?
-            var isDropped = false
+            var continuation: CheckedContinuation<Value, any Error>?
+            var isCancelled = false
         }
 
         private let state = Mutex(State())
 
-        /// Begins to wait.
-        ///
-        /// - Returns: Whether anything is to be done; nobody waits any more otherwise.
-        func begin(_ waiter: CheckedContinuation<Value, any Error>) -> Bool {
-            let isWanted = state.withLock { state in
-                if !state.isDropped { state.waiter = waiter }
-                return !state.isDropped
-            }
-            if !isWanted { waiter.resume(throwing: CancellationError()) }
-            return isWanted
-        }
-
-        /// Who waits, now that the turn has come.
-        func take() -> CheckedContinuation<Value, any Error>? {
+        /// Returns `false` when the task has been cancelled already.
+        func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
             state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
+                if !state.isCancelled { state.continuation = continuation }
+                return !state.isCancelled
             }
         }
 
-        func drop() {
-            let waiter = state.withLock { state in
-                defer { state.waiter = nil }
-                state.isDropped = true
-                return state.waiter
+        func take(isCancelled: Bool = false) -> CheckedContinuation<Value, any Error>? {
+            state.withLock { state in
+                defer { state.continuation = nil }
+                if isCancelled { state.isCancelled = true }
+                return state.continuation
             }
-            waiter?.resume(throwing: CancellationError())
         }
     }
 
-    /// How many of its threads wait for the disk and have said so.
-    package var waitingCount: Int { state.withLock { $0.crew.stuck } }
+    /// The number of its threads in ``waiting(_:)``.
+    package var waitingCount: Int { state.withLock { $0.schedule.stuck } }
 
-    /// How much work there has been.
+    /// The number of jobs that have been submitted.
     package var submittedCount: Int { state.withLock { $0.submitted } }
 
-    /// Begins `job` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one
-    /// is woken, by a thread that gathers (``Afterwards``) at the end of that.
+    /// Begins `work` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one
+    /// is woken, at the end of the batch if this thread gathers one (``Afterwards``).
     ///
-    /// - Parameter owner: Whose others can wait for it, if it takes no longer than that: such jobs of one owner are done in
-    ///   a row, and what they put off (``Afterwards``) is done for all of them at once.
+    /// - Parameter owner: The owner of a brief job. Brief jobs of one owner run in a row, and the work that they put off
+    ///   (``Afterwards``) runs once for all of them.
     package func submit(briefFor owner: AnyObject? = nil, _ work: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.jobs.append(Job(work: work, owner: owner.map(ObjectIdentifier.init)))
             state.submitted += 1
         }
-        if !Afterwards.put(off: { [self] in callOut() }, for: self) { callOut() }
+        let call = { [self] in follow(state.withLock { $0.call() }) }
+        if !Afterwards.put(off: call, for: self) { call() }
     }
 
     /// Runs `body`, which waits for the disk or for something else that needs no processor: if this is a thread of a pool,
@@ -149,18 +137,16 @@ package final class BlockingPool: Sendable {
     package static func waiting<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let place = hl_pool_slot()?.pointee else { return try body() }
         let pool = Unmanaged<BlockingPool>.fromOpaque(place).takeUnretainedValue()
-        pool.meet(pool.state.withLock { $0.crew.beginWait(isWaiting: $0.isWaiting) })
-        defer { pool.state.withLock { $0.crew.endWait() } }
+        pool.follow(pool.state.withLock { $0.schedule.beginWait(isWaiting: $0.isWaiting) })
+        defer { pool.state.withLock { $0.schedule.endWait() } }
         return try body()
     }
 
-    private func callOut() { meet(state.withLock { $0.call() }) }
-
-    private func meet(_ call: PoolSchedule.Call) {
+    private func follow(_ call: PoolSchedule.Call) {
         switch call {
         case .nobody: break
         case .sleeper: wake.signal()
-        case .recruit: startThread { [self] in loop() }
+        case .newThread: startThread { [self] in loop() }
         }
     }
 
@@ -169,26 +155,28 @@ package final class BlockingPool: Sendable {
     private func loop() {
         hl_pool_slot()?.pointee = Unmanaged.passUnretained(self).toOpaque()
         while true {
-            var duty = state.withLock { $0.crew.arrive() }
+            var duty = state.withLock { $0.schedule.arrive() }
             while duty == .watch {
                 poll(nil, 0, Self.patience)
-                duty = state.withLock { $0.crew.look(isWaiting: $0.isWaiting) }
+                duty = state.withLock { $0.schedule.look(isWaiting: $0.isWaiting) }
             }
             if duty == .work { work() }
             wake.wait()
         }
     }
 
-    /// Works as long as there is something to do.
+    /// Works as long as there are jobs. Before the first one, calls the next thread.
     private func work() {
-        var job = firstJob()
+        let (first, call) = state.withLock { ($0.takeJob(), $0.call()) }
+        follow(call)
+        var job = first ?? nextJob()
         while job != nil {
             run(&job)
             job = nextJob()
         }
     }
 
-    /// Does a job, and if it is brief, others that are. Each is let go of before the next one.
+    /// Runs a job, and if it is brief, others that are. Each is released before the next one.
     private func run(_ job: inout Job?) {
         guard let owner = job?.owner else {
             job?.work()
@@ -208,18 +196,11 @@ package final class BlockingPool: Sendable {
         }
     }
 
-    /// Sees to the next thread, and takes a job.
-    private func firstJob() -> Job? {
-        let (job, call) = state.withLock { ($0.takeJob(), $0.call()) }
-        meet(call)
-        return job ?? nextJob()
-    }
-
-    /// The next job; when there is none, this thread counts as one that sleeps.
+    /// The next job; when there is none, this thread counts as sleeping.
     private func nextJob() -> Job? {
         state.withLock { state in
             let job = state.takeJob()
-            if job == nil { state.crew.rest() }
+            if job == nil { state.schedule.rest() }
             return job
         }
     }

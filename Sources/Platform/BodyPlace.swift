@@ -1,4 +1,4 @@
-/// Where the bytes of a body are.
+/// The place of the bytes of a body.
 package enum BodyPlace: Sendable {
     /// In memory.
     case memory([UInt8])

@@ -6,11 +6,7 @@ public enum FileURL {
         let digits = Array("0123456789ABCDEF".utf8)
         var url = Array("file://".utf8)
         for byte in path.utf8 {
-            if isPlain(byte) {
-                url.append(byte)
-            } else {
-                url += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+            url += isPlain(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: url, as: UTF8.self)
     }
@@ -21,4 +17,19 @@ public enum FileURL {
         default: false
         }
     }
+}
+
+/// The bytes of `text` with every `%` and two hexadecimal digits replaced by the byte they stand for (RFC 3986, 2.1). A `%`
+/// without them stays.
+package func percentDecoded(_ text: Substring) -> [UInt8] {
+    func value(_ digit: UInt8) -> UInt8? { Character(UnicodeScalar(digit)).hexDigitValue.map(UInt8.init) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+        let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(value) : []
+        bytes.append(digits.count == 2 ? digits[0] << 4 | digits[1] : byte)
+        if digits.count == 2 { rest = rest.dropFirst(2) }
+    }
+    return bytes
 }

@@ -42,7 +42,7 @@ public enum ISO8601 {
         return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
     }
 
-    /// Seconds since 1970 of a moment in UTC; nil if the calendar does not have it. A leap second counts as the next one.
+    /// Seconds since 1970 of a moment in UTC; `nil` if the calendar does not have it. A leap second counts as the next one.
     package static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Int? {
         guard (1...12).contains(month), (1...days(in: month, of: year)).contains(day), hour < 24, minute < 60,
             second <= 60

@@ -1,48 +1,37 @@
-/// What each of a pool's threads does: a plain value, for those who decide under a lock.
+/// Decides what each thread of a pool does: a plain value, used under a lock.
 ///
 /// As many threads work as there are processors; more would only take turns with them. They need not be enough, for work
-/// may wait for the disk: so when some waits for a thread, one more comes to keep watch, as long as work is begun between
-/// two of its looks, for calling it anew each time that a job has to wait a moment costs more than its looks. When none
-/// was begun and some waits, it works too until there is nothing to do, and the next one keeps watch. So however many
-/// threads are stuck, the next work is begun after two looks, up to the limit; as long as one of them gets on, the others
-/// are left alone. One that says that it will wait for the disk (``beginWait(isWaiting:)``) counts for nothing as long as
-/// it does, and another works in its stead at once.
+/// may wait for the disk: so when work waits for a thread, one more comes to watch, and stays as long as work is begun
+/// between two of its looks, for calling it anew each time costs more than its looks. When none was begun and some waits,
+/// it works too until there is nothing to do, and the next thread watches. So however many threads are stuck, the next
+/// work is begun after two looks, up to the limit; as long as one of them gets on, the others are left alone. A thread
+/// that announces a wait for the disk (``beginWait(isWaiting:)``) is not counted meanwhile, and another works in its stead
+/// at once.
 struct PoolSchedule: Sendable {
-    /// Who is to be called.
-    enum Call: Sendable {
-        case nobody
-        /// One that sleeps.
-        case sleeper
-        /// A new thread.
-        case recruit
-    }
+    /// The thread to call.
+    enum Call: Sendable { case nobody, sleeper, newThread }
 
-    /// What a thread does next.
-    enum Duty: Sendable {
-        case work
-        /// Look again in a while.
-        case watch
-        case sleep
-    }
+    /// The next action of a thread; `watch` is to look again in a while.
+    enum Duty: Sendable { case work, watch, sleep }
 
     private enum Watch: Sendable { case nobody, called, onDuty }
 
-    /// How many threads there may be.
+    /// The most threads.
     let limit: Int
-    /// How many work without delay.
+    /// The number of threads that work without delay.
     let workers: Int
     private var threads = 0
     private var sleeping = 0
-    /// How many wait for the disk and have said so.
+    /// The number of threads that have announced a wait for the disk.
     private(set) var stuck = 0
-    /// Whether one has been called and is not here yet; one comes after the other, and each sees to the next.
+    /// `true` while a called thread has not arrived: one comes after the other, and each calls the next.
     private var isComing = false
     private var watch = Watch.nobody
-    /// How much work was begun, and how much at the last look.
+    /// The number of jobs that were begun, and that number at the last look.
     private var begun = 0
     private var seen = 0
 
-    /// A crew without threads.
+    /// A schedule without threads.
     init(limit: Int, workers: Int) {
         self.limit = limit
         self.workers = min(workers, limit)
@@ -50,25 +39,24 @@ struct PoolSchedule: Sendable {
 
     private var working: Int { threads - sleeping - stuck - (watch == .onDuty ? 1 : 0) }
 
-    /// Who is to be called, when work waits that nobody is about to begin.
+    /// Calls a thread, when work waits that none is about to begin.
     mutating func call(isWaiting: Bool) -> Call {
         guard isWaiting, !isComing else { return .nobody }
         if working >= workers {
             guard watch == .nobody, sleeping > 0 || threads < limit else { return .nobody }
             watch = .called
         }
+        guard sleeping > 0 || threads < limit else { return .nobody }
+        isComing = true
         if sleeping > 0 {
             sleeping -= 1
-            isComing = true
             return .sleeper
         }
-        guard threads < limit else { return .nobody }
         threads += 1
-        isComing = true
-        return .recruit
+        return .newThread
     }
 
-    /// What a thread does that was called and is here.
+    /// The duty of a called thread that has arrived.
     mutating func arrive() -> Duty {
         isComing = false
         guard watch == .called else { return .work }
@@ -81,7 +69,7 @@ struct PoolSchedule: Sendable {
         return .watch
     }
 
-    /// What the thread does that keeps watch, after a while.
+    /// The duty of the watching thread, after a while.
     mutating func look(isWaiting: Bool) -> Duty {
         if begun != seen, !isWaiting || working >= workers {
             seen = begun
@@ -93,7 +81,7 @@ struct PoolSchedule: Sendable {
         return .sleep
     }
 
-    /// A thread that works is about to wait for the disk.
+    /// A working thread is about to wait for the disk.
     mutating func beginWait(isWaiting: Bool) -> Call {
         stuck += 1
         return call(isWaiting: isWaiting)
@@ -102,9 +90,9 @@ struct PoolSchedule: Sendable {
     /// It has waited and works again.
     mutating func endWait() { stuck -= 1 }
 
-    /// A thread begins some work.
+    /// A thread begins a job.
     mutating func begin() { begun &+= 1 }
 
-    /// A thread found no work and sleeps until it is called.
+    /// A thread found no job and sleeps until it is called.
     mutating func rest() { sleeping += 1 }
 }

@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// Starts a detached thread that runs `body` to its end.
+/// Starts a detached thread that runs `body` to its end: for the few loops that block in the kernel and so may not sit
+/// on the threads of the concurrency runtime.
 ///
-/// A process that may not have the thread ends with code 71 (EX_OSERR) and a sentence on stderr. For the few loops that block in the kernel and therefore may not sit on the threads of the concurrency runtime.
+/// A process that may not have the thread ends with code 71 (EX_OSERR) and a sentence on stderr.
 ///
-/// - Parameter stackSize: In bytes; 512 KiB by default, of which only what is touched is ever resident.
+/// - Parameter stackSize: In bytes; 512 KiB by default, of which only touched pages are ever resident.
 package func startThread(stackSize: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)

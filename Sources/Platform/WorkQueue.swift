@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Where work goes on that was begun by somebody who does not wait for its end.
+/// Runs work that was begun by a thread that does not wait for its end.
 package struct WorkQueue: Sendable {
     /// Runs work that may wait for the disk, soon and on any thread.
     package let submit: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// Whether the threads of it have time for the work of others; see ``GroupCommit``.
+    /// `true` when its threads have time for the work of others; see ``GroupCommit``.
     package var servesOthers = true
 
     /// A queue that runs work as `submit` does.
@@ -14,63 +14,50 @@ package struct WorkQueue: Sendable {
     }
 }
 
-/// Somebody who waits for the end of such work, and does himself of it what would need a thread: so it ends even where
-/// all threads are occupied by such as him.
+/// Waits for the end of work that runs on a ``WorkQueue``. The waiting thread itself runs what the work submits, so it
+/// ends even where all other threads wait too.
 package final class BlockingWait<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var work: [@Sendable () -> Void] = []
         var value: Value?
-        /// Given when there is something to do for the thread that waits.
-        var turn: OneShotEvent?
-    }
-
-    private enum Next {
-        case done(Value)
-        case work([@Sendable () -> Void])
-        case wait(OneShotEvent)
+        /// Signalled when the waiting thread has something to do.
+        var wake: OneShotEvent?
     }
 
     private let state = Mutex(State())
 
-    /// What `begin` comes to in the end; waits for that.
+    /// Begins work, waits for its end, and returns its value.
     ///
-    /// - Parameter begin: Begins the work, which goes on in `queue`, and has its end told to `then`, once.
+    /// - Parameter begin: Begins the work, which goes on in `queue` and calls `then` once at its end.
     package static func wait(
         for begin: (_ queue: WorkQueue, _ then: @escaping @Sendable (Value) -> Void) -> Void
     ) -> Value {
-        let attendance = BlockingWait()
-        let queue = WorkQueue(
-            submit: { work in attendance.give { $0.work.append(work) } }, servesOthers: false)
-        begin(queue) { value in attendance.give { $0.value = value } }
-        return attendance.wait()
-    }
-
-    private func give(_ change: (inout State) -> Void) {
-        let turn = state.withLock { state in
-            change(&state)
-            defer { state.turn = nil }
-            return state.turn
+        let wait = BlockingWait()
+        begin(WorkQueue(submit: { work in wait.change { $0.work.append(work) } }, servesOthers: false)) { value in
+            wait.change { $0.value = value }
         }
-        turn?.give(1)
+        return wait.run()
     }
 
-    private func wait() -> Value {
+    private func change(_ change: (inout State) -> Void) {
+        let wake = state.withLock { state in
+            change(&state)
+            defer { state.wake = nil }
+            return state.wake
+        }
+        wake?.signal()
+    }
+
+    private func run() -> Value {
         while true {
-            let next = state.withLock { state -> Next in
-                if let value = state.value { return .done(value) }
-                if state.work.isEmpty {
-                    let turn = OneShotEvent()
-                    state.turn = turn
-                    return .wait(turn)
-                }
+            let (value, work, wake) = state.withLock { state -> (Value?, [@Sendable () -> Void], OneShotEvent?) in
+                if state.value == nil, state.work.isEmpty { state.wake = OneShotEvent() }
                 defer { state.work = [] }
-                return .work(state.work)
+                return (state.value, state.work, state.wake)
             }
-            switch next {
-            case .done(let value): return value
-            case .work(let work): for work in work { work() }
-            case .wait(let turn): _ = turn.wait()
-            }
+            if let value { return value }
+            for work in work { work() }
+            wake?.wait()
         }
     }
 }

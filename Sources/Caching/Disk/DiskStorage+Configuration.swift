@@ -3,39 +3,39 @@ extension DiskStorage {
     public struct Configuration: Sendable, Equatable {
         /// The folder, as an absolute path; made with mode 0700 at the first store.
         public var folder: String
-        /// The most the images may take, in bytes; 2 GiB by default, 0 for no limit.
+        /// The most bytes of all images; 2 GiB by default, 0 for no limit.
         public var bytesLimit = 2 << 30
-        /// What a purge leaves, as a part of the limit, 0…1; a half by default.
+        /// The part of the limit that a purge leaves, 0…1; a half by default.
         public var purgeRatio = 0.5
-        /// How many bytes of the file system stay free, or nothing more is stored; 0 for no care.
+        /// The bytes of the file system that stay free, or nothing more is stored; 0 for no check.
         ///
-        /// nil, the default: a hundredth of the file system, at most 256 MiB.
+        /// `nil`, the default: a hundredth of the file system, at most 256 MiB.
         public var freeSpaceFloor: Int?
-        /// How long an entry lives; 7 days by default.
+        /// The life of an entry; 7 days by default.
         public var expiration = StorageExpiration.days(7)
-        /// What the life of an entry counts from; its last access by default.
+        /// The beginning of the life of an entry; its last access by default.
         public var expireBy = ExpireBy.access
         /// The extension of files; that of the format found in the bytes by default.
         public var pathExtension = PathExtension.sniffed
-        /// How files are named; by SHA-256 of the key by default.
+        /// The names of files; SHA-256 of the key by default.
         public var fileNames = FileNames.sha256
         /// Folders that are searched after this one, in order, and never written.
         ///
         /// Each may have the layout of a Halcyon cache, or all files side by side as the caches of Kingfisher and
         /// SDWebImage.
         public var readOnlyPaths: [String] = []
-        /// Whether a store waits until the bytes have reached the disk and not only the system's memory.
+        /// `true` when a store waits until the bytes have reached the disk and not only the system's memory.
         public var syncsToDisk = false
 
         /// The default settings for a folder.
         public init(folder: String) { self.folder = folder }
     }
 
-    /// What the life of an entry counts from.
+    /// The beginning of the life of an entry.
     public enum ExpireBy: String, Sendable, CaseIterable {
-        /// Its last use: what is used stays.
+        /// Its last use: used images stay.
         case access
-        /// When it was stored, whatever use is made of it.
+        /// The time of storing, whatever use is made of it.
         case modification
     }
 
@@ -51,7 +51,7 @@ extension DiskStorage {
         case fixed(String)
     }
 
-    /// How files are named.
+    /// The names of files.
     public enum FileNames: String, Sendable, CaseIterable {
         /// SHA-256 of the computed key, as Kingfisher does since version 8.
         case sha256

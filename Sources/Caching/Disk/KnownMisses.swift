@@ -1,12 +1,12 @@
 internal import Platform
 internal import Synchronization
 
-/// Which images the index did not have when it was last asked, and when that was.
+/// Remembers images that the index did not have when it was last asked.
 ///
-/// A download looks into the cache once more when its turn comes, for another process may have brought the image since. Where
+/// A download looks into the cache once more before it begins, for another process may have brought the image since. Where
 /// nobody has brought anything, it need not.
 ///
-/// - Complexity: O(1), with room for the last few thousand misses; one that is not known any more costs a look.
+/// - Complexity: O(1), with room for the last few thousand misses; a forgotten one costs a look.
 final class KnownMisses: Sendable {
     private struct Miss {
         let number: Int64
@@ -19,7 +19,7 @@ final class KnownMisses: Sendable {
 
     private static func place(_ number: Int64) -> Int { Int(UInt64(bitPattern: number) % UInt64(places)) }
 
-    /// Notes that the index does not have the image `number`.
+    /// Records that the index does not have the image `number`.
     ///
     /// - Parameter mark: From before it was asked.
     func note(_ number: Int64, _ mark: StoreMark) {
@@ -29,7 +29,7 @@ final class KnownMisses: Sendable {
         }
     }
 
-    /// Whether that is known to be so still.
+    /// `true` when the image is known to be missing still.
     ///
     /// - Parameter mark: From now.
     func isKnown(_ number: Int64, _ mark: StoreMark) -> Bool {

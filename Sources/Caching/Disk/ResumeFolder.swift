@@ -2,15 +2,15 @@ internal import Glibc
 package import Platform
 internal import Synchronization
 
-/// Where bodies that broke off are kept until somebody asks for the same again, also after a restart.
+/// Keeps interrupted bodies until the same is requested again, also after a restart.
 ///
-/// Each is a file called like the request's digest, with a note beside it. Who works on one keeps its file locked.
+/// Each is a file named by the request's digest, with a note beside it, and locked while a download works on it.
 package final class ResumeFolder: Sendable {
-    /// How many are kept.
+    /// The most bodies that are kept.
     package static let countLimit = 32
-    /// For how many seconds.
+    /// The time in seconds for which they are kept.
     static let ageLimit = 86_400
-    /// How many bytes are kept in all where the disk tier has no limit; see ``bytesLimit(beside:)``.
+    /// The most bytes that are kept where the disk tier has no limit; see ``bytesLimit(beside:)``.
     package static let bytesLimit = 1 << 30
 
     /// A body that is there.
@@ -25,63 +25,43 @@ package final class ResumeFolder: Sendable {
 
     package init(_ folder: StorageFolder) { self.folder = folder }
 
-    /// The body that was begun for a request, if there is one and nobody else goes on with it.
+    /// The body that was begun for a request; `nil` when there is none, or another download goes on with it.
     package func take(_ identity: @autoclosure () -> Digest) -> PartialFile? {
-        // Most caches have never had any: of those who ask together one looks.
+        // Most caches have never had any: the first of several requests in a row looks.
         if Afterwards.hasSeen(self) { return nil }
         guard Files.isFolder(path) else {
             Afterwards.noteSeen(self)
             return nil
         }
-        let place = "\(path)/\(identity().hex)"
-        let descriptor = open(place, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        guard Self.lock(descriptor, at: place), let stamp = FileStamp(descriptor: descriptor),
-            !Self.isOld(stamp),
-            let note = try? Files.read(place + ".note", followsLinks: false),
-            lseek(descriptor, 0, SEEK_END) == off_t(stamp.size)
-        else {
-            close(descriptor)
-            return nil
-        }
-        return PartialFile(self, descriptor, place, stamp, note: String(decoding: note, as: UTF8.self))
+        guard let file = try? Descriptor("\(path)/\(identity().hex)", O_RDWR | O_NOFOLLOW | O_NONBLOCK),
+            Self.lock(file), let stamp = file.stamp, !Self.isOld(stamp),
+            let note = try? Files.read(file.path + ".note", followsLinks: false),
+            lseek(file.number, 0, SEEK_END) == off_t(stamp.size)
+        else { return nil }
+        return PartialFile(self, file, stamp, note: String(decoding: note, as: UTF8.self))
     }
 
-    /// A new file for the body of a request, with its note; nil when somebody else works on the same, or there can be
+    /// A new file for the body of a request, with its note; `nil` when another download works on the same, or there can be
     /// none.
     package func begin(_ identity: Digest, note: (_ inode: UInt64) -> String) -> PartialFile? {
         let place = "\(path)/\(identity.hex)"
-        guard (try? prepare()) != nil else { return nil }
-        if !Self.clear(place) { return nil }
-        guard let descriptor = try? Files.create(place) else { return nil }
-        guard Self.lock(descriptor, at: place), let stamp = FileStamp(descriptor: descriptor) else {
-            close(descriptor)
-            return nil
-        }
+        guard (try? prepare()) != nil, Self.clear(place), let file = try? Descriptor(creating: place), Self.lock(file),
+            let stamp = file.stamp
+        else { return nil }
         let text = note(stamp.inode)
-        guard write(text, to: place + ".note") else {
-            close(descriptor)
-            return nil
-        }
-        return PartialFile(self, descriptor, place, stamp, note: text)
+        return write(text, to: place + ".note") ? PartialFile(self, file, stamp, note: text) : nil
     }
 
-    /// How many bytes are kept in all: a quarter of what the disk tier may hold.
+    /// The most bytes that are kept: a quarter of what the disk tier may hold.
     ///
     /// - Parameter limit: That of the disk tier; 0 for none.
     package static func bytesLimit(beside limit: Int) -> Int { limit > 0 ? limit / 4 : bytesLimit }
 
-    /// Keeps a body that broke off, as far as there is room: older ones give way.
-    package func keep(_ part: PartialFile) { clean(for: part) }
-
-    /// Removes what is too old or too much.
-    package func clean() { clean(for: nil) }
-
     /// Removes what is too old or too much.
     ///
-    /// - Parameter newest: The one that is kept from now on. Others that somebody works on are not kept yet: they neither
-    ///   go nor take room.
-    private func clean(for newest: PartialFile?) {
+    /// - Parameter newest: The body that is kept from now on. Others that downloads work on are not kept yet: they neither go
+    ///   nor take room.
+    package func clean(keeping newest: PartialFile? = nil) {
         var kept: [Kept] = []
         for name in Files.names(in: path) {
             let place = "\(path)/\(name)"
@@ -112,7 +92,7 @@ package final class ResumeFolder: Sendable {
         }
     }
 
-    /// Removes everything that nobody works on.
+    /// Removes every body that no download works on.
     package func clear() {
         for name in Files.names(in: path) where !name.hasSuffix(".note") { _ = Self.clear("\(path)/\(name)") }
     }
@@ -127,84 +107,73 @@ package final class ResumeFolder: Sendable {
     }
 
     private func write(_ text: String, to path: String) -> Bool {
-        guard let draft = try? folder.partialPath("note"), let descriptor = try? Files.create(draft) else {
-            return false
-        }
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard (try? bytes.withUnsafeBytes { try Files.writeAll($0, to: descriptor, draft) }) != nil,
-            rename(draft, path) == 0
-        else {
-            unlink(draft)
-            return false
-        }
-        return true
+        guard let draft = try? Descriptor(creating: folder.partialPath("note")) else { return false }
+        let isWritten = (try? Array(text.utf8).withUnsafeBytes { try draft.write($0) }) != nil
+        if isWritten, rename(draft.path, path) == 0 { return true }
+        unlink(draft.path)
+        return false
     }
 
     private static func isOld(_ stamp: FileStamp) -> Bool {
         wallSeconds() - stamp.modified / 1_000_000_000 >= ageLimit
     }
 
-    /// Locks a file, unless another has it or it is no longer the one at its place.
-    private static func lock(_ descriptor: Int32, at path: String) -> Bool {
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let stamp = FileStamp(descriptor: descriptor) else {
-            return false
-        }
-        return FileStamp(path: path)?.inode == stamp.inode
+    /// Locks a file, unless another process has it or it is no longer the one at its place.
+    private static func lock(_ file: borrowing Descriptor) -> Bool {
+        guard file.lock(), let stamp = file.stamp else { return false }
+        return FileStamp(path: file.path)?.inode == stamp.inode
     }
 
-    /// Whether nobody works on a file.
+    /// `true` when no download works on a file.
     private static func isFree(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return lock(descriptor, at: path)
+        guard let file = try? Descriptor(reading: path) else { return false }
+        return lock(file)
     }
 
     /// Removes a file and its note.
     ///
-    /// - Returns: Whether nobody has it now: false if it is locked.
+    /// - Returns: `true` when it is gone; `false` when it is locked.
     private static func clear(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno == ENOENT }
-        defer { close(descriptor) }
-        guard lock(descriptor, at: path) else { return false }
-        unlink(path + ".note")
-        return unlink(path) == 0
+        do throws(SystemError) {
+            let file = try Descriptor(reading: path)
+            guard lock(file) else { return false }
+            unlink(path + ".note")
+            return unlink(path) == 0
+        } catch { return error.code == ENOENT }
     }
 }
 
-/// A body that was begun, in a file that stays locked as long as this lives.
+/// An interrupted body, in a file that stays locked as long as this object lives.
 package final class PartialFile: Sendable {
-    package let descriptor: Int32
     package let path: String
     package let inode: UInt64
     /// The text beside the file.
     package let note: String
-    /// The number of bytes that were there when it was taken.
+    /// The number of bytes when it was opened.
     package let count: Int
+    private let file: Descriptor
     private let folder: ResumeFolder
 
-    fileprivate init(_ folder: ResumeFolder, _ descriptor: Int32, _ path: String, _ stamp: FileStamp, note: String) {
-        (self.folder, self.descriptor, self.path, self.note) = (folder, descriptor, path, note)
-        (inode, count) = (stamp.inode, stamp.size)
+    package var descriptor: Int32 { file.number }
+
+    fileprivate init(_ folder: ResumeFolder, _ file: consuming Descriptor, _ stamp: FileStamp, note: String) {
+        (self.folder, self.note, path, inode, count) = (folder, note, file.path, stamp.inode, stamp.size)
+        self.file = file
     }
 
-    /// Keeps it, as far as there is room: older ones give way.
-    package func keep() { folder.keep(self) }
+    /// Keeps it, as far as there is room: older ones are removed.
+    package func keep() { folder.clean(keeping: self) }
 
-    deinit { close(descriptor) }
+    /// Unlocks it for other downloads, though this object may still be referenced. It is not used afterwards.
+    package func letGo() { file.unlock() }
 
-    /// Lets others go on with it, though somebody may still hold this. Nothing is done with it afterwards.
-    package func letGo() { flock(descriptor, LOCK_UN) }
-
-    /// Removes it: it is of no use.
+    /// Removes it.
     package func drop() {
         unlink(path + ".note")
         unlink(path)
     }
 
-    /// Gives the file, which is whole now, another name.
+    /// Renames the file, which is whole now.
     package func handOver(to target: String) throws {
         unlink(path + ".note")
         guard rename(path, target) == 0 else { throw SystemError(errno, "name", target) }

@@ -2,12 +2,14 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The index of one cache folder, shared by all processes on it: what is there, how large, how long, when last used.
+/// The index of one cache folder, shared by all processes on it: the entries, their sizes, lives and last uses.
 ///
-/// It is a cache of the folder's truth: a damaged one is put aside and begun anew. Two connections are kept, one for
-/// reading and one for writing, so that a lookup never waits for a store. Totals are kept by triggers, hence O(1).
-/// Order of use is a running number, not a time.
+/// It can be made again from the folder: a damaged one is put aside and begun anew. A connection for reading and one for
+/// writing are kept open, so that a lookup never waits for a store. Sums are kept by triggers, hence O(1). The order of use
+/// is a running number, not a time.
 final class CacheIndex: Sendable {
+    typealias Failure = SQLiteDatabase.Failure
+
     struct Totals: Equatable, Sendable {
         var count = 0
         var bytes = 0
@@ -18,139 +20,106 @@ final class CacheIndex: Sendable {
 
     let path: String
     let clock: CacheClock
-    private let reader = Mutex<Reader?>(nil)
-    let writer = Mutex<Writer?>(nil)
+    private let folder: StorageFolder
+    private let lending: Lending
+    private let reader = Mutex<IndexReader?>(nil)
+    private let survey = Mutex<IndexReader?>(nil)
+    private let writer = Mutex<IndexWriter?>(nil)
     /// The writes that may share a transaction; as many as leave it short.
-    let convoy = GroupCommit<SharedWrite>(limit: 32)
-    private let survey = Mutex<Survey?>(nil)
-
-    private let onAdopting: @Sendable () -> Void
-    private let hasImages: @Sendable () -> Bool
-    private let finishClearing: @Sendable () throws -> Void
-    private let departure: @Sendable () -> Void
+    let commits = GroupCommit<SharedWrite>(limit: 32)
+    /// Called when the index was begun in a folder that had images already, until ``endAdopting()``. Must not wait.
+    let onAdopting = Mutex<(@Sendable () -> Void)?>(nil)
     private let unready = Atomic(false)
     private let adopting = Atomic(false)
-    private let openings = Atomic(0)
     private let readable = Atomic(false)
 
-    /// - Parameters:
-    ///   - path: Of the index file, which is made at the first write.
-    ///   - clock: Goes by what the index remembers as soon as it is opened.
-    ///   - hasImages: Whether a new index begins in a folder that has images already.
-    ///   - onAdopting: Called when the index was begun in a folder that had images already, until
-    ///     ``Writer/endAdopting()``. Must not wait.
-    ///   - finishClearing: Moves all files away, after all entries were removed.
-    ///   - departure: Called after a transaction that left a file which stays only for its lease.
-    init(
-        path: String, clock: CacheClock, hasImages: @escaping @Sendable () -> Bool,
-        onAdopting: @escaping @Sendable () -> Void, finishClearing: @escaping @Sendable () throws -> Void,
-        departure: @escaping @Sendable () -> Void = {}
-    ) {
-        self.path = path
-        self.clock = clock
-        self.hasImages = hasImages
-        self.onAdopting = onAdopting
-        self.finishClearing = finishClearing
-        self.departure = departure
+    /// An index whose file is made at the first write.
+    ///
+    /// - Parameter clock: Goes by the anchor in the index once that is opened.
+    init(folder: StorageFolder, clock: CacheClock, lending: Lending) {
+        path = folder.path + "/index.sqlite"
+        (self.folder, self.clock, self.lending) = (folder, clock, lending)
     }
 
-    /// Whether the folder may hold images that the index does not know.
+    /// `true` when the folder may hold images that the index does not know.
     var isAdopting: Bool { adopting.load(ordering: .relaxed) }
 
-    /// Every image in the folder is known from now on.
+    /// Ends the adoption: every image in the folder has an entry.
     func endAdopting() throws {
         try write { try $0.endAdopting() }
         adopting.store(false, ordering: .relaxed)
     }
 
-    /// Whether the file is there, but no index yet, or one of an older version: opening it for writing changes that.
+    private func beginAdopting() {
+        adopting.store(true, ordering: .relaxed)
+        onAdopting.withLock { $0 }?()
+    }
+
+    /// `true` when the file is there, but no index yet, or one of an older version: a write changes that.
     var isUnready: Bool { unready.load(ordering: .relaxed) }
 
-    /// Whether there is a connection for lookups, which the latest of them has found to be that of the file in its place.
+    /// `true` when the latest lookup found the connection for reading open, and its file in its place.
     var isOpen: Bool { readable.load(ordering: .relaxed) }
 
-    /// How often a connection was opened: as long as it stays, the folder has not been replaced.
-    var generation: Int { openings.load(ordering: .relaxed) }
-
-    /// Whether there is an index at all.
+    /// `true` when there is an index file.
     var exists: Bool { Self.inode(path) != nil }
 
     // MARK: Reading
 
-    /// The entry with `number`, or nil.
+    /// The entry with `number`.
     ///
     /// - Complexity: One B-tree lookup, O(log *n*).
-    func row(_ number: Int64) throws -> Row? {
-        try reading(or: nil) { try $0.row(number) }
-    }
+    func row(_ number: Int64) throws -> IndexRow? { try reading(or: nil) { try $0.row(number) } }
 
-    /// The entry with `number` and all that is known of it, or nil.
-    func details(_ number: Int64) throws -> Details? {
-        try reading(or: nil) { try $0.details(number) }
-    }
+    /// The entry with `number`, as an inspection reads it.
+    func details(_ number: Int64) throws -> IndexDetails? { try reading(or: nil) { try $0.details(number) } }
 
     /// Up to four entries with the content that `content` numbers.
-    func twins(_ content: Int64) throws -> [Row] {
-        try reading(or: []) { try $0.twins(content) }
-    }
+    func twins(_ content: Int64) throws -> [IndexRow] { try reading(or: []) { try $0.twins(content) } }
 
     /// Sums over all entries, in O(1).
-    func totals() throws -> Totals {
-        try reading(or: Totals(), checksFile: true) { try $0.totals() }
-    }
+    func totals() throws -> Totals { try reading(or: Totals(), checksFile: true) { try $0.totals() } }
 
-    /// Makes an index of this version if there is none yet; may take seconds with a large one of an older version.
-    func makeReady() throws {
-        if isUnready { try write { _ in } }
-    }
+    /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
+    func makeReady() throws { if isUnready { try write { _ in } } }
 
     private func reading<Value: Sendable>(
-        or missing: Value, checksFile: Bool = false, _ body: @Sendable (Reader) throws -> Value?
+        or missing: Value, checksFile: Bool = false, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
-        // The file that was read last, should it turn out to be damaged.
+        // The inode of the file that was read last, should it turn out to be damaged.
         var damaged: UInt64?
         do {
             return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
-        } catch let failure as SQLiteDatabase.Failure
-            where failure.isCorruption || failure.isForeign || failure.isFault
-        {
-            closeReader()
+        } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
+            close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
             if !failure.isForeign, let value = try? readingOnce(or: missing, checksFile: checksFile, &damaged, body) {
                 return value
             }
-            closeReader()
+            close(reader)
             if !failure.isForeign { try putAside(damaged, after: failure) }
-            noteUnready()
-            return missing
-        } catch let failure as SQLiteDatabase.Failure where failure.isOlder {
-            // Making it one of this version may take seconds, which is nothing for those who look.
-            noteUnready()
-            return missing
-        } catch let failure as SQLiteDatabase.Failure where failure.isUnopened {
-            // Perhaps somebody is just putting a damaged index aside: looked at again when that is done.
-            close(Self.lock(path))
+        } catch let failure as Failure where failure.isUnopened {
+            // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
+            _ = lock()
             return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
+        } catch let failure as Failure where failure.isOlder {
+            // The upgrade may take seconds: a lookup does not wait for it.
         }
-    }
-
-    /// Notes that lookups find no index that can be read; another thread may have opened one since this one looked.
-    private func noteUnready() {
-        reader.withLock { slot in
-            if slot == nil { unready.store(true, ordering: .relaxed) }
-        }
+        // Another thread may have opened one since this one looked.
+        reader.withLock { reader in if reader == nil { unready.store(true, ordering: .relaxed) } }
+        return missing
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, checksFile: Bool, _ inode: inout UInt64?, _ body: @Sendable (Reader) throws -> Value?
+        or missing: Value, checksFile: Bool, _ inode: inout UInt64?, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
             if checksFile, let open = slot, open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
                 inode = open.inode
                 let value = try body(open)
-                // A miss may mean that the folder was replaced under us; whoever replaced it wrote a new file.
-                // Of those that are asked for together one tells that.
+                // A miss may mean that the folder was replaced under us: whoever replaced it wrote a new file. The first of
+                // several lookups in a row tells for all of them.
                 if value != nil || Afterwards.hasSeen(open) { return value ?? missing }
                 if open.inode == Self.inode(path) {
                     Afterwards.noteSeen(open)
@@ -161,130 +130,44 @@ final class CacheIndex: Sendable {
             readable.store(false, ordering: .relaxed)
             inode = Self.inode(path)
             guard inode != nil else { return missing }
-            let fresh = try Reader(path: path, clock: clock)
-            let value = try body(fresh)
-            if fresh.isAlone { return value ?? missing }
+            let fresh = try IndexReader(path: path, clock: clock)
+            let value = try body(fresh) ?? missing
+            if fresh.isAlone { return value }
             slot = fresh
             readable.store(true, ordering: .relaxed)
-            unready.store(false, ordering: .relaxed)
-            if fresh.isAdopting { beginAdopting() }
-            openings.add(1, ordering: .relaxed)
-            return value ?? missing
+            noteOpening(isAdopting: fresh.isAdopting)
+            return value
         }
     }
 
-    // MARK: Writing
-
-    /// Runs `body` in one transaction that excludes every other writer of every process.
-    ///
-    /// - Parameter syncs: Waits until the transaction has reached the disk.
-    func write<Value: Sendable>(
-        syncs: Bool = false, _ body: @Sendable (Writer) throws -> Value
-    ) throws -> Value {
-        let found = Self.inode(path)
-        if found == nil { mendCutOff() }
-        do {
-            return try writeOnce(syncs, found, body)
-        } catch let failure as SQLiteDatabase.Failure
-            where failure.isCorruption || failure.isForeign || failure.isFault
-        {
-            closeAll()
-            if !failure.isForeign {
-                // A fault of the moment is over when it is opened anew.
-                do { return try writeOnce(syncs, Self.inode(path), body) } catch let again as SQLiteDatabase.Failure
-                    where again.isCorruption || again.isCutOff
-                { closeAll() }
-            }
-            try putAside(found ?? Self.inode(path), after: failure)
-            return try writeOnce(syncs, Self.inode(path), body)
-        } catch let failure as SQLiteDatabase.Failure where failure.isReadOnly {
-            // The connections of a process share what they have open beside the file: what one of them opened while
-            // nothing could be written keeps the others from writing when it can.
-            closeAll()
-            return try writeOnce(syncs, Self.inode(path), body)
-        }
+    private func noteOpening(isAdopting: Bool) {
+        unready.store(false, ordering: .relaxed)
+        lending.noteOpening()
+        if isAdopting { beginAdopting() }
     }
 
-    /// Begins anew where the file was cut to nothing under open connections: with their log, SQLite would wait for them
-    /// in vain.
-    private func mendCutOff() {
-        guard FileStamp(path: path)?.size == 0, FileStamp(path: path + "-wal") != nil else { return }
-        let lock = Self.lock(path)
-        defer { close(lock) }
-        guard lock >= 0, FileStamp(path: path)?.size == 0 else { return }
-        for name in [path, path + "-wal", path + "-shm"] { unlink(name) }
-        // Only now: the last one to close writes the log into the file.
-        closeAll()
-    }
-
-    private func closeReader() {
-        reader.withLock { slot in
-            slot = nil
-            readable.store(false, ordering: .relaxed)
-        }
-    }
-
-    private func closeAll() {
-        writer.withLock { $0 = nil }
-        closeReader()
-        survey.withLock { $0 = nil }
-    }
-
-    private func writeOnce<Value: Sendable>(
-        _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (Writer) throws -> Value
-    ) throws -> Value {
-        try writer.withLock { slot in
-            // Another thread may have made it while this one waited.
-            if let open = slot, open.inode == found || open.inode == Self.inode(path) {
-                do {
-                    return try open.transaction(syncs: syncs, body)
-                } catch let failure as SQLiteDatabase.Failure where failure.isStuck {
-                    // What kept this connection from writing may be over for the next one.
-                    slot = nil
-                    throw failure
-                }
-            }
-            slot = nil
-            // One process at a time: changing the journal's mode, once in the life of an index, bears no company.
-            let lock = Self.lock(path)
-            defer { close(lock) }
-            let fresh = try Writer(
-                path: path, clock: clock, hasImages: hasImages(), finishClearing: finishClearing,
-                departure: departure)
-            unready.store(false, ordering: .relaxed)
-            slot = fresh
-            openings.add(1, ordering: .relaxed)
-            if fresh.isAdopting { beginAdopting() }
-            return try fresh.transaction(syncs: syncs, body)
-        }
-    }
-
-    // MARK: Surveys
-
-    /// Reads with a connection of its own, so that long work keeps no lookup waiting; nil when there is no index.
-    func surveying<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
+    /// Reads with a connection of its own, so that long work keeps no lookup waiting; `nil` when there is no index.
+    func surveying<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
         let found = Self.inode(path)
         do {
             return try surveyingOnce(body)
-        } catch let failure as SQLiteDatabase.Failure
-            where failure.isCorruption || failure.isForeign || failure.isOlder
-        {
-            survey.withLock { $0 = nil }
+        } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isOlder {
+            close(survey)
             if failure.isCorruption { try putAside(found, after: failure) }
-            // Opening it for writing makes a whole one of it.
+            // A write makes it or upgrades it.
             try write { _ in }
             return try surveyingOnce(body)
         }
     }
 
-    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (Survey) throws -> Value) throws -> Value? {
+    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
         try survey.withLock { slot in
             let inode = Self.inode(path)
             if let open = slot, open.inode == inode { return try body(open) }
             slot = nil
             guard inode != nil else { return nil }
-            let fresh = try Survey(path: path)
-            slot = fresh
+            let fresh = try IndexReader(path: path, clock: clock)
+            if !fresh.isAlone { slot = fresh }
             return try body(fresh)
         }
     }
@@ -292,53 +175,203 @@ final class CacheIndex: Sendable {
     /// Copies the log of changes into the index, as far as nobody reads; readers and writers go on meanwhile.
     func checkpoint() { _ = try? surveying { try $0.checkpoint() } }
 
-    private func beginAdopting() {
-        adopting.store(true, ordering: .relaxed)
-        onAdopting()
+    // MARK: Writing
+
+    /// Runs `body` in one transaction that excludes every other writer of every process.
+    ///
+    /// - Parameter syncs: `true` to wait until the transaction has reached the disk.
+    func write<Value: Sendable>(syncs: Bool = false, _ body: @Sendable (IndexWriter) throws -> Value) throws -> Value {
+        let found = Self.inode(path)
+        if found == nil { mendCutOff() }
+        do {
+            return try writeOnce(syncs, found, body)
+        } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
+            closeAll()
+            if !failure.isForeign {
+                // A fault of the moment is over when it is opened anew.
+                do { return try writeOnce(syncs, Self.inode(path), body) } catch let again as Failure
+                    where again.isCorruption || again.isCutOff
+                { closeAll() }
+            }
+            try putAside(found ?? Self.inode(path), after: failure)
+        } catch let failure as Failure where failure.isReadOnly {
+            // The connections of a process share the files beside the index: what one of them opened while nothing could be
+            // written keeps the others from writing when it can.
+            closeAll()
+        }
+        return try writeOnce(syncs, Self.inode(path), body)
+    }
+
+    private func writeOnce<Value: Sendable>(
+        _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (IndexWriter) throws -> Value
+    ) throws -> Value {
+        try writer.withLock { slot in
+            // Another thread may have made it while this one waited.
+            if let open = slot, open.inode == found || open.inode == Self.inode(path) {
+                do {
+                    return try open.transaction(syncs: syncs, body)
+                } catch let failure as Failure where failure.isStuck {
+                    // What kept this connection from writing may be over for the next one.
+                    slot = nil
+                    throw failure
+                }
+            }
+            slot = nil
+            // One process at a time: the first change of the journal's mode fails beside others.
+            let lock = lock()
+            defer { withExtendedLifetime(lock) {} }
+            let fresh = try IndexWriter(path: path, clock: clock, folder: folder, lending: lending)
+            slot = fresh
+            noteOpening(isAdopting: fresh.isAdopting)
+            return try fresh.transaction(syncs: syncs, body)
+        }
+    }
+
+    // MARK: Writing together
+
+    /// A write that may share its transaction with others.
+    struct SharedWrite: Sendable {
+        /// `true` when it is to be on the disk when it is done.
+        let syncs: Bool
+        /// Runs it within a transaction of several. It counts once that is committed.
+        let runShared: @Sendable (IndexWriter) throws -> Void
+        /// Runs it in a transaction of its own, whatever came of it before.
+        let runAlone: @Sendable () -> Void
+        /// Passes its result on.
+        let finish: @Sendable () -> Void
+    }
+
+    /// Runs `body` in a transaction that other threads' writes may share: beginning and ending one costs more than what most
+    /// of them do. Each is done as a whole or not at all. Does not wait for a transaction that another thread has begun.
+    ///
+    /// No savepoint separates them, for SQLite would then copy every page before it changes: when one fails, the transaction
+    /// does, and each is run again alone.
+    ///
+    /// - Parameters:
+    ///   - body: May run again when the transaction fails, and then undoes what it did outside of the index.
+    ///   - servesOthers: `true` when this thread has time for writes of others that come meanwhile.
+    ///   - then: Called once with the result after the transaction, on the thread that ran it and on which others wait.
+    func writeTogether<Value: Sendable>(
+        syncs: Bool = false, servesOthers: Bool = true, _ body: @escaping @Sendable (IndexWriter) throws -> Value,
+        then: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let outcome = Outcome<Value>()
+        let write = SharedWrite(
+            syncs: syncs, runShared: { outcome.result = .success(try body($0)) },
+            runAlone: { [self] in outcome.result = Result { try self.write(syncs: syncs, body) } },
+            finish: { if let result = outcome.result { then(result) } })
+        commits.join(write, staysLeader: servesOthers) { [self] writes in
+            var isDone = false
+            if writes.count > 1 { Afterwards.gather { isDone = (try? share(writes)) == true } }
+            if !isDone { for write in writes { write.runAlone() } }
+            Afterwards.gather { for write in writes { write.finish() } }
+        }
+    }
+
+    /// The same, and waits for it.
+    func writeTogether<Value: Sendable>(_ body: @escaping @Sendable (IndexWriter) throws -> Value) throws -> Value {
+        try BlockingWait.wait { queue, then in
+            writeTogether(servesOthers: queue.servesOthers, body, then: then)
+        }.get()
+    }
+
+    /// The result of a shared write.
+    private final class Outcome<Value: Sendable>: Sendable {
+        private let value = Mutex<Result<Value, any Error>?>(nil)
+        var result: Result<Value, any Error>? {
+            get { value.withLock { $0 } }
+            set { value.withLock { $0 = newValue } }
+        }
+    }
+
+    /// Runs several writes in one transaction.
+    ///
+    /// - Returns: `false` when no connection is open: one write alone opens it, or mends what is wrong.
+    private func share(_ writes: [SharedWrite]) throws -> Bool {
+        try writer.withLock { slot in
+            guard let open = slot, open.inode == Self.inode(path) else { return false }
+            try open.transaction(syncs: writes.contains(where: \.syncs)) { writer in
+                for write in writes { try write.runShared(writer) }
+            }
+            return true
+        }
+    }
+
+    // MARK: Mending
+
+    private func close<Connection>(_ slot: borrowing Mutex<Connection?>) {
+        slot.withLock { $0 = nil }
+        readable.store(false, ordering: .relaxed)
+    }
+
+    private func closeAll() {
+        close(writer)
+        close(reader)
+        close(survey)
+    }
+
+    /// Begins anew where the file was cut to nothing under open connections: with their log, SQLite would wait for them in
+    /// vain.
+    private func mendCutOff() {
+        guard FileStamp(path: path)?.size == 0, FileStamp(path: path + "-wal") != nil, let lock = lock(),
+            FileStamp(path: path)?.size == 0
+        else { return }
+        for name in [path, path + "-wal", path + "-shm"] { unlink(name) }
+        // Only now: the last one to close writes the log into the file.
+        closeAll()
+        withExtendedLifetime(lock) {}
     }
 
     /// Moves a damaged index out of the way, so that a new one can be begun.
     ///
-    /// Under a lock between processes, and only if the index is still the damaged one: another process may have
-    /// begun a new one meanwhile.
+    /// Under a lock between processes, and only if the index is still the damaged one: another process may have begun a new
+    /// one meanwhile.
     ///
-    /// - Throws: `failure` if the file cannot be read at all: that says nothing about what is in it.
-    private func putAside(_ damaged: UInt64?, after failure: SQLiteDatabase.Failure) throws {
+    /// - Throws: `failure` if the file cannot be read at all: that says nothing about its content.
+    private func putAside(_ damaged: UInt64?, after failure: Failure) throws {
         if failure.isFault, !failure.isCutOff { throw failure }
         for name in [path, path + "-wal"] where !Self.isReadable(name) { throw failure }
-        let lock = Self.lock(path)
-        defer { close(lock) }
-        guard lock >= 0, let damaged, Self.inode(path) == damaged else { return }
+        guard let lock = lock(), let damaged, Self.inode(path) == damaged else { return }
         rename(path, path + ".damaged")
         unlink(path + "-wal")
         unlink(path + "-shm")
+        withExtendedLifetime(lock) {}
     }
 
-    /// Takes the lock that processes share for opening and mending the index; it goes with the descriptor.
-    private static func lock(_ path: String) -> Int32 {
-        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
-        return lock
+    /// The lock that processes share for opening and mending the index, given back with the descriptor.
+    private func lock() -> Descriptor? {
+        guard let file = try? Descriptor(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
+        file.lock(waits: true)
+        return file
     }
 
-    /// Whether a file can be read to its end, or is not there.
+    /// `true` when a file can be read to its end, or is not there.
     private static func isReadable(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) }
-        defer { close(descriptor) }
-        guard FileStamp(descriptor: descriptor) != nil else { return true }
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return count == 0 }
+        do {
+            let file = try Descriptor(reading: path)
+            if file.stamp != nil { try file.forEachPiece { _ in } }
+            return true
+        } catch {
+            guard let failure = error as? SystemError, failure.action == "open" else { return false }
+            return [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(failure.code)
         }
     }
 
-    /// What tells one index file from another; nil where there is none, or an empty one.
+    /// The inode of an index file, which tells one from another; `nil` where there is none, or an empty one.
     static func inode(_ path: String) -> UInt64? {
         var status = stat()
         guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
+    }
+}
+
+extension CacheIndex.Totals {
+    /// `true` when the sums can be true; what is calculated with them does not overflow.
+    var isSane: Bool { [count, bytes, allocated, lent].allSatisfy((0...(1 << 60)).contains) }
+
+    /// Reads a row of ``IndexStatement/sums``.
+    init(_ statement: SQLiteStatement) {
+        (count, bytes) = (statement.integer(0), statement.integer(1))
+        (allocated, lent) = (statement.integer(2), statement.integer(3))
     }
 }

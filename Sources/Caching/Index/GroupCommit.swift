@@ -1,8 +1,8 @@
 internal import Platform
 internal import Synchronization
 
-/// Lets one of several threads that want the same kind of work do that of all: whoever comes first begins at once, and
-/// what comes meanwhile is done together next. None of the others waits.
+/// Lets one of several threads that want the same kind of work do that of all: the first begins at once, and what comes
+/// meanwhile is done together next. None of the others waits.
 ///
 /// For work that costs little more for many than for one, as a transaction does.
 final class GroupCommit<Job: Sendable>: Sendable {
@@ -10,9 +10,11 @@ final class GroupCommit<Job: Sendable>: Sendable {
         var waiting: [Job] = []
         var isLed = false
 
+        /// The jobs that are done next; when there are none, nobody leads any more.
         mutating func take(_ limit: Int) -> [Job] {
             let jobs = Array(waiting.prefix(limit))
             waiting.removeFirst(jobs.count)
+            isLed = !jobs.isEmpty
             return jobs
         }
     }
@@ -20,27 +22,27 @@ final class GroupCommit<Job: Sendable>: Sendable {
     private let state = Mutex(State())
     private let limit: Int
 
-    /// - Parameter limit: How many jobs are done together at most.
+    /// - Parameter limit: The most jobs that are done together.
     init(limit: Int) { self.limit = limit }
 
-    /// How many jobs wait until those before them are done.
+    /// The number of jobs that wait until those before them are done.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Leaves `job` to the thread that does the work now; if there is none, does it here, together with what comes in
-    /// between, and then what has come meanwhile.
+    /// Leaves `job` to the thread that leads; if there is none, does it here, together with what comes in between, and then
+    /// what has come meanwhile.
     ///
     /// - Parameters:
-    ///   - staysLeader: Whether this thread goes on as long as there are jobs. Otherwise another one is started for
-    ///     those that come after `job`.
+    ///   - staysLeader: `true` when this thread goes on as long as there are jobs. Otherwise another one is started for those
+    ///     that come after `job`.
     ///   - work: Does jobs, in the order they came in, and tells those who wait for them. It is the same for all, and is
     ///     called by one thread at a time, with no lock held: it may let further jobs join, which are done next.
     func join(_ job: Job, staysLeader: Bool = true, _ work: @escaping @Sendable (_ jobs: [Job]) -> Void) {
         state.withLock { $0.waiting.append(job) }
         if !staysLeader {
-            guard let jobs = first() else { return }
             // Nothing waits long where nobody leads, so the job is among the first.
+            guard let jobs = first() else { return }
             work(jobs)
-            let rest = next()
+            let rest = state.withLock { $0.take(limit) }
             if !rest.isEmpty { startThread { [self] in lead(rest, work) } }
             return
         }
@@ -51,28 +53,15 @@ final class GroupCommit<Job: Sendable>: Sendable {
 
     /// The jobs that are done first, unless somebody leads already or has done them.
     private func first() -> [Job]? {
-        state.withLock { state in
-            if state.isLed { return nil }
-            let jobs = state.take(limit)
-            state.isLed = !jobs.isEmpty
-            return jobs.isEmpty ? nil : jobs
-        }
+        let jobs = state.withLock { $0.isLed ? [] : $0.take(limit) }
+        return jobs.isEmpty ? nil : jobs
     }
 
     private func lead(_ first: [Job], _ work: (_ jobs: [Job]) -> Void) {
         var jobs = first
         while !jobs.isEmpty {
             work(jobs)
-            jobs = next()
-        }
-    }
-
-    /// The jobs that are done next; when there are none, nobody leads any more.
-    private func next() -> [Job] {
-        state.withLock { state in
-            let jobs = state.take(limit)
-            if jobs.isEmpty { state.isLed = false }
-            return jobs
+            jobs = state.withLock { $0.take(limit) }
         }
     }
 }

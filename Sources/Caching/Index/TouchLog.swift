@@ -1,22 +1,22 @@
 internal import Platform
 internal import Synchronization
 
-/// Uses of entries that have not been written down yet.
+/// Uses of entries that have not been written into the index yet.
 ///
-/// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or
-/// when many have come. Those of entries whose use was written down lately wait for five seconds; an eviction writes
-/// them first. What a killed process did not write is only an order of eviction that is seconds old.
+/// A hit must not cost a write: uses are gathered, each entry once, and written in one transaction a second later, or when
+/// many have come. Uses of entries that were written lately wait for five seconds; an eviction writes them first. A killed
+/// process loses only an order of eviction that is seconds old.
 final class TouchLog: Sendable {
     /// One use.
     struct Touch: Sendable {
-        /// The time of change of its file, and when it was stored: an entry that was replaced meanwhile is left alone.
+        /// The time of change of its file, and the time of storing: an entry that was replaced meanwhile is left alone.
         let modified: Int
         let storedAt: Int
-        /// Until when the entry lives now; nil for ever.
+        /// The end of the entry's life now; `nil` for ever.
         let expiresAt: Int?
-        /// Whether that is worth writing down.
+        /// `true` when that is worth writing.
         var movesExpiry = true
-        /// Its place among the uses that were gathered.
+        /// Its place among the gathered uses.
         fileprivate(set) var place: Int64 = 0
     }
 
@@ -30,6 +30,7 @@ final class TouchLog: Sendable {
 
     private enum Schedule: Comparable { case none, late, soon }
 
+    /// The number of urgent uses that are written at once.
     private static let batch = 1024
     /// The most entries whose use only counts for the order.
     private static let most = 4096
@@ -39,9 +40,10 @@ final class TouchLog: Sendable {
 
     init(index: CacheIndex) { self.index = index }
 
-    /// Notes a use of the entry `number`, to be written down.
+    /// Notes a use of the entry `number`.
     ///
-    /// - Parameter isUrgent: Within a second; otherwise within five, and not at all when very many wait.
+    /// - Parameter isUrgent: `true` when it is written within a second. Otherwise within five, and not at all when very many
+    ///   wait.
     func add(_ number: Int64, _ touch: Touch, isUrgent: Bool = true) {
         let delay = state.withLock { state -> Duration? in
             let earlier = state.pending[number]
@@ -65,7 +67,7 @@ final class TouchLog: Sendable {
         }
     }
 
-    /// Writes down what has gathered. A failure loses nothing but order.
+    /// Writes the gathered uses. A failure loses nothing but order.
     func flush() {
         let isEmpty = state.withLock { state in
             state.schedule = .none
@@ -78,8 +80,8 @@ final class TouchLog: Sendable {
         }
     }
 
-    /// Writes down what has gathered, within a transaction.
-    func flush(into writer: CacheIndex.Writer) throws {
+    /// Writes the gathered uses within a transaction.
+    func flush(into writer: IndexWriter) throws {
         let pending = state.withLock { state in
             defer { state = State() }
             return state.pending
@@ -93,17 +95,15 @@ final class TouchLog: Sendable {
         }
     }
 
-    /// A use of an entry that has not been written down yet.
-    func touch(of row: CacheIndex.Row) -> Touch? {
-        guard let touch = state.withLock({ $0.pending[row.number] }), touch.modified == row.modified,
-            touch.storedAt == row.storedAt
-        else { return nil }
-        return touch
+    /// The use of an entry that has not been written yet.
+    func touch(of row: IndexRow) -> Touch? {
+        state.withLock { $0.pending[row.number] }
+            .flatMap { $0.modified == row.modified && $0.storedAt == row.storedAt ? $0 : nil }
     }
 
-    /// Forgets the entry `number`: it is gone.
+    /// Forgets the entry `number`, which is gone.
     func forget(_ number: Int64) { state.withLock { $0.pending[number] = nil } }
 
-    /// Forgets everything: the entries are gone.
+    /// Forgets all entries, which are gone.
     func forget() { state.withLock { $0.pending = [:] } }
 }

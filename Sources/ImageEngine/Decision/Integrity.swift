@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// Digests of which the bytes must have one, as in Subresource Integrity (W3C): an image that was swapped at its source
@@ -39,18 +38,9 @@ public struct Integrity: Hashable, Sendable {
 
     /// Whether a file has one of the digests; not if it cannot be read.
     func allows(file path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
         let digest = RunningDigest(kind)
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return false }
-            if count == 0 { return digests.contains(digest.finish().bytes) }
-            buffer.withUnsafeBytes { digest.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        }
+        let isRead = (try? Descriptor(reading: path, followsLinks: true).forEachPiece(digest.update)) != nil
+        return isRead && digests.contains(digest.finish().bytes)
     }
 
     /// Whether the content has one of the digests.

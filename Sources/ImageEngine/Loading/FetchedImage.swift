@@ -90,8 +90,7 @@ struct FetchedImage: Sendable {
                 response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
             ?? HTTPMetadata(
                 response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
-        // What was noted about the image is still so.
-        origin.http = ([merged.text] + ImageNotes.notes(in: old.http)).joined(separator: "\n")
+        origin.http = merged.text
         return origin
     }
 

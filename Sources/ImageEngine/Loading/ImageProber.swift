@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 /// The facts about a picture that its first kilobytes tell.
@@ -171,12 +170,11 @@ struct ImageProber: Sendable {
     private static func probed(
         file path: String, _ options: ImageOptions, cacheType: CacheType
     ) throws(ImageError) -> ProbedImage {
-        let size = try LocalFile(path: path, options: options).size()
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        do throws(ImageHeader.Failure) {
-            let probe = try ImageProbe(descriptor: descriptor, count: size)
-            return ProbedImage(probe: probe, byteCount: size, cacheType: cacheType)
-        } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+        try LocalFile(path: path, options: options).opened { (file, stamp) throws(ImageError) in
+            do throws(ImageHeader.Failure) {
+                let probe = try ImageProbe(descriptor: file.number, count: stamp.size)
+                return ProbedImage(probe: probe, byteCount: stamp.size, cacheType: cacheType)
+            } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+        }
     }
 }

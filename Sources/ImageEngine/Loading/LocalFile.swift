@@ -17,10 +17,10 @@ struct LocalFile: Sendable {
 
     /// What is to be stored of it: its bytes, or the file itself if they are many.
     func content() throws(ImageError) -> DiskStorage.Content {
-        try opened { (descriptor, stamp) throws(ImageError) in
+        try opened { (file, stamp) throws(ImageError) in
             guard stamp.size <= BodySpool.memoryLimit else { return .file(path) }
             do {
-                return .bytes(try Files.read(descriptor, count: stamp.size, path))
+                return .bytes(try file.bytes(stamp.size))
             } catch {
                 throw ImageError.storage(error, folder: "the cache folder")
             }
@@ -29,9 +29,9 @@ struct LocalFile: Sendable {
 
     /// What the picture says of itself.
     func header() throws(ImageError) -> ImageHeader {
-        try opened { (descriptor, stamp) throws(ImageError) in
+        try opened { (file, stamp) throws(ImageError) in
             do throws(ImageHeader.Failure) {
-                return try ImageHeader(descriptor: descriptor, count: stamp.size)
+                return try ImageHeader(descriptor: file.number, count: stamp.size)
             } catch {
                 throw .badData(
                     reason: error.sentence(), source: url,
@@ -49,7 +49,7 @@ struct LocalFile: Sendable {
         let stamp = FileStamp(path: path)
         let record = ImageRecord(
             key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),
-            storedAt: now, lifetime: nil, expiresAt: nil, stamp: stamp, checksum: nil)
+            storedAt: now, stamp: stamp)
         if StoragePolicy(options, needs).plan(forUserFile: stamp != nil).place == .userFile {
             cache.remember(record, bytes: nil, options.storage)
         }
@@ -60,18 +60,18 @@ struct LocalFile: Sendable {
         return ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: bytes)
     }
 
-    private func opened<Value>(
-        _ body: (Int32, FileStamp) throws(ImageError) -> Value
+    /// Calls `body` with the open file, if it is a regular one that is not too large.
+    func opened<Value>(
+        _ body: (borrowing Descriptor, FileStamp) throws(ImageError) -> Value
     ) throws(ImageError) -> Value {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .invalidURL(url, reason: "The file cannot be read: \(String(cString: strerror(errno))).")
+        let file: Descriptor
+        do throws(SystemError) { file = try Descriptor(reading: path, followsLinks: true) } catch {
+            throw .invalidURL(url, reason: "The file cannot be read: \(String(cString: strerror(error.code))).")
         }
-        defer { close(descriptor) }
-        guard let stamp = FileStamp(descriptor: descriptor) else {
+        guard let stamp = file.stamp else {
             throw .invalidURL(url, reason: "It is no regular file.")
         }
         guard stamp.size <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(url) }
-        return try body(descriptor, stamp)
+        return try body(file, stamp)
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Platform
 
 extension ContentSample {
@@ -46,11 +45,6 @@ extension DiskStorage.Content {
 
     /// The first bytes of a file.
     static func start(of path: String) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
-        defer { close(descriptor) }
-        return [UInt8](unsafeUninitializedCapacity: 512) { buffer, count in
-            count = max(0, pread(descriptor, buffer.baseAddress, 512, 0))
-        }
+        (try? Descriptor(reading: path, followsLinks: true).bytes(512)) ?? []
     }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-internal import Platform
 internal import Platform
 
 extension ScanMap: ByteObserver {}
@@ -17,11 +15,9 @@ extension StorableBody {
         case .file(let file), .unnamed(let file): path = file
         }
         // Only the path of a file without a name is a link, of the system's.
-        let follows = if case .file = place { O_NOFOLLOW } else { Int32(0) }
-        let descriptor = open(path, O_RDONLY | follows | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
-        defer { close(descriptor) }
+        let isUnnamed = if case .unnamed = place { true } else { false }
+        let file = try Descriptor(reading: path, followsLinks: isUnnamed)
         return try ImageHeader(
-            descriptor: descriptor, count: count, map: (self as? DownloadedBody)?.observer as? ScanMap)
+            descriptor: file.number, count: count, map: (self as? DownloadedBody)?.observer as? ScanMap)
     }
 }

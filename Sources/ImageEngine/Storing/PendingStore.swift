@@ -64,13 +64,14 @@ struct PendingStore: Sendable {
         } catch {
             return then(.failure(error))
         }
-        let order = DiskStorage.Order(
-            key: key, header: header, origin: origin.noting(header.timing),
-            expiration: options.storage.diskCacheExpiration,
-            fileExtension: options.storage.forcedCacheFileExtension,
-            overwrites: overwrites, metadata: metadata, lease: options.storage.lease ?? ImageCache.lease,
-            allowsOversize: plan.place == .lease)
-        cache.store(content, order, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
+        var request = StoreRequest(key: key, header: header)
+        request.origin = origin
+        request.expiration = options.storage.diskCacheExpiration
+        request.fileExtension = options.storage.forcedCacheFileExtension
+        (request.overwrites, request.metadata) = (overwrites, metadata)
+        request.lease = options.storage.lease ?? ImageCache.lease
+        request.allowsOversize = plan.place == .lease
+        cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
             then(
                 kept.tryMap { (kept) throws(ImageError) in try result(kept, plan) }
                     .flatMapError { error in
@@ -163,7 +164,7 @@ struct PendingStore: Sendable {
     private func withoutFile(_ header: ImageHeader, _ reason: NotStoredReason?) throws(ImageError) -> ImageResult {
         let record = ImageRecord(
             key: key, header: header, byteCount: StorageFolder.count(of: content), path: nil, origin: origin,
-            storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+            storedAt: 0)
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
         result.notStored = reason
         if needs.contains(.bytes) {

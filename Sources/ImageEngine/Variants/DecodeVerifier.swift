@@ -42,7 +42,8 @@ struct DecodeVerifier: Sendable {
             let verdict = failure == nil ? DecodeVerdict.sound : .damaged
             let noted = try await engine.pool.run { () -> ImageResult in
                 let kept = result.entry?.record ?? result.record
-                let origin = kept.origin.noting(verdict)
+                var origin = kept.origin
+                origin.facts.verdict = verdict
                 // What cannot be written down is found out again.
                 let record = (try? cache.note(origin, of: kept, options.storage)) ?? kept.replacing(origin)
                 var noted = result
@@ -59,9 +60,7 @@ struct DecodeVerifier: Sendable {
     @inline(never)
     func verified(_ store: PendingStore) async throws -> PendingStore {
         // As it is when it was copied from another cache.
-        if ImageNotes.note(ImageNotes.verdict, in: store.origin.http) == DecodeVerdict.sound.rawValue[...] {
-            return store
-        }
+        if store.origin.facts.verdict == .sound { return store }
         let (header, draft) = try await engine.pool.run { [spool = engine.spool] in
             let header = try store.header(warns: false)
             do {
@@ -74,7 +73,7 @@ struct DecodeVerifier: Sendable {
             CallPriority(0.5))
         if let failure { throw failure.verificationError(store.source, store.sample) }
         var store = store
-        store.origin = store.origin.noting(.sound)
+        store.origin.facts.verdict = .sound
         if case .file = store.content {
             // What is kept is what was decoded, whoever writes to the file meanwhile.
             (store.content, store.scratch) = (.file(draft.path), scratch)

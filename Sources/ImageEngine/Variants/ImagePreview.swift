@@ -1,34 +1,29 @@
 public import ImageRecipes
 internal import Platform
 
-/// What is kept of an image's placeholder, as a line among what is kept of the server's answer.
+/// The placeholder of an image, kept among its entry's facts.
 extension ImageRecord {
     /// The ThumbHash and the dominant colour, once they have been made.
-    public var preview: RenderPlaceholder? { origin.http.flatMap(ImagePreview.read) }
+    public var preview: RenderPlaceholder? { origin.facts.preview.flatMap(ImagePreview.read) }
 }
 
-/// The text form of a placeholder: its letter, the colour, and the hash in base64.
+/// The text form of a placeholder: the colour, and the hash in base64.
 enum ImagePreview {
-    static func line(_ preview: RenderPlaceholder) -> String {
+    static func text(_ preview: RenderPlaceholder) -> String {
         let bytes = preview.thumbHash
         let text = String(unsafeUninitializedCapacity: Base64.encodedCount(bytes.count)) { buffer in
             bytes.withUnsafeBytes { Base64.encode($0, into: UnsafeMutableRawBufferPointer(buffer)) }
             return Base64.encodedCount(bytes.count)
         }
-        return ImageNotes.preview + preview.dominantColor.text + " " + text
+        return preview.dominantColor.text + " " + text
     }
 
     static func read(_ text: String) -> RenderPlaceholder? {
-        guard let parts = ImageNotes.note(ImageNotes.preview, in: text)?.split(separator: " "), parts.count == 2,
-            let color = RecipeColor(String(parts[0])),
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let color = RecipeColor(String(parts[0])),
             let hash = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) })
         else { return nil }
         return RenderPlaceholder(thumbHash: hash, dominantColor: color)
-    }
-
-    /// The origin with the placeholder.
-    static func origin(_ origin: ImageOrigin, _ preview: RenderPlaceholder) -> ImageOrigin {
-        origin.noting(ImageNotes.preview, line(preview))
     }
 }
 
@@ -57,9 +52,9 @@ struct PreviewMaker: Sendable {
                 return result
             }
             return try await engine.pool.run {
-                var noted = result
-                noted.record = try cache.note(
-                    ImagePreview.origin(result.record.origin, preview), of: result.record, options.storage)
+                var (noted, origin) = (result, result.record.origin)
+                origin.facts.preview = ImagePreview.text(preview)
+                noted.record = try cache.note(origin, of: result.record, options.storage)
                 return noted
             }
         } catch is CancellationError {

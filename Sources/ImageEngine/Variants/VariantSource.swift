@@ -5,18 +5,16 @@ internal import Platform
 /// What a processed image was made from, as its entry remembers it: the mark of the original's bytes.
 ///
 /// An entry whose original has become another one is out of date: a local file that was written to, an image that was
-/// stored or downloaded anew. The mark is a line among what is kept of the server's answer; so is the format of the
-/// original, when the file holds exactly what was made of that, so that more can be made of it (see ``ChainPrefix``).
+/// stored or downloaded anew. The mark is one of the entry's facts; so is the format of the original, when the file holds
+/// exactly what was made of that, so that more can be made of it (see ``ChainPrefix``).
 enum VariantSource {
     /// The mark of bytes with that digest.
     static func mark(_ digest: Digest) -> String { String(digest.hex.prefix(32)) }
 
     /// The mark of a file of the user's as it is now; nil when there is none.
     static func mark(file path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        return FileStamp(descriptor: descriptor).map { "\($0.inode).\($0.size).\($0.modified)" }
+        let stamp = try? Descriptor(reading: path, followsLinks: true).stamp
+        return stamp.map { "\($0.inode).\($0.size).\($0.modified)" }
     }
 
     /// The origin of what is made from an image of that origin: what is kept of the server's answer, without what was noted
@@ -27,22 +25,15 @@ enum VariantSource {
     ///   - format: That of the original, if the file holds exactly what was made of it.
     static func origin(_ origin: ImageOrigin, mark: String, of format: ImageFormat?) -> ImageOrigin {
         var made = origin
-        let notes = [ImageNotes.source + mark] + (format.map { [ImageNotes.exactSource + $0.rawValue] } ?? [])
-        made.http = (ImageNotes.answer(in: origin.http) + notes).joined(separator: "\n")
+        made.facts = ImageFacts(sourceMark: mark, exactSource: format)
         return made
     }
 
     /// The format of the original, if the file of a processed image holds exactly what was made of that.
-    static func exactlyMade(_ record: ImageRecord) -> ImageFormat? {
-        line(of: record, ImageNotes.exactSource).flatMap { ImageFormat(rawValue: $0) }
-    }
+    static func exactlyMade(_ record: ImageRecord) -> ImageFormat? { record.origin.facts.exactSource }
 
     /// The mark of what a processed image was made from; nil when it is not known.
-    static func mark(of record: ImageRecord) -> String? { line(of: record, ImageNotes.source) }
-
-    private static func line(of record: ImageRecord, _ letter: String) -> String? {
-        ImageNotes.note(letter, in: record.origin.http).map(String.init)
-    }
+    static func mark(of record: ImageRecord) -> String? { record.origin.facts.sourceMark }
 }
 
 /// A file that goes with whoever needs it last.

@@ -26,9 +26,10 @@ import Testing
     ) throws -> ImageRecord {
         let header = try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
         let (cache, options) = (cache ?? self.cache, ImageOptions(change).storage)
-        let order = DiskStorage.Order(key: key, header: header, expiration: options.diskCacheExpiration)
-        return try BlockingWait.wait { queue, then in
-            cache.store(.bytes(bytes), order, options, keepsBytes: keepsBytes, in: queue, then: then)
+        var request = StoreRequest(key: key, header: header)
+        request.expiration = options.diskCacheExpiration
+        return try BlockingWait.wait { [request] queue, then in
+            cache.store(.bytes(bytes), request, options, keepsBytes: keepsBytes, in: queue, then: then)
         }.get().entry.record
     }
 

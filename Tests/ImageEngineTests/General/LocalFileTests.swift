@@ -152,14 +152,14 @@ import Testing
         }
         store(0)
         try await eventually("there is an index") { done.value == 1 }
-        startDetached { [engine] in
+        startThread { [engine] in
             try? engine.cache.disk.index.writeTogether { _ in
                 if begun.add() == 1 { gate.wait() }
             }
         }
         try await eventually("it is held") { begun.value == 1 }
         for number in 1...4 { store(number) }
-        try await eventually("all wait") { engine.cache.disk.index.convoy.waitingCount == 4 }
+        try await eventually("all wait") { engine.cache.disk.index.commits.waitingCount == 4 }
         #expect(!all.take(4 << 20), "they are held")
         gate.signal()
         try await eventually("all are stored") { done.value == 5 }

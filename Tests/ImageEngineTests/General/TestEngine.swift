@@ -84,13 +84,3 @@ extension ImageOptions {
         change(&self)
     }
 }
-
-/// A PNG of `width` × 1 that is `count` bytes long and told apart by its width: structure only, no pixels.
-func hollowPNG(width: Int, count: Int = 100) -> [UInt8] {
-    let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    let head = big32(13) + ascii("IHDR") + big32(UInt32(width)) + big32(1) + [8, 0, 0, 0, 0] + zeros(4)
-    let filling = max(count - 8 - 25 - 12 - 12, 1)
-    var generator = SeededGenerator(seed: UInt64(width))
-    let body = (0..<filling).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
-    return start + head + big32(UInt32(filling)) + ascii("IDAT") + body + zeros(4) + zeros(4) + ascii("IEND") + zeros(4)
-}

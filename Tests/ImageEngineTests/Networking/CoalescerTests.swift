@@ -321,17 +321,6 @@ extension JobTable {
     func priority(of key: Key) -> Double? { job(for: key)?.priority.value }
 }
 
-/// A number that tests count with from any task.
-final class Counter: Sendable {
-    private let count = Atomic(0)
-
-    var value: Int { count.load(ordering: .relaxed) }
-
-    /// Adds one and returns the new number.
-    @discardableResult
-    func add() -> Int { count.add(1, ordering: .relaxed).newValue }
-}
-
 /// The priorities that were seen.
 private final class PriorityLog: Sendable {
     private let log = Mutex<[Double]>([])

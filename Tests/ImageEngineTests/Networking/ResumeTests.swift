@@ -476,7 +476,7 @@ import Testing
             let part = try #require(ResumeFolder(storage).begin(Digest(of: "a"), try note()))
             try write(100_000, to: part)
         }
-        try engine().cache.disk.collectLeftovers()
+        try LeftoverCollector(disk: engine().cache.disk).run()
         #expect(parts.count == 2)
     }
 }

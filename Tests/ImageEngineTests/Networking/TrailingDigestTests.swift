@@ -13,10 +13,12 @@ import Testing
 
 /// Large bodies are hashed while they come; what is stored still has the checksum of its file.
 @Suite struct TrailingDigestTests {
-    private let disk: TestDisk
-    private var folder: StorageFolder { disk.disk.folder }
+    private let engine: TestEngine
+    private var folder: StorageFolder { engine.cache.disk.folder }
 
-    init() throws { disk = try TestDisk() }
+    init() throws { engine = try TestEngine() }
+
+    private func stored() throws -> ImageRecord { try #require(try engine.cache.disk.record(for: CacheKey("a"))) }
 
     private var place: SpoolPlace {
         let folder = folder
@@ -59,7 +61,7 @@ import Testing
     }
 
     private func store(_ body: DownloadedBody) throws -> ImageRecord {
-        try disk.disk.store(.body(body), DiskStorage.Order(key: CacheKey("a"), header: try body.header())).record
+        try engine.cache.disk.store(.body(body), StoreRequest(key: CacheKey("a"), header: try body.header())).record
     }
 
     @Test func smallPiecesAreWrittenTogether() throws {
@@ -90,15 +92,15 @@ import Testing
         }
         let record = try store(body)
         #expect(record.checksum == Self.digest(bytes) && record.byteCount == count)
-        #expect(try disk.bytes("a") == bytes)
-        #expect(try disk.check().isClean)
+        #expect(try engine.cache.disk.data(of: try stored()) == bytes)
+        #expect(try engine.cache.verify(repairs: false).isClean)
     }
 
     @Test func largeFileIsLinkedAndNotCopied() throws {
         let body = try body(hollowPNG(width: 7, count: 2 << 20))
         let inode = FileStamp(path: try Self.path(of: body))?.inode
         _ = try store(body)
-        #expect(FileStamp(path: try disk.path("a"))?.inode == inode && inode != nil)
+        #expect(FileStamp(path: try stored().path ?? "")?.inode == inode && inode != nil)
     }
 
     // MARK: Files that somebody changes
@@ -128,10 +130,10 @@ import Testing
         let now = try #require(content(path))
         #expect(now != bytes)
         #expect(try Self.known(body) == nil)
-        let order = DiskStorage.Order(key: CacheKey("a"), header: header)
-        let record = try disk.disk.store(.body(body), order).record
+        let request = StoreRequest(key: CacheKey("a"), header: header)
+        let record = try engine.cache.disk.store(.body(body), request).record
         #expect(record.checksum == Self.digest(now) && record.byteCount == now.count)
-        #expect(try disk.check().isClean)
+        #expect(try engine.cache.verify(repairs: false).isClean)
     }
 
     /// It cannot be noticed by the stamp, and so it must be by the checksum.
@@ -146,7 +148,7 @@ import Testing
         let time = timespec(tv_sec: seconds, tv_nsec: stamp.modified % 1_000_000_000)
         _ = [time, time].withUnsafeBufferPointer { utimensat(AT_FDCWD, path, $0.baseAddress, 0) }
         #expect(try store(body).checksum == Self.digest(bytes))
-        #expect(try disk.check().damaged == 1)
+        #expect(try engine.cache.verify(repairs: false).damaged == 1)
     }
 
     // MARK: Bodies in several parts
@@ -176,14 +178,14 @@ import Testing
         let body = try spool.finish()
         #expect(try Self.known(body) == (bytes.count < TrailingDigest.least ? nil : Self.digest(bytes)))
         #expect(try store(body).checksum == Self.digest(bytes))
-        #expect(try disk.bytes("a") == bytes)
-        #expect(try disk.check().isClean)
+        #expect(try engine.cache.disk.data(of: try stored()) == bytes)
+        #expect(try engine.cache.verify(repairs: false).isClean)
     }
 
     /// What is hashed is what lies there, and not what came in an earlier process.
     @Test func beginningThatWasDamagedMeanwhileIsHashedAsItLies() throws {
         let bytes = hollowPNG(width: 7, count: 2 << 20)
-        let file = disk.folder.path + "/file"
+        let file = engine.folder.path + "/file"
         overwrite(file, bytes)
         let digest = try #require(TrailingDigest(of: file))
         overwrite(file, [bytes[100] ^ 1], at: 100, truncates: false)
@@ -194,7 +196,7 @@ import Testing
     }
 
     @Test func fileThatCannotBeReadToItsEndHasNoDigest() throws {
-        let file = disk.folder.path + "/file"
+        let file = engine.folder.path + "/file"
         overwrite(file, zeros(1 << 20))
         let digest = try #require(TrailingDigest(of: file))
         truncate(file, 700_000)
@@ -218,7 +220,7 @@ import Testing
 
     /// A digest that nobody holds and that has minutes of work before it.
     private func leave() throws -> Left {
-        let file = disk.folder.path + "/file"
+        let file = engine.folder.path + "/file"
         overwrite(file, [1])
         try #require(truncate(file, 1 << 38) == 0)
         let digest = try #require(TrailingDigest(of: file))

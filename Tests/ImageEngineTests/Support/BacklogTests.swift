@@ -17,7 +17,7 @@ import Testing
         backlog.begin()
         backlog.begin()
         for _ in 0..<2 {
-            startDetached {
+            startThread {
                 waiting.add()
                 backlog.wait()
                 left.add()

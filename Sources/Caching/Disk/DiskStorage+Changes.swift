@@ -1,0 +1,153 @@
+internal import ImageErrors
+internal import Platform
+internal import Synchronization
+
+/// Removing and changing entries.
+extension DiskStorage {
+    /// The images that `remove` and `clear` took away.
+    public struct Removal: Equatable, Sendable {
+        /// The number of entries.
+        public var count = 0
+        /// The bytes of their files.
+        public var bytes = 0
+        /// The number of entries that were lent.
+        public var leased = 0
+
+        /// A removal of so many entries of so many bytes.
+        public init(count: Int = 0, bytes: Int = 0, leased: Int = 0) {
+            (self.count, self.bytes, self.leased) = (count, bytes, leased)
+        }
+    }
+
+    /// The files that a removal has taken away, with the bytes of those that had entries, and those that were lent. A
+    /// transaction that fails is run again, and does not find them any more.
+    private final class RemovalState: Sendable {
+        let gone = Mutex<(files: [String: Int], leased: Set<String>)>(([:], []))
+    }
+
+    /// Removes an image, lent or not. Waits for the disk.
+    func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
+        try BlockingWait.wait { queue, then in remove(key, allVariants: allVariants, in: queue, then: then) }.get()
+    }
+
+    /// Removes an image, lent or not, together with what others do to the index at that time.
+    ///
+    /// - Parameters:
+    ///   - queue: Runs what others should not wait for.
+    ///   - then: Called once with what was there; it must not wait, for others do.
+    func remove(
+        _ key: CacheKey, allVariants: Bool = false, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
+    ) {
+        guard folder.exists else { return then(.success(Removal())) }
+        let state = RemovalState()
+        index.writeTogether(servesOthers: queue.servesOthers) { [self] writer in
+            try remove(key, allVariants: allVariants, writer, state)
+        } then: { [folder] result in
+            then(result.mapError { ImageError.storage($0, folder: folder.path) })
+        }
+    }
+
+    private func remove(
+        _ key: CacheKey, allVariants: Bool, _ writer: IndexWriter, _ state: RemovalState
+    ) throws -> Removal {
+        let name = name(of: key)
+        // While an index is begun anew the image may be there without an entry.
+        if writer.isAdopting, try writer.row(name.rowNumber) == nil { _ = try repairer.adopt(key, name, writer) }
+        // Under either name, for the way of naming may have been changed.
+        let names = [Digest(of: key.computed), Digest(md5Of: key.computed)]
+        var rows = try names.compactMap { try writer.row($0.rowNumber) }.filter { names.contains($0.name) }
+        if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
+        for row in rows {
+            if lending.isLent(row.number) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
+            if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+            try writer.remove(row.number)
+        }
+        for name in names + rows.map(\.name).filter({ !names.contains($0) }) {
+            for file in try writer.files(of: name.hex) {
+                if try folder.remove(blob: file) { state.gone.withLock { _ = $0.leased.insert(file) } }
+                try writer.forget(file: file)
+            }
+        }
+        return state.gone.withLock { gone in
+            Removal(count: gone.files.count, bytes: gone.files.values.reduce(0, +), leased: gone.leased.count)
+        }
+    }
+
+    /// Removes everything, lent or not.
+    ///
+    /// - Returns: What was there, by the index.
+    func removeAll() throws(ImageError) -> Removal {
+        touches.forget()
+        guard folder.exists else { return Removal() }
+        return try reporting {
+            defer { folder.removeTrash() }
+            let removal = try index.write { writer in
+                let totals = try writer.totals()
+                var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
+                if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
+                try writer.removeAll()
+                return Removal(count: totals.count, bytes: totals.bytes, leased: leased)
+            }
+            // The files go as the next transaction begins, whichever process begins it.
+            try index.write { _ in }
+            return removal
+        }
+    }
+
+    /// Takes an image out that is not to be kept any more; a path that is lent stays until its lease ends.
+    func discard(_ key: CacheKey) throws(ImageError) {
+        guard folder.exists else { return }
+        try reporting {
+            try index.write { writer in
+                guard let row = try writer.row(self.name(of: key)) else { return }
+                _ = try self.evictor.takeOut(IndexUse(number: row.number, row: row), writer)
+            }
+            try evictor.removeDueFiles()
+        }
+    }
+
+    // MARK: Origin and life
+
+    /// Begins the life of an entry anew, with the new answer of its server.
+    ///
+    /// - Parameter expiration: Its life; the storage's own setting when `nil`.
+    /// - Returns: The entry as it is now; `nil` if it has been removed or replaced meanwhile.
+    func revive(
+        _ record: ImageRecord, _ origin: ImageOrigin, expiration: StorageExpiration?, lease: Double
+    ) throws(ImageError) -> ImageRecord? {
+        if lease > 0, let number = record.number, folder.exists { lending.lend(number, for: lease) }
+        let revived = try update(record) { [self] row in
+            row.origin = origin
+            row.lifetime = (expiration ?? configuration.expiration).lifetime(at: clock.wallNow)
+            row.expiresAt = row.lifetime.map { clock.now + $0 }
+        }
+        // A use noted before would give it its old life back.
+        if let number = revived?.number { touches.forget(number) }
+        return revived
+    }
+
+    /// Writes the origin of an entry, with the facts about it, anew; its life goes on as it was.
+    ///
+    /// - Returns: The entry as it is now; `nil` if it has been removed or replaced meanwhile.
+    func note(_ origin: ImageOrigin, of record: ImageRecord) throws(ImageError) -> ImageRecord? {
+        try update(record) { $0.origin = origin }
+    }
+
+    private func update(
+        _ record: ImageRecord, _ change: @Sendable (inout IndexRow) -> Void
+    ) throws(ImageError) -> ImageRecord? {
+        guard let name = record.name, let stamp = record.stamp, folder.exists else { return nil }
+        return try reporting {
+            try index.write { writer in
+                guard var row = try writer.row(name), row.modified == stamp.modified, row.storedAt == record.storedAt
+                else { return nil }
+                let path = self.folder.blob(row.fileName)
+                guard let found = FileStamp(path: path), found.matches(stamp) else { return nil }
+                change(&row)
+                try writer.revive(row, at: self.clock.now)
+                return self.record(record.key, row, path, found)
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import ImageErrors
+internal import Platform
+internal import Synchronization
+
+/// Cleaning, measuring and listing the whole tier.
+extension DiskStorage {
+    /// Removes every entry whose time is over; lent files stay until their leases end.
+    ///
+    /// - Parameter isCancelled: Asked between two slices.
+    /// - Returns: The removed entries.
+    func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> [Evictor.Cleaned] {
+        try index.exists ? reporting { try evictor.removeExpired(isCancelled: isCancelled) } : []
+    }
+
+    /// Runs one round of cleaning: expired entries, entries over the limit, ended leases, leftovers of dead writers, a sample
+    /// of checksums, and the index's own log.
+    func clean(isCancelled: () -> Bool = { false }) {
+        guard index.exists else { return }
+        _ = try? removeExpired(isCancelled: isCancelled)
+        evictor.keepLimit()
+        try? evictor.removeDueFiles()
+        LeftoverCollector(disk: self).run()
+        if !isCancelled() { try? checkSample() }
+        // So that the cache's time goes on from here should the machine be started anew.
+        try? index.write { try $0.setAnchor(self.clock.anchor) }
+        index.checkpoint()
+    }
+
+    /// Reads the next few images and takes out those that are not what was stored.
+    private func checkSample() throws {
+        var filter = IndexReader.Filter(after: checkedUpTo.load(ordering: .relaxed), limit: 16)
+        var verifier = Verifier(disk: self, repairs: true)
+        let count = try verifier.check(&filter)
+        checkedUpTo.store(count < filter.limit ? 0 : filter.after, ordering: .relaxed)
+    }
+
+    /// Checks every entry and every file; see ``Verifier/run(report:isCancelled:)``.
+    func verify(
+        repairs: Bool, report: (_ done: Int, _ total: Int) -> Void = { _, _ in }, isCancelled: () -> Bool = { false }
+    ) throws(ImageError) -> Verification {
+        var verifier = Verifier(disk: self, repairs: repairs)
+        do { try verifier.run(report: report, isCancelled: isCancelled) } catch {
+            throw ImageError.storage(error, folder: folder.path)
+        }
+        return verifier.found
+    }
+
+    /// Counts and sizes, in O(1).
+    ///
+    /// - Parameter mayWait: `true` when an index of an older version is upgraded first. Otherwise the result is then `nil`.
+    func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
+        try reporting {
+            let totals = try index.totals()
+            guard index.isUnready, folder.hasBlobs else { return totals }
+            guard mayWait else { return nil }
+            try index.makeReady()
+            return try index.totals()
+        }
+    }
+
+    /// Counts and sizes, in O(1); an index of an older version is upgraded first.
+    func totals() throws(ImageError) -> CacheIndex.Totals { try totals(mayWait: true) ?? CacheIndex.Totals() }
+
+    /// The number of entries that this process took out because their files had been changed behind its back.
+    package var damageCount: Int { damages.load(ordering: .relaxed) }
+
+    /// The number of entries that this process evicted for their size.
+    package var evictionCount: Int { evictions.load(ordering: .relaxed) }
+
+    // MARK: Listing
+
+    /// The details of a stored image; `nil` for a miss. Its life is not prolonged.
+    func inspect(_ key: CacheKey) throws(ImageError) -> EntryDetails? {
+        guard let record = try record(for: key) else { return nil }
+        return try reporting {
+            guard let number = record.number, let details = try index.details(number) else {
+                return EntryDetails(record: record)
+            }
+            let sharers = try index.surveying { try $0.sharers(details.row.content) } ?? 1
+            return self.details(details, sharers: sharers)
+        }
+    }
+
+    /// A page of the entries that are not expired, in an order that no use changes.
+    ///
+    /// - Returns: The entries, and the cursor of the next page; `nil` at the end.
+    func list(_ query: ListQuery) throws(ImageError) -> (entries: [EntryDetails], next: Int64?) {
+        // Opening the index may set the clock.
+        _ = try totals()
+        let now = clock.now
+        // One more tells whether there is another page.
+        let filter = IndexReader.Filter(
+            after: query.cursor, host: query.host?.lowercased(), prefix: query.prefix, format: query.format?.rawValue,
+            storedFrom: query.maxAge.map { now - Int(min($0, 1e11)) },
+            storedTo: query.minAge.map { now - Int(min($0, 1e11).rounded(.up)) }, aliveAt: now, limit: query.limit + 1)
+        return try reporting {
+            let found = try index.surveying { try $0.entries(filter) } ?? IndexReader.Page()
+            let page = found.entries.prefix(query.limit)
+            // Where some cannot be read, the page is shorter, but not the last.
+            let last = found.entries.count > query.limit ? page.last?.row.number ?? found.last : found.last
+            return (page.map { details($0, sharers: nil) }, found.count > query.limit ? last : nil)
+        }
+    }
+
+    private func details(_ details: IndexDetails, sharers: Int?) -> EntryDetails {
+        let row = details.row
+        let rest = lending.rest(of: row.number)
+        return EntryDetails(
+            key: row.key.isEmpty ? nil : row.key, processorIdentifier: row.identifier, hash: row.name.hex,
+            path: folder.blob(row.fileName), header: row.header, byteCount: row.byteCount,
+            allocatedBytes: row.allocated, checksum: row.checksum?.hex, origin: row.origin, host: details.host,
+            metadata: details.metadata, storedAt: clock.wall(row.storedAt), usedAt: clock.wall(details.usedAt),
+            expiresAt: row.expiresAt.map(clock.wall), leasedUntil: rest > 0 ? clock.wallNow + rest : nil,
+            sharers: sharers)
+    }
+}

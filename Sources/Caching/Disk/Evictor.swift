@@ -1,0 +1,268 @@
+internal import Glibc
+internal import ImageErrors
+internal import Platform
+internal import Synchronization
+
+/// Takes entries out of a cache: the longest unused to keep a limit, and the expired. A few at a time, so that a store of
+/// another process never waits long.
+///
+/// The file of an entry goes in a transaction of its own (``removeDueFiles()``): if it went at once and the transaction
+/// failed, the entry would be there without it. A file that is lent stays until its lease ends.
+struct Evictor: Sendable {
+    let disk: DiskStorage
+
+    /// An entry that was taken out.
+    struct Cleaned: Sendable, Equatable {
+        let hash: String
+        /// `nil` where the index does not know it.
+        let key: String?
+        let bytes: Int
+    }
+
+    // MARK: The limit
+
+    /// Removes the least recently used images until the configured part of the limit is left. Lent images stay.
+    ///
+    /// - Parameter number: An entry that has only just come in.
+    func purge(sparing number: Int64? = nil) {
+        disk.wantsPurge.store(true, ordering: .sequentiallyConsistent)
+        // A thread that purges already does it once more, with the settings as they are then.
+        while disk.wantsPurge.load(ordering: .sequentiallyConsistent),
+            disk.isPurging.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
+        {
+            while disk.wantsPurge.exchange(false, ordering: .sequentiallyConsistent) { purgeOnce(sparing: number) }
+            disk.isPurging.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Purges if the cache is over its limit: one that was lowered, or that came with the configuration.
+    func keepLimit() {
+        let limit = disk.configuration.bytesLimit
+        if limit > 0, let totals = try? disk.index.totals(), totals.bytes > limit { purge() }
+    }
+
+    private func purgeOnce(sparing number: Int64?) {
+        disk.touches.flush()
+        let configuration = disk.configuration
+        guard configuration.bytesLimit > 0 else { return }
+        let ratio = min(max(configuration.purgeRatio, 0), 1)
+        try? evict(to: Int(Double(configuration.bytesLimit) * ratio), sparing: number)
+        // A limit that was lowered holds for lent images too: their files stay as long as the leases last.
+        try? evict(to: configuration.bytesLimit, sparing: number, lends: true)
+    }
+
+    /// Removes the least recently used images until `goal` bytes are left.
+    func evict(to goal: Int, sparing number: Int64? = nil, lends: Bool = false) throws {
+        var pass = Pass(goal: goal, sparing: number)
+        (pass.lends, pass.slice) = (lends, 32)
+        var isOver = false
+        while !isOver {
+            let (end, isDone) = try disk.index.write { [pass] writer in
+                _ = try removeDueFiles(64, writer)
+                var pass = pass
+                let isDone = try evict(&pass, writer)
+                return (pass, isDone)
+            }
+            if !end.removed.isEmpty { disk.onClean(end.removed, .sizeLimit) }
+            // Less than a slice: nothing more can go.
+            isOver = isDone || end.removed.count < end.slice
+            pass.position = end.position
+            // Others wait for the index too.
+            if !isOver { usleep(200) }
+        }
+        try removeDueFiles()
+    }
+
+    /// The state of one pass over the entries in the order of their use.
+    private struct Pass: Sendable {
+        /// The bytes to go down to.
+        var goal: Int
+        /// An entry that is left alone.
+        var sparing: Int64?
+        /// The most bytes of files without entries, kept for their leases, that count too.
+        var lentShare = 0
+        /// `true` when lent entries go too; their files stay until their leases end.
+        var lends = false
+        /// The most entries to take out in one go.
+        var slice = Int.max
+        /// The last use that was looked at.
+        var position: Int64 = .min
+        var removed: [Cleaned] = []
+
+        init(goal: Int, sparing: Int64?) { (self.goal, self.sparing) = (goal, sparing) }
+
+        func isReached(_ writer: IndexWriter) throws -> Bool {
+            let totals = try writer.totals()
+            return totals.bytes + min(totals.lent, lentShare) <= goal
+        }
+    }
+
+    /// Takes entries out until the goal is reached, or the slice is full, or none is left.
+    ///
+    /// - Returns: `true` when the goal is reached.
+    private func evict(_ pass: inout Pass, _ writer: IndexWriter) throws -> Bool {
+        var count = 0
+        // Mostly one is enough; when many are needed, more are read at a time.
+        var step = 1
+        while try !pass.isReached(writer) {
+            let victims = try writer.leastRecentlyUsed(step, after: pass.position)
+            step = min(2 * step, 32)
+            if victims.isEmpty { return false }
+            for victim in victims {
+                pass.position = victim.use
+                if victim.number == pass.sparing || !pass.lends && disk.lending.isLent(victim.number) { continue }
+                try takeOut(victim, writer).map { pass.removed.append($0) }
+                disk.evictions.add(1, ordering: .relaxed)
+                count += 1
+                if try pass.isReached(writer) { return true }
+                if count == pass.slice { return false }
+            }
+        }
+        return true
+    }
+
+    /// Takes out so much that the limit holds when an entry comes in: the longest unused first, lent entries last.
+    ///
+    /// - Parameters:
+    ///   - isShared: `true` when its file is that of another entry.
+    ///   - old: The entry that it replaces.
+    func makeRoom(
+        for row: IndexRow, isShared: Bool, replacing old: IndexRow?, limit: Int, _ writer: IndexWriter
+    ) throws -> [Cleaned] {
+        guard limit > 0 else { return [] }
+        /// The bytes that may be there beside the entry; changes when those go that share its bytes or the old ones.
+        func goal() throws -> Int {
+            let isStillShared = try isShared && writer.twin(row.content, besides: row.number) != nil
+            var growth = isStillShared ? 0 : row.byteCount
+            if let old, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
+            return limit - growth
+        }
+        var pass = Pass(goal: try goal(), sparing: row.number)
+        // Files that stay for their leases take room on the disk too; but half of the limit is for images.
+        pass.lentShare = limit / 2
+        if try pass.isReached(writer) { return [] }
+        _ = try removeDueFiles(64, writer)
+        // Judged by the uses up to now.
+        try disk.touches.flush(into: writer)
+        var isRoom = false
+        for lends in [false, true] where !isRoom {
+            if lends { (pass.lends, pass.lentShare, pass.position) = (true, 0, .min) }
+            repeat {
+                isRoom = try evict(&pass, writer)
+                let next = try goal()
+                if next == pass.goal { break }
+                pass.goal = next
+            } while true
+        }
+        guard isRoom else {
+            throw ImageError.limitExceeded(
+                limit: "bytesLimit", reason: "the disk tier has no room for its \(row.byteCount) bytes", source: row.key
+            )
+        }
+        return pass.removed
+    }
+
+    /// So many bytes above the configured floor are room for all files that are written in a row.
+    private static let ampleSpace = 64 << 20
+
+    /// Keeps the disk from running full: takes images out first, if that is enough.
+    ///
+    /// - Throws: ``SystemError`` when there would be less space left than configured.
+    func keepSpaceFree(for content: DiskStorage.Content, floor configured: Int?) throws {
+        // Files that are written in a row are small, and one of them tells that there is room for all.
+        guard configured != 0, !Afterwards.hasSeen(disk), let space = disk.freeSpace() else { return }
+        let floor = configured ?? min(space.total / 100, 256 << 20)
+        let size = StorageFolder.size(of: content)
+        let missing = size + floor - space.available
+        guard missing > -Self.ampleSpace else { return Afterwards.noteSeen(disk) }
+        guard missing > 0 else { return }
+        let totals = try disk.index.totals()
+        if totals.bytes >= missing {
+            try evict(to: totals.bytes - missing)
+            if let space = disk.freeSpace(), space.available - floor >= size { return }
+        }
+        throw SystemError(ENOSPC, "leave \(floor) bytes free (freeSpaceFloor) on the disk of", disk.folder.path)
+    }
+
+    // MARK: Expiry
+
+    /// Removes every entry whose time is over.
+    ///
+    /// - Parameter isCancelled: Asked between two slices.
+    func removeExpired(isCancelled: () -> Bool) throws -> [Cleaned] {
+        var removed: [Cleaned] = []
+        disk.flushTouches()
+        while !isCancelled() {
+            let slice = try disk.index.write { writer in
+                try writer.expired(at: disk.clock.now, 64).map { try takeOut($0, writer) }
+            }
+            let cleaned = slice.compactMap(\.self)
+            if !cleaned.isEmpty { disk.onClean(cleaned, .expired) }
+            removed += cleaned
+            if slice.count < 64 { break }
+            usleep(200)
+        }
+        try removeDueFiles()
+        return removed
+    }
+
+    // MARK: Entries and files
+
+    /// Removes an entry; its file goes later.
+    func takeOut(_ entry: IndexUse, _ writer: IndexWriter) throws -> Cleaned? {
+        defer { disk.touches.forget(entry.number) }
+        if let row = entry.row { try leave(row, writer) }
+        try writer.remove(entry.number)
+        return entry.row.map {
+            Cleaned(hash: $0.name.hex, key: $0.key.isEmpty ? nil : $0.key, bytes: $0.byteCount)
+        }
+    }
+
+    /// Records that the file of an entry goes: at once, or when its lease ends.
+    func leave(_ row: IndexRow, _ writer: IndexWriter) throws {
+        let rest = disk.lending.rest(of: row.number)
+        try writer.leave(row.fileName, bytes: row.byteCount, until: rest > 0 ? disk.clock.now + rest : 0)
+    }
+
+    /// Removes the files without entries whose time has come.
+    func removeDueFiles() throws {
+        var isOver = !disk.index.exists
+        while !isOver { isOver = try disk.index.writeTogether { try removeDueFiles(64, $0) } }
+    }
+
+    /// The same without waiting, as far as it can be done.
+    func removeDueFiles(in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
+        disk.index.writeTogether(servesOthers: queue.servesOthers) {
+            try removeDueFiles(64, $0)
+        } then: { isOver in
+            if case .success(false) = isOver { removeDueFiles(in: queue, then: then) } else { then() }
+        }
+    }
+
+    /// Removes up to `limit` files that have no entries and are not lent.
+    ///
+    /// - Returns: `true` when there were no more.
+    private func removeDueFiles(_ limit: Int, _ writer: IndexWriter) throws -> Bool {
+        let files = try writer.dueFiles(at: disk.clock.now, limit)
+        guard !files.isEmpty else { return true }
+        // Out of sight first: a reader that lends it now has either seen it gone, or is seen to have lent it.
+        let aside = try disk.folder.partialPath("evicted")
+        for file in files {
+            let path = disk.folder.blob(file)
+            if rename(path, aside) == 0 {
+                if let number = Digest(hex: file.prefix { $0 != "." })?.rowNumber, disk.lending.isLent(number),
+                    rename(aside, path) == 0
+                {
+                    let size = FileStamp(path: path)?.size ?? 0
+                    try writer.leave(file, bytes: size, until: disk.clock.now + disk.lending.rest(of: number))
+                    continue
+                }
+                unlink(aside)
+            } else if errno != ENOENT, errno != ENOTDIR {
+                throw SystemError(errno, "remove", path)
+            }
+            try writer.forget(file: file)
+        }
+        return files.count < limit
+    }
+}

@@ -1,0 +1,77 @@
+internal import Glibc
+internal import Platform
+
+/// Removes what dead writers left: drafts, and files that were given their names without the index knowing. What living
+/// writers are writing stays.
+struct LeftoverCollector {
+    let disk: DiskStorage
+    private var session: WriterSession { disk.folder.session }
+
+    /// The age in seconds at which a leftover that bears no session's name is removed.
+    static let ageLimit = 3600
+
+    init(disk: DiskStorage) { self.disk = disk }
+
+    /// Returns the number of files that were removed.
+    @discardableResult
+    func run() -> Int {
+        let folder = disk.folder
+        guard folder.exists else { return 0 }
+        let dead = session.dead()
+        var unfinished: Set<String> = []
+        // A session whose drafts could not be judged now is looked at again.
+        defer { for session in dead where !unfinished.contains(session.name) { session.removeMark() } }
+        let deadNames = Set(dead.map(\.name))
+        var count = 0
+        for name in folder.partialNames where !name.hasSuffix(".cleared") {
+            let path = "\(folder.path)/partial/\(name)"
+            // <file name>~<session>~<number>
+            let parts = name.split(separator: "~", omittingEmptySubsequences: false)
+            let owner = parts.count >= 3 ? String(parts[parts.count - 2]) : ""
+            // One that ended may have left a store halfway too: it does not wait for what it has begun when it is stopped.
+            let hasEnded = WriterSession.isName(owner) && !session.isMarked(owner)
+            if deadNames.contains(owner) || hasEnded {
+                do { try undo(path, parts.dropLast(2).joined(separator: "~")) } catch {
+                    unfinished.insert(owner)
+                    continue
+                }
+            } else if session.isMarked(owner) || !isOld(path) {
+                continue
+            }
+            if unlink(path) == 0 { count += 1 }
+        }
+        folder.removeTrash()
+        ResumeFolder(folder).clean()
+        return count
+    }
+
+    private func isOld(_ path: String) -> Bool {
+        guard let stamp = FileStamp(path: path) else { return true }
+        // Files bear the time of the system, whatever the engine's clocks say.
+        return wallSeconds() - stamp.modified / 1_000_000_000 >= Self.ageLimit
+    }
+
+    /// Undoes a store that was killed or left halfway: nobody heard that it was done.
+    private func undo(_ draft: String, _ fileName: String) throws {
+        guard let name = Digest(hex: fileName.prefix { $0 != "." }), let stamp = FileStamp(path: draft) else { return }
+        try disk.index.write { writer in
+            let target = disk.folder.blob(fileName)
+            let isNamed = FileStamp(path: target)?.inode == stamp.inode
+            guard let row = try writer.row(name) else {
+                // Named, but never entered. While an index is begun anew that is for the adoption to judge.
+                if isNamed, !writer.isAdopting { unlink(target) }
+                return
+            }
+            let path = disk.folder.blob(row.fileName)
+            let found = FileStamp(path: path)
+            if found?.modified != row.modified || found?.size != row.byteCount,
+                stamp.modified == row.modified, stamp.size == row.byteCount
+            {
+                // The old image waits under the draft's name.
+                rename(draft, path)
+            } else if isNamed, path != target {
+                unlink(target)
+            }
+        }
+    }
+}

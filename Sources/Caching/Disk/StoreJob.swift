@@ -1,0 +1,291 @@
+internal import Glibc
+internal import HTTPSemantics
+package import ImageErrors
+internal import Platform
+internal import Synchronization
+
+extension DiskStorage {
+    /// The result of storing an image.
+    struct Stored: Sendable {
+        let record: ImageRecord
+        /// `false` when an image was there that was not to be replaced: then the record is that one's.
+        let isNew: Bool
+        /// `true` when the image is there for its lease only.
+        var isTransient = false
+    }
+
+    /// Stores an image and returns its record once the file is at its place and the index knows it.
+    func store(_ content: Content, _ request: StoreRequest) throws(ImageError) -> Stored {
+        try BlockingWait.wait { queue, then in store(content, request, in: queue, then: then) }.get()
+    }
+
+    /// Stores an image: writes its bytes here, and leaves the rest to the thread that writes into the index now.
+    ///
+    /// - Parameters:
+    ///   - queue: Runs what others should not wait for.
+    ///   - then: Called once with the record, when the file is at its place and the index knows it. It must not wait, for
+    ///     other stores do.
+    func store(
+        _ content: Content, _ request: StoreRequest, in queue: WorkQueue,
+        then: @escaping @Sendable (Result<Stored, ImageError>) -> Void
+    ) {
+        do throws(ImageError) {
+            let fileExtension = request.fileExtension ?? fileExtension(for: request.key, request.header.format)
+            guard StorageFolder.isExtension(fileExtension) else {
+                throw .storageFailed(
+                    reason: "\"\(fileExtension.excerpt)\" cannot be the extension of a file.",
+                    hint: "Use letters and digits.")
+            }
+            // Another process may store one yet, which shows itself in the transaction.
+            if !request.overwrites, let found = try settle(request.key, lease: request.lease) {
+                return then(.success(Stored(record: found, isNew: false)))
+            }
+            try reporting {
+                try StoreJob(content, request, fileExtension, in: self, queue) { [folder] result in
+                    then(result.mapError { ImageError.storage($0, folder: folder.path) })
+                }.start()
+            }
+        } catch {
+            then(.failure(error))
+        }
+    }
+
+    /// The error of an image that is larger than the whole tier.
+    package static func tooLarge(_ byteCount: Int, _ key: CacheKey) -> ImageError {
+        .limitExceeded(
+            limit: "bytesLimit", reason: "its \(byteCount) bytes are more than the disk tier may hold in all",
+            source: key.key)
+    }
+}
+
+/// One image on its way into the disk tier. Its bytes have been written to a draft, which one transaction of the index names
+/// and enters.
+private struct StoreJob: Sendable {
+    typealias Stored = DiskStorage.Stored
+    typealias End = @Sendable (Result<Stored, any Error>) -> Void
+
+    let disk: DiskStorage
+    let request: StoreRequest
+    let name: Digest
+    let fileExtension: String
+    let configuration: DiskStorage.Configuration
+    let isPersonal: Bool
+    let queue: WorkQueue
+    var draft: StorageFolder.Draft
+    /// `true` when the image is entered as a link, if there is a file with the same bytes.
+    var seeksTwin = true
+    var end: End
+
+    private var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
+    private var path: String { disk.folder.blob(fileName) }
+
+    /// Writes the bytes to a draft.
+    init(
+        _ content: DiskStorage.Content, _ request: StoreRequest, _ fileExtension: String, in disk: DiskStorage,
+        _ queue: WorkQueue, end: @escaping End
+    ) throws {
+        (self.disk, self.request, self.fileExtension, self.queue) = (disk, request, fileExtension, queue)
+        configuration = disk.configuration
+        name = disk.name(of: request.key)
+        try disk.evictor.keepSpaceFree(for: content, floor: configuration.freeSpaceFloor)
+        let draft = try disk.folder.write(
+            content, for: StorageFolder.fileName(name.hex, fileExtension), syncs: configuration.syncsToDisk)
+        isPersonal = request.origin.http.map(HTTPMetadata.isPersonal) ?? false
+        self.draft = draft
+        self.end = { result in
+            _ = draft.path.withCString { unlink($0) }
+            end(result)
+        }
+        if isPersonal { StorageFolder.markPersonal(draft.path) }
+    }
+
+    /// Enters the draft, unless it is larger than the whole tier.
+    func start() {
+        let (size, limit) = (draft.stamp.size, configuration.bytesLimit)
+        if limit > 0, size > limit {
+            guard request.allowsOversize, request.lease > 0 else {
+                return end(.failure(DiskStorage.tooLarge(size, request.key)))
+            }
+            return end(Result { try placeForLease() })
+        }
+        // Before others can see the entry, or they might take it out first.
+        if request.lease > 0 { disk.lending.lend(name.rowNumber, for: request.lease) }
+        enter()
+    }
+
+    // MARK: Entering
+
+    /// The result of the transaction that enters the draft.
+    private enum Entering: Sendable {
+        case entered(Commit)
+        /// An entry with the same bytes; nothing was done.
+        case twin(IndexRow)
+    }
+
+    private struct Commit: Sendable {
+        let stored: Stored
+        var evicted: [Evictor.Cleaned] = []
+        /// `true` when files are to go now.
+        var leavesFiles = false
+    }
+
+    /// Names the draft and enters it in one transaction of the index.
+    private func enter() {
+        let (checksum, number) = (draft.checksum, name.rowNumber)
+        disk.index.writeTogether(syncs: configuration.syncsToDisk, servesOthers: queue.servesOthers) {
+            writer -> Entering in
+            let twin = try writer.twin(checksum.rowNumber, besides: number)
+            if seeksTwin, let twin, twin.checksum == checksum, twin.byteCount == draft.stamp.size { return .twin(twin) }
+            return .entered(try commit(writer, twin: twin))
+        } then: { result in
+            switch result {
+            case .failure(let error): end(.failure(error))
+            case .success(.entered(let commit)): conclude(commit)
+            // Hashing and linking happen outside the transaction, for nobody should wait for that.
+            case .success(.twin(let twin)): queue.submit { enter(as: twin) }
+            }
+        }
+    }
+
+    /// Enters the draft with the file of another entry that has the same bytes; with its own where there can be no link.
+    ///
+    /// Hard links cost readers nothing, and a file of ours is never written in place, so none of them can change with
+    /// another.
+    private func enter(as twin: IndexRow) {
+        var job = self
+        job.seeksTwin = false
+        do {
+            if let linked = try disk.folder.linkedDraft(of: disk.folder.blob(twin.fileName), fileName) {
+                // The checksum is that of the file as it is now: a damaged one is not passed on.
+                if linked.checksum == draft.checksum {
+                    if isPersonal { StorageFolder.markPersonal(linked.path) }
+                    job.draft = linked
+                    job.end = { [end] result in
+                        unlink(linked.path)
+                        end(result)
+                    }
+                } else {
+                    unlink(linked.path)
+                }
+            }
+        } catch {
+            return end(.failure(error))
+        }
+        job.enter()
+    }
+
+    /// Names the draft and enters it, within a transaction.
+    ///
+    /// - Parameter twin: The entry that has, or seems to have, the same bytes.
+    private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Commit {
+        let now = disk.clock.now
+        let lifetime = (request.expiration ?? configuration.expiration).lifetime(at: disk.clock.wallNow)
+        var row = IndexRow(
+            name: name, key: request.key.indexed, identifier: request.key.identifier, fileExtension: fileExtension,
+            header: request.header, byteCount: draft.stamp.size, allocated: draft.stamp.allocated,
+            checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: lifetime.map { now + $0 },
+            lifetime: lifetime, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
+        row.origin.facts.timing = request.header.timing
+        let path = path
+        var (twin, (old, isThere)) = (twin, try writer.find(row.number))
+        if old == nil, writer.isAdopting {
+            // While an index is begun anew an image may be there without an entry.
+            _ = try disk.repairer.adopt(request.key, name, writer)
+            (old, isThere) = try writer.find(row.number)
+            twin = try writer.twin(row.content, besides: row.number)
+        }
+        if let old, old.name == name {
+            let oldPath = disk.folder.blob(old.fileName)
+            if let stamp = FileStamp(path: oldPath), stamp.modified == old.modified, stamp.size == old.byteCount {
+                if !request.overwrites, !disk.isExpired(old) {
+                    return Commit(stored: Stored(record: disk.record(request.key, old, oldPath, stamp), isNew: false))
+                }
+                if isTheSame(row, as: old, at: oldPath) {
+                    // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
+                    (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
+                    try writer.put(row, metadata: request.metadata)
+                    return Commit(stored: Stored(record: disk.record(request.key, row, path, stamp), isNew: true))
+                }
+            }
+        }
+        let isShared =
+            twin.map { FileStamp(path: disk.folder.blob($0.fileName))?.inode == draft.stamp.inode } ?? false
+        // Equal bytes in a file of their own count on their own.
+        if twin != nil, !isShared { row.content = row.number }
+        let evicted = try disk.evictor.makeRoom(
+            for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
+        try place(replaces: old?.fileName == row.fileName, writer)
+        try writer.put(row, metadata: request.metadata, isNew: !isThere)
+        var commit = Commit(
+            stored: Stored(record: disk.record(request.key, row, path, draft.stamp), isNew: true), evicted: evicted,
+            leavesFiles: !evicted.isEmpty)
+        if let old, old.fileName != row.fileName {
+            try disk.evictor.leave(old, writer)
+            commit.leavesFiles = true
+        }
+        return commit
+    }
+
+    /// `true` when nothing of an entry but its age would change.
+    private func isTheSame(_ row: IndexRow, as old: IndexRow, at path: String) -> Bool {
+        row.checksum == old.checksum && row.fileExtension == old.fileExtension && row.origin.url == old.origin.url
+            && row.origin.etag == old.origin.etag && row.origin.lastModified == old.origin.lastModified
+            && row.lifetime == old.lifetime && (try? disk.folder.checksum(of: path)) == row.checksum
+    }
+
+    /// Gives the draft its name, within a transaction; if that fails, all is as it was.
+    private func place(replaces: Bool, _ writer: IndexWriter) throws {
+        let (folder, draft, path) = (disk.folder, draft, path)
+        let placed = try folder.place(draft.path, at: path, replaces: replaces)
+        writer.onFailure { folder.takeBack(placed, draft, from: path) }
+    }
+
+    /// Ends the store of an image that has been entered.
+    private func conclude(_ commit: Commit) {
+        if commit.stored.isNew { disk.lending.noteStore(name.rowNumber) }
+        let syncNames = { @Sendable in
+            guard configuration.syncsToDisk else { return clean(after: commit) }
+            queue.submit {
+                do { try disk.folder.syncNames(of: path) } catch { return end(.failure(error)) }
+                clean(after: commit)
+            }
+        }
+        if commit.leavesFiles { disk.evictor.removeDueFiles(in: queue, then: syncNames) } else { syncNames() }
+    }
+
+    /// Begins the cleaning that a store entails, and tells the result.
+    private func clean(after commit: Commit) {
+        if !commit.evicted.isEmpty { disk.onClean(commit.evicted, .sizeLimit) }
+        let purges =
+            !commit.evicted.isEmpty && configuration.purgeRatio < 1 && !disk.isPurging.load(ordering: .relaxed)
+        let collects = !disk.hasCollected.exchange(true, ordering: .relaxed)
+        guard purges || collects else { return end(.success(commit.stored)) }
+        // Not in the midst of others' stores, whatever is made of the work.
+        queue.submit {
+            if purges { disk.background { disk.evictor.purge(sparing: name.rowNumber) } }
+            if collects { disk.background { LeftoverCollector(disk: disk).run() } }
+            end(.success(commit.stored))
+        }
+    }
+
+    /// Places an image that is too large for the cache where its file would be, for the time of its lease. An entry that the
+    /// key has goes: it is older.
+    private func placeForLease() throws -> Stored {
+        disk.lending.lend(name.rowNumber, for: request.lease)
+        let path = path
+        try disk.index.write { writer in
+            if let old = try writer.row(name) {
+                if old.fileName != fileName { try disk.evictor.leave(old, writer) }
+                try writer.remove(old.number)
+            }
+            try place(replaces: FileStamp(path: path) != nil, writer)
+            try writer.leave(
+                fileName, bytes: draft.stamp.size, until: disk.clock.now + disk.lending.rest(of: name.rowNumber))
+        }
+        let record = ImageRecord(
+            key: request.key, header: request.header, byteCount: draft.stamp.size, path: path, origin: request.origin,
+            storedAt: disk.clock.now, expiresAt: disk.clock.now, stamp: draft.stamp, checksum: draft.checksum,
+            clock: disk.clock)
+        return Stored(record: record, isNew: true, isTransient: true)
+    }
+}

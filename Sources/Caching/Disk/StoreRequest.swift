@@ -1,0 +1,22 @@
+package import ImageFormats
+
+/// An image that is to be stored, beside its bytes.
+package struct StoreRequest: Sendable {
+    package let key: CacheKey
+    package let header: ImageHeader
+    package var origin = ImageOrigin()
+    /// The life of the entry; `nil` for the storage's own setting.
+    package var expiration: StorageExpiration?
+    /// The extension of the file; `nil` for the storage's own setting.
+    package var fileExtension: String?
+    /// `true` when an image that is there is replaced.
+    package var overwrites = true
+    /// Metadata of the caller's that is kept with the image: a JSON object.
+    package var metadata: String?
+    /// The time in seconds for which its path is lent.
+    package var lease = 0.0
+    /// `true` when an image larger than the limit is placed for the time of its lease, and is no entry.
+    package var allowsOversize = false
+
+    package init(key: CacheKey, header: ImageHeader) { (self.key, self.header) = (key, header) }
+}

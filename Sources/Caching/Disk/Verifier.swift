@@ -1,0 +1,198 @@
+internal import Glibc
+internal import Platform
+
+extension DiskStorage {
+    /// The result of a full check; with repair, what was wrong is put right.
+    public struct Verification: Sendable, Equatable {
+        /// Entries that were looked at.
+        public var checked = 0
+        /// Bytes that were read.
+        public var bytes = 0
+        /// Files that are not what was stored; their entries are taken out.
+        public var damaged = 0
+        /// Entries without files; they are taken out.
+        public var missing = 0
+        /// Images without entries; they are taken in.
+        public var adopted = 0
+        /// Files that dead writers left, or that no entry names and that are no images; they are removed.
+        public var leftovers = 0
+        /// Sums and notes of the index that were wrong.
+        public var corrected = 0
+        /// Files that could not be read now, for want of a permission or of descriptors; they are left alone.
+        public var unreadable = 0
+
+        /// `true` when nothing was wrong.
+        public var isClean: Bool { damaged + missing + adopted + leftovers + corrected + unreadable == 0 }
+    }
+}
+
+/// Checks every file of a cache against the index, and the index against every file; a few at a time, so that nobody waits
+/// for it.
+struct Verifier {
+    let disk: DiskStorage
+    /// `true` when what is wrong is put right.
+    let repairs: Bool
+    private(set) var found = DiskStorage.Verification()
+
+    init(disk: DiskStorage, repairs: Bool) { (self.disk, self.repairs) = (disk, repairs) }
+
+    private var index: CacheIndex { disk.index }
+    private var folder: StorageFolder { disk.folder }
+
+    /// Checks everything.
+    ///
+    /// - Parameters:
+    ///   - report: Called now and then with the number of bytes that have been read, and that of all.
+    ///   - isCancelled: Asked between two slices.
+    mutating func run(report: (_ done: Int, _ total: Int) -> Void, isCancelled: () -> Bool) throws {
+        guard folder.exists else { return }
+        disk.flushTouches()
+        if repairs {
+            found.leftovers += LeftoverCollector(disk: disk).run()
+            if folder.hasBlobs { try index.write { _ in } }
+            try disk.evictor.removeDueFiles()
+        }
+        let total = try index.totals().bytes
+        var filter = IndexReader.Filter(limit: 64)
+        while !isCancelled() {
+            let count = try check(&filter)
+            report(found.bytes, max(total, found.bytes))
+            guard count == filter.limit else { break }
+        }
+        try removeUnreadable()
+        for shard in folder.shards where !isCancelled() { try check(shard: shard) }
+        if try index.surveying({ try $0.sumsAreRight() }) == false {
+            found.corrected += 1
+            if repairs { try index.write { try $0.sumUp() } }
+        }
+        if repairs, index.isAdopting, !isCancelled() { try index.endAdopting() }
+    }
+
+    /// Checks the next entries and moves the filter after them; returns their number.
+    mutating func check(_ filter: inout IndexReader.Filter) throws -> Int {
+        let page = try index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
+        for entry in page.entries { try check(entry.row) }
+        filter.after = page.last
+        return page.count
+    }
+
+    private enum Verdict { case fine, missing, damaged, unreadable }
+
+    /// Checks the file of one entry.
+    private mutating func check(_ row: IndexRow) throws {
+        found.checked += 1
+        let path = folder.blob(row.fileName)
+        if let stamp = FileStamp(path: path), stamp.size == row.byteCount {
+            found.bytes += stamp.size
+            if let checksum = try? folder.checksum(of: path), row.checksum == nil || checksum == row.checksum {
+                return try checkNotes(row, stamp)
+            }
+        }
+        // Another process may have stored or removed it meanwhile: within a transaction nobody does.
+        switch try index.write({ [self] in try verdict(on: row, $0) }) {
+        case .fine: break
+        case .missing: found.missing += 1
+        case .damaged: found.damaged += 1
+        case .unreadable: found.unreadable += 1
+        }
+    }
+
+    private func verdict(on row: IndexRow, _ writer: IndexWriter) throws -> Verdict {
+        guard let current = try writer.row(row.name) else { return .fine }
+        let path = folder.blob(current.fileName)
+        do {
+            let checksum = try folder.existingChecksum(of: path)
+            let isSame = current.checksum == nil || checksum == current.checksum
+            if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return .fine }
+        } catch {
+            // It may be readable again some day.
+            return .unreadable
+        }
+        var status = stat()
+        let isGone = lstat(path, &status) != 0
+        if repairs {
+            if !isGone {
+                disk.repairer.report(current)
+                try folder.clearWay(for: path, kind: S_IFREG)
+                unlink(path)
+            }
+            try writer.remove(current.number)
+        }
+        return isGone ? .missing : .damaged
+    }
+
+    /// Checks the notes of the index about a whole file: its time of change, and the entries that share its bytes.
+    private mutating func checkNotes(_ row: IndexRow, _ stamp: FileStamp) throws {
+        let isShared = try index.twins(row.content).contains { twin in
+            twin.name != row.name && FileStamp(path: folder.blob(twin.fileName))?.inode != stamp.inode
+        }
+        guard isShared || stamp.modified != row.modified else { return }
+        let isWrong = try index.write { [self] writer in
+            guard let current = try writer.row(row.number), current.modified == row.modified,
+                let stamp = FileStamp(path: folder.blob(current.fileName))
+            else { return false }
+            let isMoved = stamp.modified != current.modified
+            if isMoved, repairs { try writer.setModified(stamp.modified, of: current.number) }
+            guard let twin = try writer.twin(current.content, besides: current.number),
+                let other = FileStamp(path: folder.blob(twin.fileName)), other.inode != stamp.inode
+            else { return isMoved }
+            if repairs { try writer.setContent(current.number, of: current.number) }
+            return true
+        }
+        if isWrong { found.corrected += 1 }
+    }
+
+    private mutating func removeUnreadable() throws {
+        let numbers = try index.surveying { try $0.unreadable() } ?? []
+        found.damaged += numbers.count
+        guard repairs, !numbers.isEmpty else { return }
+        try index.write { writer in for number in numbers { try writer.remove(number) } }
+    }
+
+    /// Finds the files of a shard that no entry names.
+    private mutating func check(shard: String) throws {
+        var names = folder.blobNames(in: shard)[...]
+        while !names.isEmpty {
+            let slice = names.prefix(64)
+            names = names.dropFirst(64)
+            // Looked up with the reading connection first: nearly all of them are known.
+            let strangers = try slice.filter { name in
+                guard let digest = Digest(hex: name.prefix { $0 != "." }) else { return true }
+                return try index.row(digest.rowNumber).map { $0.name != digest || $0.fileName != name } ?? true
+            }
+            guard !strangers.isEmpty else { continue }
+            // Without repair, no index is begun where there is none.
+            let verdicts =
+                try repairs || index.exists
+                ? index.write { [self] writer in try strangers.map { try verdict(on: $0, in: shard, writer) } }
+                : strangers.map { try verdict(on: $0, in: shard, nil) }
+            found.adopted += verdicts.count { $0 == .missing }
+            found.leftovers += verdicts.count { $0 == .damaged }
+            found.unreadable += verdicts.count { $0 == .unreadable }
+        }
+    }
+
+    /// Adopts a file without an entry, or removes it when it is no image of ours.
+    private func verdict(on fileName: String, in shard: String, _ writer: IndexWriter?) throws -> Verdict {
+        let hex = fileName.prefix { $0 != "." }
+        let path = "\(folder.path)/blobs/\(shard)/\(fileName)"
+        if let name = Digest(hex: hex), hex.hasPrefix(shard) {
+            if try writer?.files(of: String(hex)).contains(fileName) ?? false { return .fine }
+            if let row = try writer?.row(name) {
+                if row.fileName == fileName { return .fine }
+            } else {
+                let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
+                do {
+                    if let (row, stamp) = try disk.repairer.adoptedRow(name, key: nil, path: path, fileExtension) {
+                        if repairs, let writer { try disk.repairer.enter(row, stamp, writer) }
+                        return .missing
+                    }
+                } catch {
+                    return .unreadable
+                }
+            }
+        }
+        if repairs, unlink(path) != 0, errno != ENOENT { try folder.clearAway(path) }
+        return .damaged
+    }
+}

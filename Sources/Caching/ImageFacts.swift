@@ -1,0 +1,54 @@
+package import ImageFormats
+
+/// The facts about the bytes of an image that are found out once and kept with its entry, a column of the index each. An
+/// entry that is replaced has none.
+public struct ImageFacts: Sendable, Equatable {
+    /// The placeholder, in its text form.
+    package var preview: String?
+    /// The timing of an animation; see ``ImageRecord/timing``.
+    package var timing: FrameTiming?
+    /// The mark of the original that a processed image was made from.
+    package var sourceMark: String?
+    /// The format of that original, when the file holds exactly what was made of it.
+    package var exactSource: ImageFormat?
+    /// The result of decoding all of the image.
+    package var verdict: DecodeVerdict?
+
+    package init(
+        preview: String? = nil, timing: FrameTiming? = nil, sourceMark: String? = nil, exactSource: ImageFormat? = nil,
+        verdict: DecodeVerdict? = nil
+    ) {
+        (self.preview, self.timing, self.sourceMark) = (preview, timing, sourceMark)
+        (self.exactSource, self.verdict) = (exactSource, verdict)
+    }
+}
+
+/// The result of decoding all of an image.
+package enum DecodeVerdict: String, Sendable {
+    /// Every frame can be decoded.
+    case sound
+    /// Not all of it can.
+    case damaged
+}
+
+/// The origin of an image, and the facts about it that are known beside its header.
+public struct ImageOrigin: Sendable, Equatable {
+    /// The URL after redirects.
+    public var url: String?
+    /// The server's entity tag.
+    public var etag: String?
+    /// The server's date of last change, as sent.
+    public var lastModified: String?
+    /// The server's answer about storing the image: the text of an ``HTTPMetadata``.
+    package var http: String?
+    /// The facts about its bytes.
+    package var facts = ImageFacts()
+
+    /// An origin of which only the server's answer is known.
+    package init(http: String) { self.http = http }
+
+    /// An origin of which so much is known.
+    public init(url: String? = nil, etag: String? = nil, lastModified: String? = nil) {
+        (self.url, self.etag, self.lastModified) = (url, etag, lastModified)
+    }
+}

@@ -1,0 +1,113 @@
+internal import Platform
+
+/// A connection for reading.
+final class IndexReader {
+    typealias Failure = SQLiteDatabase.Failure
+
+    /// The inode of the index file.
+    let inode: UInt64?
+    /// `true` when the folder may hold images that the index does not know.
+    let isAdopting: Bool
+    private let connection: IndexConnection
+    private let find: SQLiteStatement
+
+    /// `true` when it keeps all others out: it is used once.
+    var isAlone: Bool { connection.database.isAlone }
+
+    init(path: String, clock: CacheClock) throws(Failure) {
+        inode = CacheIndex.inode(path)
+        let database = try SQLiteDatabase.reading(path)
+        let version = try database.number("PRAGMA user_version")
+        // An older one lacks tables: it is read once a writer has upgraded it.
+        guard version == IndexSchema.version else { throw Failure.ofVersion(version) }
+        connection = IndexConnection(database)
+        if let anchor = try connection.anchor() { clock.follow(anchor) }
+        isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
+        find = try connection.statement(.find)
+    }
+
+    func row(_ number: Int64) throws(Failure) -> IndexRow? {
+        find.bind(number)
+        guard try find.step() else { return nil }
+        defer { find.reset() }
+        return IndexRow(find)
+    }
+
+    func totals() throws(Failure) -> CacheIndex.Totals? {
+        guard let totals = try connection.first(.sums, read: CacheIndex.Totals.init) else { return nil }
+        return totals.isSane ? totals : CacheIndex.Totals(count: max(0, min(totals.count, 1 << 60)))
+    }
+
+    /// Up to four entries with the content that `content` numbers.
+    func twins(_ content: Int64) throws(Failure) -> [IndexRow] {
+        try connection.all(.twins, content, read: IndexRow.init)
+    }
+
+    func details(_ number: Int64) throws(Failure) -> IndexDetails? {
+        try connection.first(.details, number, read: IndexDetails.init) ?? nil
+    }
+
+    // MARK: Long work
+
+    /// The condition for the entries of a page.
+    struct Filter: Sendable, Equatable {
+        /// The number of the last entry of the page before.
+        var after: Int64 = 0
+        /// The host that the image came from.
+        var host: String?
+        /// The beginning of the key.
+        var prefix: String?
+        /// The format's name.
+        var format: String?
+        /// Stored at this moment or later.
+        var storedFrom: Int?
+        /// Stored at this moment or earlier.
+        var storedTo: Int?
+        /// Not expired at this moment.
+        var aliveAt: Int?
+        var limit = 100
+    }
+
+    /// A part of the entries.
+    struct Page: Sendable {
+        /// The entries that can be read.
+        var entries: [IndexDetails] = []
+        /// The number of all entries, with those that no version of ours would have written.
+        var count = 0
+        /// The number of the last one.
+        var last: Int64 = 0
+    }
+
+    /// The next page of entries, in the order of their numbers, which no use changes.
+    func entries(_ filter: Filter) throws(Failure) -> Page {
+        var page = Page()
+        page.entries = try connection.all(
+            .page, filter.after, filter.host, filter.prefix, filter.format, filter.storedFrom, filter.storedTo,
+            filter.aliveAt, filter.limit
+        ) { statement in
+            page.count += 1
+            page.last = Int64(statement.integer(0))
+            return IndexDetails(statement)
+        }
+        return page
+    }
+
+    /// The numbers of entries that no version of ours would have written.
+    func unreadable() throws(Failure) -> [Int64] {
+        try connection.all(.unreadable) { statement in
+            let number = Int64(statement.integer(0))
+            return IndexRow(statement)?.number == number ? nil : number
+        }
+    }
+
+    /// `true` when the sums are what the entries add up to.
+    func sumsAreRight() throws(Failure) -> Bool { try connection.first(.check) { $0.integer(0) } == 1 }
+
+    /// The number of entries with the content that `content` numbers.
+    func sharers(_ content: Int64) throws(Failure) -> Int {
+        try connection.first(.sharers, content) { $0.integer(0) } ?? 0
+    }
+
+    /// See ``CacheIndex/checkpoint()``.
+    func checkpoint() throws(Failure) { try connection.database.execute("PRAGMA wal_checkpoint(PASSIVE)") }
+}

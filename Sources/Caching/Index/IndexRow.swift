@@ -1,0 +1,104 @@
+internal import ImageFormats
+internal import Platform
+
+/// One entry as the index has it.
+struct IndexRow: Sendable {
+    /// The digest of the computed key, which names the file.
+    var name: Digest
+    var number: Int64 { name.rowNumber }
+    var key: String
+    var identifier: String
+    var fileExtension: String
+    var header: ImageHeader
+    var byteCount: Int
+    var allocated: Int
+    var checksum: Digest?
+    var origin: ImageOrigin
+    /// The time of storing, by the cache's clock, as all times here.
+    var storedAt: Int
+    var expiresAt: Int?
+    var lifetime: Int?
+    /// The time of the file's last change, in nanoseconds since 1970.
+    var modified: Int
+    /// One number for all entries that share a file.
+    var content: Int64
+
+    /// The name of the file.
+    var fileName: String { StorageFolder.fileName(name.hex, fileExtension) }
+}
+
+extension IndexRow {
+    /// The sizes that a file may have: a petabyte is nobody's picture, and sums of such do not overflow.
+    private static let sizes = 0...(1 << 50)
+
+    /// Reads a row of ``IndexSchema/columns``; `nil` if it says what no version of ours would write.
+    init?(_ statement: SQLiteStatement) {
+        guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)),
+            let name = statement.blob(1), [16, 32].contains(name.count),
+            let header = try? ImageHeader(
+                format, statement.integer(6), statement.integer(7), frames: statement.integer(8))
+        else { return nil }
+        self.name = Digest(bytes: name)
+        key = statement.text(2) ?? ""
+        identifier = statement.text(3) ?? ""
+        fileExtension = statement.text(4) ?? ""
+        self.header = header
+        byteCount = statement.integer(9)
+        allocated = statement.integer(10)
+        checksum = statement.blob(11).map(Digest.init(bytes:))
+        origin = ImageOrigin(url: statement.text(12), etag: statement.text(13), lastModified: statement.text(14))
+        origin.http = statement.text(20)
+        origin.facts = ImageFacts(
+            preview: statement.text(21), timing: statement.text(22).flatMap { FrameTiming(text: $0[...]) },
+            sourceMark: statement.text(23), exactSource: statement.text(24).flatMap(ImageFormat.init(rawValue:)),
+            verdict: statement.text(25).flatMap(DecodeVerdict.init(rawValue:)))
+        storedAt = statement.integer(15)
+        expiresAt = statement.optionalInteger(16)
+        lifetime = statement.optionalInteger(17)
+        modified = statement.integer(18)
+        content = Int64(statement.integer(19))
+        // The extension becomes part of a path, and the times are calculated with.
+        guard StorageFolder.isExtension(fileExtension), Self.sizes.contains(byteCount), Self.sizes.contains(allocated),
+            CacheClock.times.contains(storedAt), CacheClock.times.contains(lifetime ?? 0),
+            CacheClock.times.contains(expiresAt ?? 0)
+        else { return nil }
+    }
+}
+
+/// A row with the columns that only an inspection reads.
+struct IndexDetails: Sendable {
+    let row: IndexRow
+    /// The host that the image came from.
+    let host: String?
+    /// The metadata that the caller of `store` gave: a JSON object.
+    let metadata: String?
+    /// The time of the last use, to within half a minute.
+    let usedAt: Int
+
+    /// Reads a row of ``IndexSchema/columns`` and ``IndexSchema/details``; `nil` if it says what no version of ours would
+    /// write.
+    init?(_ statement: SQLiteStatement) {
+        guard let row = IndexRow(statement) else { return nil }
+        self.row = row
+        host = statement.text(26)
+        metadata = statement.text(27)
+        usedAt = min(max(statement.integer(28), 0), CacheClock.times.upperBound)
+    }
+}
+
+/// An entry in the order of use or of expiry.
+struct IndexUse {
+    let number: Int64
+    /// `nil` when the row says what no version of ours would write.
+    let row: IndexRow?
+    /// The number of the last use.
+    let use: Int64
+
+    init(number: Int64, row: IndexRow?, use: Int64 = 0) { (self.number, self.row, self.use) = (number, row, use) }
+
+    /// Reads a row of ``IndexSchema/columns`` and `used`.
+    init(_ statement: SQLiteStatement) {
+        self.init(
+            number: Int64(statement.integer(0)), row: IndexRow(statement), use: Int64(statement.integer(26)))
+    }
+}

@@ -1,0 +1,242 @@
+internal import Glibc
+internal import HTTPSemantics
+internal import Platform
+
+/// The connection for writing. Its methods are called within ``CacheIndex/write(syncs:_:)``.
+final class IndexWriter {
+    typealias Failure = SQLiteDatabase.Failure
+
+    /// The inode of the index file.
+    let inode: UInt64?
+    /// `true` when the folder may hold images that the index does not know.
+    private(set) var isAdopting: Bool
+    private let folder: StorageFolder
+    private let lending: Lending
+    private let connection: IndexConnection
+    private var isSynced = false
+    /// `true` when the transaction leaves a file that stays only for its lease.
+    private var hasDeparture = false
+    /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
+    private var mayHaveLeft = true
+    /// Take back what the transaction did outside of the index.
+    private var undos: [() -> Void] = []
+
+    /// Opens the index, and makes or upgrades it if need be.
+    init(path: String, clock: CacheClock, folder: StorageFolder, lending: Lending) throws(Failure) {
+        (self.folder, self.lending) = (folder, lending)
+        let database = try SQLiteDatabase(path: path, creates: true)
+        chmod(path, 0o600)
+        try database.execute(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 8388608;"
+                + "PRAGMA wal_autocheckpoint = 2000;")
+        let found = try database.number("PRAGMA user_version")
+        // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
+        guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found) }
+        if found < IndexSchema.version {
+            let adopts = found == 0 && !folder.shards.isEmpty ? "UPDATE totals SET adopting = 1;" : ""
+            do {
+                try database.execute("BEGIN IMMEDIATE; \(IndexSchema.upgrade(from: found)) \(adopts) COMMIT;")
+            } catch {
+                try? database.execute("ROLLBACK")
+                throw error
+            }
+        }
+        inode = CacheIndex.inode(path)
+        connection = IndexConnection(database)
+        isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
+        if let anchor = try connection.anchor() { clock.follow(anchor) }
+        try setAnchor(clock.anchor)
+    }
+
+    /// Takes back what was done outside of the index if the transaction fails: the latest first, and before anybody else may
+    /// write.
+    func onFailure(_ undo: @escaping () -> Void) { undos.append(undo) }
+
+    func transaction<Value>(syncs: Bool, _ body: (IndexWriter) throws -> Value) throws -> Value {
+        if syncs != isSynced {
+            try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
+            isSynced = syncs
+        }
+        hasDeparture = false
+        try connection.run(.begin)
+        do {
+            let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
+            mayHaveLeft = state?.1 ?? true
+            if state?.0 == IndexSchema.Folder.clearing {
+                // Under the lock that every store holds: no new file can be among the old ones.
+                try folder.setBlobsAside()
+                try setState(IndexSchema.Folder.known)
+            }
+            let value = try body(self)
+            let commit = try connection.statement(.commit)
+            if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
+            undos.removeAll(keepingCapacity: true)
+            if hasDeparture { lending.noteDeparture() }
+            return value
+        } catch {
+            for undo in undos.reversed() { undo() }
+            undos = []
+            try? connection.database.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func setState(_ state: Int) throws(Failure) {
+        try connection.database.execute("UPDATE totals SET adopting = \(state)")
+        isAdopting = state == IndexSchema.Folder.adopting
+    }
+
+    // MARK: Entries
+
+    func row(_ number: Int64) throws(Failure) -> IndexRow? { try find(number).row }
+
+    /// The entry named `name`.
+    func row(_ name: Digest) throws(Failure) -> IndexRow? {
+        try row(name.rowNumber).flatMap { $0.name == name ? $0 : nil }
+    }
+
+    /// The entry with `number`, and `true` when there is any: also one that says what no version of ours would write.
+    func find(_ number: Int64) throws(Failure) -> (row: IndexRow?, isThere: Bool) {
+        let found = try connection.first(.find, number, read: IndexRow.init)
+        return (found ?? nil, found != nil)
+    }
+
+    /// Adds or replaces an entry, the most recently used from now on.
+    ///
+    /// - Parameter isNew: `true` when there is none yet. SQLite then need not be able to undo half of it, which costs as much
+    ///   as the rest.
+    func put(_ row: IndexRow, metadata: String? = nil, isNew: Bool = false) throws(Failure) {
+        let (header, origin) = (row.header, row.origin)
+        try connection.run(
+            isNew ? .insert : .upsert, row.number, row.name.bytes, row.key, row.identifier, row.fileExtension,
+            header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
+            row.checksum?.bytes, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
+            row.lifetime, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
+            origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
+            URLOrigin.host(of: origin.url ?? row.key), metadata, row.storedAt)
+        if mayHaveLeft { try forget(file: row.fileName) }
+    }
+
+    func remove(_ number: Int64) throws(Failure) { try connection.run(.delete, number) }
+
+    /// Another entry with the content that `content` numbers.
+    func twin(_ content: Int64, besides number: Int64) throws(Failure) -> IndexRow? {
+        try connection.first(.twin, content, number, read: IndexRow.init) ?? nil
+    }
+
+    /// Gives the entry a content of its own, or one that it shares.
+    func setContent(_ content: Int64, of number: Int64) throws(Failure) {
+        try connection.run(.setContent, number, content)
+    }
+
+    func totals() throws(Failure) -> CacheIndex.Totals {
+        if let found = try connection.first(.sums, read: CacheIndex.Totals.init), found.isSane { return found }
+        // Somebody else wrote into the index: what follows must not be decided by that.
+        try sumUp()
+        return try connection.first(.sums, read: CacheIndex.Totals.init) ?? CacheIndex.Totals()
+    }
+
+    /// Makes the sums true again.
+    func sumUp() throws(Failure) { try connection.database.execute(IndexSchema.summing) }
+
+    /// The entries made from `key` by processors.
+    func variants(of key: String) throws(Failure) -> [IndexRow] {
+        try connection.all(.variants, key, read: IndexRow.init)
+    }
+
+    func removeAll() throws(Failure) {
+        try connection.database.execute(IndexSchema.emptying)
+        isAdopting = false
+    }
+
+    // MARK: Use and life
+
+    /// Up to `limit` entries that were last used after the use numbered `use`, the longest unused first.
+    func leastRecentlyUsed(_ limit: Int, after use: Int64 = .min) throws(Failure) -> [IndexUse] {
+        try connection.all(.oldest, limit, use, read: IndexUse.init)
+    }
+
+    /// Up to `limit` entries that have expired at `moment`.
+    func expired(at moment: Int, _ limit: Int) throws(Failure) -> [IndexUse] {
+        try connection.all(.expired, moment, limit, read: IndexUse.init)
+    }
+
+    /// The number of the latest use.
+    func latestUse() throws(Failure) -> Int64 { try connection.first(.latest) { Int64($0.integer(0)) } ?? 0 }
+
+    /// Makes an entry the longest unused of all.
+    func demote(_ number: Int64) throws(Failure) { try connection.run(.demote, number) }
+
+    /// Makes the entry the most recently used, and moves its expiry if the touch does; unless it was stored anew meanwhile.
+    ///
+    /// - Parameter use: The number of the use.
+    func touch(_ number: Int64, _ touch: TouchLog.Touch, use: Int64, at moment: Int) throws(Failure) {
+        if touch.movesExpiry {
+            try connection.run(.prolong, number, touch.modified, touch.storedAt, use, moment, touch.expiresAt)
+        } else {
+            try connection.run(.touch, number, touch.modified, touch.storedAt, use, moment)
+        }
+    }
+
+    /// Writes the origin, the facts and the life of an entry anew, and makes it the most recently used; unless it was stored
+    /// anew meanwhile.
+    func revive(_ row: IndexRow, at moment: Int) throws(Failure) {
+        let (origin, facts) = (row.origin, row.origin.facts)
+        try connection.run(
+            .revive, row.number, row.modified, row.storedAt, moment, origin.etag, origin.lastModified, origin.http,
+            row.expiresAt, row.lifetime, facts.preview, facts.timing?.text, facts.sourceMark,
+            facts.exactSource?.rawValue, facts.verdict?.rawValue)
+    }
+
+    /// Sets another time of change for the same content.
+    func setModified(_ modified: Int, of number: Int64) throws(Failure) {
+        try connection.run(.setModified, number, modified)
+    }
+
+    /// Sets the key of an entry that was adopted by its file alone.
+    func setKey(_ key: CacheKey, of number: Int64) throws(Failure) {
+        try connection.run(.setKey, number, key.indexed, key.identifier, URLOrigin.host(of: key.key))
+    }
+
+    /// Ends the adoption: every image in the folder has an entry.
+    func endAdopting() throws(Failure) { try setState(IndexSchema.Folder.known) }
+
+    /// Records the moment, so that the cache's time goes on from it after a restart of the machine.
+    func setAnchor(_ anchor: CacheClock.Anchor) throws(Failure) {
+        try connection.run(.setAnchor, anchor.bootNumber, anchor.boot, anchor.wall, anchor.time)
+    }
+
+    // MARK: Files without entries
+
+    /// Records that a file has no entry any more and goes at `moment`, when its lease ends; at once when that is 0.
+    func leave(_ fileName: String, bytes: Int, until moment: Int) throws(Failure) {
+        // Replacing would not run the trigger that keeps the sum.
+        try forget(file: fileName)
+        try connection.run(.leave, fileName, bytes, moment)
+        mayHaveLeft = true
+        if moment > 0 { hasDeparture = true }
+    }
+
+    /// Up to `limit` files whose time has come at `moment`, or is too far away to be true.
+    func dueFiles(at moment: Int, _ limit: Int) throws(Failure) -> [String] {
+        try connection.all(.dueFiles, moment, limit, moment + Lending.longest + 1) { $0.text(0) }
+    }
+
+    /// The number of files that are kept for leases at `moment`.
+    func lentCount(at moment: Int) throws(Failure) -> Int {
+        try connection.first(.lentCount, moment) { $0.integer(0) } ?? 0
+    }
+
+    /// The number of entries whose numbers `isMeant` accepts.
+    func count(where isMeant: (Int64) -> Bool) throws(Failure) -> Int {
+        try connection.all(.numbers) { isMeant(Int64($0.integer(0))) ? () : nil }.count
+    }
+
+    /// The files without entries whose names begin with `hex`.
+    func files(of hex: String) throws(Failure) -> [String] {
+        try connection.all(.filesOf, hex, hex + "g") { $0.text(0) }
+    }
+
+    /// Records that a file has gone, or has an entry again.
+    func forget(file fileName: String) throws(Failure) { try connection.run(.forgetFile, fileName) }
+}

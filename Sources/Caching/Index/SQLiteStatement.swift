@@ -1,0 +1,129 @@
+internal import CSQLite
+
+/// A value that a statement is given.
+protocol SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32)
+}
+
+extension Int64: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
+}
+
+extension Int: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, Int64(self)) }
+}
+
+extension String: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
+}
+
+extension [UInt8]: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) { statement.bind(place, self) }
+}
+
+extension Optional: SQLiteValue where Wrapped: SQLiteValue {
+    func bind(to statement: SQLiteStatement, at place: Int32) {
+        if let self { self.bind(to: statement, at: place) } else { statement.bindNull(place) }
+    }
+}
+
+/// A prepared statement. Its connection closes after the last statement is gone.
+final class SQLiteStatement {
+    private let handle: OpaquePointer
+    /// Copies of bound values, in one piece: SQLite would allocate each on its own.
+    private var copies: UnsafeMutableRawPointer?
+    private var used = 0
+    /// The size of ``copies``: an entry with its names, dates and sums.
+    private static let room = 2048
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit {
+        sqlite3_finalize(handle)
+        copies?.deallocate()
+    }
+
+    /// Binds the values to the places `?1`, `?2` and so on.
+    @inline(__always)
+    func bind<each Value: SQLiteValue>(_ value: repeat each Value) {
+        var place: Int32 = 0
+        for value in repeat each value {
+            place += 1
+            value.bind(to: self, at: place)
+        }
+    }
+
+    fileprivate func bind(_ place: Int32, _ value: Int64) { sqlite3_bind_int64(handle, place, value) }
+
+    fileprivate func bindNull(_ place: Int32) { sqlite3_bind_null(handle, place) }
+
+    fileprivate func bind(_ place: Int32, _ value: String) {
+        var value = value
+        _ = value.withUTF8 { text in
+            // An empty string may have no address, which SQLite would take for NULL.
+            guard !text.isEmpty else { return sqlite3_bind_text(handle, place, "", 0, transient) }
+            let (copy, keeper) = copy(UnsafeRawBufferPointer(text))
+            let start = copy?.assumingMemoryBound(to: CChar.self)
+            return sqlite3_bind_text(handle, place, start, Int32(text.count), keeper)
+        }
+    }
+
+    fileprivate func bind(_ place: Int32, _ value: [UInt8]) {
+        _ = value.withUnsafeBytes { bytes in
+            let (copy, keeper) = copy(bytes)
+            return sqlite3_bind_blob(handle, place, copy, Int32(bytes.count), keeper)
+        }
+    }
+
+    /// Copies bytes to where they stay until the statement has run; SQLite copies them when there is no room left.
+    private func copy(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawPointer?, sqlite3_destructor_type?) {
+        guard let base = bytes.baseAddress, bytes.count <= Self.room - used else {
+            return (bytes.baseAddress, transient)
+        }
+        let memory = copies ?? .allocate(byteCount: Self.room, alignment: 1)
+        copies = memory
+        let target = memory + used
+        target.copyMemory(from: base, byteCount: bytes.count)
+        used += bytes.count
+        return (UnsafeRawPointer(target), nil)
+    }
+
+    /// Advances to the next row; `false` when there is none, after which the statement can be bound again.
+    func step() throws(SQLiteDatabase.Failure) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        let failure = code == SQLITE_DONE ? nil : SQLiteDatabase.Failure(code, of: sqlite3_db_handle(handle))
+        reset()
+        if let failure { throw failure }
+        return false
+    }
+
+    /// Gives up the rows that are left, so that the statement can be bound again.
+    func reset() {
+        sqlite3_reset(handle)
+        used = 0
+    }
+
+    /// Runs a statement for its effect.
+    func run() throws(SQLiteDatabase.Failure) { while try step() {} }
+
+    func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+
+    func optionalInteger(_ column: Int32) -> Int? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
+    }
+
+    func text(_ column: Int32) -> String? {
+        guard let text = sqlite3_column_text(handle, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8]? {
+        guard let bytes = sqlite3_column_blob(handle, column) else { return nil }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+}
+
+/// SQLITE_TRANSIENT, which C writes as a cast that Swift does not import.
+private var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

@@ -1,0 +1,102 @@
+internal import Glibc
+
+/// An open file or folder, closed at the end of its life. A call that a signal interrupts is made again.
+package struct Descriptor: ~Copyable, Sendable {
+    /// The number that system calls take.
+    package let number: Int32
+    /// The path under which it was opened.
+    package let path: String
+
+    /// Opens `path` with the flags of `open(2)` and close-on-exec. A new file is readable by its owner only.
+    package init(_ path: String, _ flags: Int32, action: String = "open") throws(SystemError) {
+        number = path.withCString { open($0, flags | O_CLOEXEC, 0o600) }
+        self.path = path
+        guard number >= 0 else { throw SystemError(errno, action, path) }
+    }
+
+    /// Opens a file for reading. A pipe in its place does not block.
+    package init(reading path: String, followsLinks: Bool = false) throws(SystemError) {
+        try self.init(path, O_RDONLY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
+    }
+
+    /// Creates a file for writing, where there must be none.
+    package init(creating path: String) throws(SystemError) {
+        try self.init(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, action: "create")
+    }
+
+    deinit { if number >= 0 { close(number) } }
+
+    /// The stamp of the file; `nil` when it is no regular file.
+    package var stamp: FileStamp? { FileStamp(descriptor: number) }
+
+    /// Reads once, at `offset` or where the last read ended.
+    ///
+    /// - Returns: The number of bytes; 0 at the end.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil) throws(SystemError) -> Int {
+        while true {
+            let count =
+                offset.map { pread(number, buffer.baseAddress, buffer.count, off_t($0)) }
+                ?? Glibc.read(number, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw SystemError(errno, "read", path) }
+        }
+    }
+
+    /// The next `size` bytes, or as many as there are.
+    package func bytes(_ size: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            do throws(SystemError) {
+                while count < size {
+                    let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+                    let got = try read(into: UnsafeMutableRawBufferPointer(rest))
+                    if got == 0 { break }
+                    count += got
+                }
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Calls `body` with all bytes that are left, in pieces of up to 256 KiB.
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        // One byte more than the file has: a read that comes back short shows its end.
+        let size = min(max(stamp?.size ?? 0, 4095), 1 << 18 - 1) + 1
+        try withUnsafeTemporaryAllocation(byteCount: size, alignment: 64) { buffer in
+            while true {
+                let count = try read(into: buffer)
+                if count == 0 { return }
+                try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        }
+    }
+
+    /// Writes all bytes where the last write ended.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        try Files.writeAll(bytes, to: number, path)
+    }
+
+    /// Waits until the content has reached the disk.
+    ///
+    /// - Parameter isFolder: `true` when the names in a folder are the content.
+    package func sync(isFolder: Bool = false) throws(SystemError) {
+        let code = BlockingPool.waiting { (isFolder ? fsync(number) : fdatasync(number)) == 0 ? 0 : errno }
+        guard code == 0 else { throw SystemError(code, "sync", path) }
+    }
+
+    /// Locks the whole file for this opening, until it is closed.
+    ///
+    /// - Parameter waits: `true` to wait for the lock of another opening.
+    /// - Returns: `false` when there is no lock; `errno` tells why.
+    @discardableResult
+    package func lock(waits: Bool = false) -> Bool {
+        while flock(number, LOCK_EX | (waits ? 0 : LOCK_NB)) != 0 {
+            if !waits || errno != EINTR { return false }
+        }
+        return true
+    }
+
+    /// Gives the lock back.
+    package func unlock() { flock(number, LOCK_UN) }
+}

@@ -1,0 +1,236 @@
+import Synchronization
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+/// The limit is one at every moment, whoever stores.
+@Suite struct DiskLimitTests {
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func limitHoldsAtEveryMomentForStoragesThatStoreAtOnce(_ seed: UInt64) async throws {
+        let limit = 20_000
+        let first = try TestDisk { $0.bytesLimit = limit }
+        try first.store(hollowPNG(width: 1), "first")
+        let disks = [first] + (try (0..<3).map { _ in try first.reopened { $0.bytesLimit = limit } })
+        let observer = try first.reopened()
+        let watch = Watch()
+        await withTaskGroup { group in
+            group.addTask {
+                while !watch.isOver {
+                    watch.see((try? observer.disk.totals().bytes) ?? .max)
+                    await Task.yield()
+                }
+            }
+            await withTaskGroup { writers in
+                for (number, disk) in disks.enumerated() {
+                    writers.addTask {
+                        var generator = SeededGenerator(seed: seed * 10 + UInt64(number))
+                        for _ in 0..<40 {
+                            let width = Int.random(in: 1...200, using: &generator)
+                            // The same picture has the same size: some share their bytes.
+                            _ = try? disk.store(
+                                hollowPNG(width: width, count: 100 + width * 17 % 3000),
+                                "\(Int.random(in: 0..<40, using: &generator))"
+                            ) { $0.lease = Bool.random(using: &generator) ? 60 : 0 }
+                            await Task.yield()
+                        }
+                    }
+                }
+            }
+            watch.end()
+        }
+        #expect(watch.highest <= limit, "seed \(seed)")
+        #expect(disks.map(\.disk.evictionCount).reduce(0, +) > 0, "seed \(seed)")
+        let totals = try first.disk.totals()
+        #expect(totals.bytes + totals.lent >= first.bytesInBlobs, "seed \(seed)")
+        first.wait(100)
+        first.disk.clean()
+        #expect(try first.check() == .init(checked: totals.count, bytes: try first.check().bytes), "seed \(seed)")
+        #expect(try first.disk.totals().bytes == first.bytesInBlobs, "seed \(seed)")
+        #expect(first.partials.isEmpty, "seed \(seed)")
+    }
+
+    @Test(arguments: [(0.0, 1000), (0.25, 2000), (0.5, 5000), (1.0, 10_000), (7.5, 10_000), (-1, 1000)])
+    func purgeLeavesTheConfiguredPart(_ ratio: Double, _ left: Int) throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 10_000
+            $0.purgeRatio = ratio
+        }
+        for number in 1...11 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try disk.disk.totals().bytes == left, "what has just come in stays")
+        #expect(try disk.record("11") != nil)
+        #expect(disk.reports.keys(.sizeLimit).count == 11 - left / 1000)
+        #expect(disk.reports.keys(.expired).isEmpty)
+        #expect(try disk.check().isClean)
+    }
+
+    /// A limit that was lowered while nobody was there, or that an adopted folder is over.
+    @Test func cleaningBringsTheCacheUnderItsLimit() throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        for number in 1...20 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        let other = try disk.reopened { $0.bytesLimit = 10_000 }
+        other.disk.clean()
+        #expect(try other.disk.totals().bytes == 5000)
+        #expect(other.reports.keys(.sizeLimit).count == 15)
+    }
+
+    @Test func anAdoptedFolderIsBroughtUnderTheLimit() async throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        for number in 1...20 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        disk.disk.close()
+        for suffix in ["", "-wal", "-shm"] { unlink(disk.index + suffix) }
+        let other = try disk.reopened { $0.bytesLimit = 10_000 }
+        _ = try other.record("1")
+        try other.store(hollowPNG(width: 30, count: 1000), "new")
+        // How much is left depends on how far the adoption was when "new" was stored.
+        try await eventually("all is adopted and the limit kept") {
+            try !other.disk.index.isAdopting && other.disk.totals().bytes <= 10_000
+        }
+        #expect(try other.record("new") != nil)
+    }
+
+    /// Half of the limit is for images, however much stays for its lease.
+    @Test func filesThatStayForTheirLeasesLeaveHalfOfTheLimit() throws {
+        let disk = try TestDisk { $0.bytesLimit = 10_000 }
+        for number in 1...10 {
+            try disk.store(hollowPNG(width: number, count: 1000), "\(number)", expiration: .seconds(5)) {
+                $0.lease = 60
+            }
+        }
+        disk.wait(6)
+        #expect(try disk.disk.removeExpired().count == 10)
+        #expect(try disk.disk.totals().lent == 10_000)
+        for number in 21...30 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try disk.disk.totals().count == 5)
+        #expect(try disk.record("30") != nil && disk.record("26") != nil)
+    }
+
+    /// By the order of use, not by when it was last written down.
+    @Test func everyUseCountsForTheOrder() throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 10_000
+            $0.purgeRatio = 1
+        }
+        for number in 1...10 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        for key in ["3", "1", "1", "2"] { disk.disk.touch(try #require(try disk.record(key))) }
+        for number in 11...17 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try ["1", "2", "3"].allSatisfy { try disk.record($0) != nil })
+        try disk.store(hollowPNG(width: 18, count: 1000), "18")
+        #expect(try disk.record("3") == nil)
+        #expect(try disk.record("1") != nil && disk.record("2") != nil)
+    }
+
+    @Test func aLowerLimitHoldsAtOnce() throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        for number in 1...100 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        var configuration = disk.disk.configuration
+        configuration.bytesLimit = 10_000
+        disk.disk.configure(configuration)
+        #expect(try disk.disk.totals().bytes == 5000, "after purging, many slices long")
+        #expect(disk.reports.keys(.sizeLimit).count == 95)
+        #expect(try (96...100).allSatisfy { try disk.record("\($0)") != nil }, "the youngest stay")
+        configuration.bytesLimit = 0
+        disk.disk.configure(configuration)
+        for number in 1...100 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try disk.disk.totals().bytes == 100_000)
+    }
+
+    @Test func aLowerLimitHoldsForWhatIsLentAndKeepsTheFiles() throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        let paths = try (1...40).map { number in
+            try #require(
+                try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 }.path)
+        }
+        var configuration = disk.disk.configuration
+        configuration.bytesLimit = 10_000
+        disk.disk.configure(configuration)
+        #expect(try disk.disk.totals().bytes == 10_000)
+        #expect(try disk.disk.totals().lent == 30_000)
+        #expect(paths.compactMap(content).count == 40)
+        disk.wait(62)
+        disk.disk.clean()
+        #expect(paths.compactMap(content).count == 10)
+        #expect(try disk.check().isClean)
+    }
+
+    @Test func imageLargerThanTheLimitIsRefusedByName() throws {
+        let disk = try TestDisk { $0.bytesLimit = 1000 }
+        try disk.store(hollowPNG(width: 1, count: 1000), "fits")
+        do {
+            try disk.store(hollowPNG(width: 2, count: 1001), "large")
+            Issue.record("it was stored")
+        } catch ImageError.limitExceeded(let limit, _, _) {
+            #expect(limit == "bytesLimit")
+        }
+        #expect(try disk.record("fits") != nil)
+        #expect(disk.blobs.count == 1 && disk.partials.isEmpty)
+    }
+
+    @Test func replacingALargeImageNeedsNoOtherRoom() throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 3000
+            $0.purgeRatio = 1
+        }
+        try disk.store(hollowPNG(width: 1, count: 1000), "small")
+        try disk.store(hollowPNG(width: 2, count: 2000), "large")
+        try disk.store(hollowPNG(width: 3, count: 2000), "large")
+        #expect(try disk.record("small") != nil)
+        #expect(try disk.disk.totals().bytes == 3000)
+    }
+
+    // MARK: Free space
+
+    @Test func nothingIsStoredWhenTheDiskWouldRunFull() throws {
+        let disk = try TestDisk { $0.freeSpaceFloor = nil }
+        try disk.store(hollowPNG(width: 1), "a")
+        let space = try #require(disk.disk.folder.freeSpace)
+        var configuration = disk.disk.configuration
+        configuration.freeSpaceFloor = space.total
+        disk.disk.configure(configuration)
+        do {
+            try disk.store(hollowPNG(width: 2), "b")
+            Issue.record("it was stored")
+        } catch ImageError.storageFailed(let reason, let hint, let isFull) {
+            #expect(isFull && "\(reason) \(hint)".contains("freeSpaceFloor"), "\(reason) \(hint)")
+        }
+        #expect(try disk.record("a") != nil, "evicting would not have been enough")
+        #expect(disk.partials.isEmpty)
+        configuration.freeSpaceFloor = 0
+        disk.disk.configure(configuration)
+        try disk.store(hollowPNG(width: 2), "b")
+    }
+
+    @Test(arguments: [true, false]) func imagesMakeRoomOnADiskThatIsNearlyFull(_ isInARow: Bool) throws {
+        let disk = try TestDisk(size: 10_000) { $0.freeSpaceFloor = 0 }
+        func store(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        }
+        try store(1...8)
+        var configuration = disk.disk.configuration
+        configuration.freeSpaceFloor = 3500
+        disk.disk.configure(configuration)
+        try disk.store(hollowPNG(width: 99, count: 1000), "new")
+        #expect(disk.reports.keys(.sizeLimit) == ["1", "2", "3"], "the longest unused go first")
+        #expect(try disk.record("4") != nil)
+        #expect(try disk.check().isClean)
+        configuration.freeSpaceFloor = nil
+        disk.disk.configure(configuration)
+        if isInARow { try together { try store(10...13) } } else { try store(10...13) }
+        #expect(disk.reports.keys(.sizeLimit).count == 4, "a hundredth stays free")
+    }
+}
+
+/// The highest number that was seen while something else went on.
+private final class Watch: Sendable {
+    private let state = Mutex((highest: 0, isOver: false))
+
+    var highest: Int { state.withLock { $0.highest } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+    func see(_ number: Int) { state.withLock { $0.highest = max($0.highest, number) } }
+    func end() { state.withLock { $0.isOver = true } }
+}

@@ -1,0 +1,61 @@
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+@Suite struct LRUListTests {
+    /// What the list should do, in the plainest words: newest first.
+    private struct Model {
+        var entries: [(key: Int, value: Int, cost: Int)] = []
+
+        mutating func insert(_ value: Int, for key: Int, cost: Int) {
+            _ = remove(key)
+            entries.insert((key, value, cost), at: 0)
+        }
+        mutating func remove(_ key: Int) -> Int? {
+            entries.firstIndex { $0.key == key }.map { entries.remove(at: $0).value }
+        }
+        mutating func use(_ key: Int) -> Int? {
+            guard let index = entries.firstIndex(where: { $0.key == key }) else { return nil }
+            let entry = entries.remove(at: index)
+            entries.insert(entry, at: 0)
+            return entry.value
+        }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func behavesLikeASortedArray(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var list = LRUList<Int, Int>()
+        var model = Model()
+        for step in 0..<1000 {
+            let key = Int.random(in: 0..<12, using: &generator)
+            switch Int.random(in: 0..<40, using: &generator) {
+            case 0..<14:
+                let cost = Int.random(in: 0..<100, using: &generator)
+                list.insert(step, for: key, cost: cost)
+                model.insert(step, for: key, cost: cost)
+            case 14..<24: #expect(list.use(key) == model.use(key), "seed \(seed)")
+            case 24..<30: #expect(list.remove(key) == model.remove(key), "seed \(seed)")
+            case 30..<35:
+                let gone = list.removeOldest()
+                let expected = model.entries.popLast()
+                #expect(gone?.key == expected?.key && gone?.value == expected?.value, "seed \(seed)")
+            case 35..<39:
+                list.modify(key) { $0 += 1000 }
+                if let index = model.entries.firstIndex(where: { $0.key == key }) { model.entries[index].value += 1000 }
+            default:
+                list.removeAll()
+                model.entries = []
+            }
+            #expect(list.keys == model.entries.map(\.key), "seed \(seed), step \(step)")
+            #expect(list.totalCost == model.entries.reduce(0) { $0 + $1.cost }, "seed \(seed), step \(step)")
+            #expect(list.count == model.entries.count, "seed \(seed), step \(step)")
+            #expect(list.peek(key) == model.entries.first { $0.key == key }?.value, "seed \(seed), step \(step)")
+        }
+    }
+}

@@ -1,0 +1,341 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+/// A path that was handed out stays valid for its lease, whatever cleaning, limits or another process do; only who
+/// removes or clears wins over it, and is told so.
+@Suite struct LeaseTests {
+    private let picture = hollowPNG(width: 1, count: 1000)
+
+    private func small(_ configuration: inout DiskStorage.Configuration) {
+        configuration.bytesLimit = 2000
+        configuration.purgeRatio = 1
+    }
+
+    /// The entry at that path is gone, the file is there until its lease ends, and then cleaning takes it.
+    private func expectKept(_ path: String, _ bytes: [UInt8], for seconds: Double, in disk: TestDisk) throws {
+        #expect(content(path) == bytes)
+        #expect(try disk.disk.totals().lent == bytes.count)
+        disk.wait(seconds)
+        disk.disk.clean()
+        #expect(content(path) == bytes, "to the last second")
+        #expect(try disk.check().isClean)
+        disk.wait(2)
+        disk.disk.clean()
+        #expect(content(path) == nil, "and no longer")
+        #expect(try disk.disk.totals().lent == 0)
+        #expect(try disk.check().isClean)
+        #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
+    }
+
+    @Test func evictionSparesALentImageAsLongAsOthersCanGo() throws {
+        let disk = try TestDisk(small)
+        try disk.store(picture, "lent")
+        let path = try disk.lend("lent", for: 60)
+        for number in 2...9 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(try disk.bytes("lent") == picture)
+        #expect(content(path) == picture)
+        #expect(try disk.disk.totals().bytes == 2000)
+        disk.wait(62)
+        try disk.store(hollowPNG(width: 10, count: 1000), "10")
+        #expect(try disk.record("lent") == nil)
+        #expect(content(path) == nil)
+    }
+
+    @Test func fileOfALentImageOutlivesItsEviction() throws {
+        let disk = try TestDisk(small)
+        try disk.store(picture, "1")
+        try disk.store(hollowPNG(width: 2, count: 1000), "2")
+        let path = try disk.lend("1", for: 60)
+        try disk.lend("2", for: 600)
+        try disk.store(hollowPNG(width: 3, count: 1000), "3")
+        #expect(try disk.record("1") == nil, "the limit holds")
+        #expect(try disk.disk.totals().bytes == 2000)
+        #expect(disk.reports.keys(.sizeLimit) == ["1"])
+        try expectKept(path, picture, for: 60, in: disk)
+    }
+
+    @Test func fileOfALentImageOutlivesItsEvictionByAnotherStorage() throws {
+        let disk = try TestDisk { $0.bytesLimit = 0 }
+        try disk.store(picture, "1")
+        let path = try disk.lend("1", for: 60)
+        let other = try disk.reopened { $0.bytesLimit = 1000 }
+        try other.store(hollowPNG(width: 2, count: 1000), "2")
+        #expect(try disk.record("1") == nil)
+        #expect(try other.disk.totals().bytes == 1000)
+        try expectKept(path, picture, for: 60, in: other)
+    }
+
+    @Test func fileOfALentImageOutlivesItsLife() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", expiration: .seconds(10))
+        let path = try disk.lend("a", for: 60)
+        disk.wait(11)
+        let other = try disk.reopened()
+        #expect(try other.disk.removeExpired().map(\.key) == ["a"])
+        #expect(try disk.record("a") == nil)
+        #expect(try disk.disk.totals().count == 0)
+        try expectKept(path, picture, for: 49, in: disk)
+    }
+
+    @Test func fileOfALentImageOutlivesItsReplacementUnderAnotherName() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
+        #expect(try disk.path("a") != path)
+        #expect(try disk.bytes("a") == hollowPNG(width: 2))
+        try expectKept(path, picture, for: 60, in: disk)
+        #expect(try disk.bytes("a") == hollowPNG(width: 2))
+    }
+
+    /// The file that waits for its lease gets its name back with the next store of that name.
+    @Test func replacementUnderTheOldNameTakesTheWaitingFileIn() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
+        try disk.store(hollowPNG(width: 3), "a")
+        #expect(content(path) == hollowPNG(width: 3), "whole, and of that key")
+        #expect(try disk.check().isClean)
+        disk.wait(100)
+        disk.disk.clean()
+        #expect(try disk.bytes("a") == hollowPNG(width: 3))
+        #expect(disk.blobs.count == 1)
+        #expect(try disk.disk.totals().lent == 0)
+    }
+
+    @Test func leasesOutliveTheRemovalOfTheirFile() throws {
+        let disk = try TestDisk { $0.bytesLimit = 1000 }
+        try disk.store(hollowPNG(width: 1, count: 400), "a")
+        let path = try disk.lend("a", for: 60)
+        unlink(disk.root + "/leases/table")
+        disk.wait(2)
+        // It goes on in a file that others find.
+        try disk.lend("a", for: 1)
+        let other = try disk.reopened { $0.bytesLimit = 1000 }
+        for number in 2...6 { try other.store(hollowPNG(width: number, count: 400), "\(number)") }
+        #expect(content(path) == hollowPNG(width: 1, count: 400))
+    }
+
+    @Test func theLongerLeaseWins() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", expiration: .seconds(1))
+        let path = try disk.lend("a", for: 600)
+        try disk.lend("a", for: 10)
+        try disk.reopened().lend("a", for: 0.5)
+        disk.wait(100)
+        disk.disk.clean()
+        try expectKept(path, picture, for: 500, in: disk)
+    }
+
+    @Test func leaseBeginsWithTheStore() throws {
+        let disk = try TestDisk(small)
+        let path = try #require(try disk.store(picture, "a") { $0.lease = 60 }.path)
+        for number in 2...3 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 } }
+        #expect(content(path) == picture)
+    }
+
+    // MARK: Who wins
+
+    @Test func removingALentImageSaysSoAndTakesTheFile() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.store(picture, "b")
+        let path = try disk.lend("a", for: 60)
+        #expect(try disk.reopened().disk.remove(CacheKey("a")) == .init(count: 1, bytes: 1000, leased: 1))
+        #expect(content(path) == nil)
+        #expect(try disk.disk.remove(CacheKey("b")).leased == 0)
+    }
+
+    @Test func removingAnImageWhoseOldFileIsLentSaysSoAndTakesBoth() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", identifier: "blur")
+        disk.disk.lend(try #require(try disk.record("a", identifier: "blur")), for: 60)
+        try disk.store(hollowPNG(width: 2), "a", identifier: "blur", fileExtension: "img")
+        #expect(disk.blobs.count == 2)
+        #expect(try disk.disk.remove(CacheKey("a"), allVariants: true).leased > 0)
+        #expect(disk.blobs.isEmpty, "that of a variant as well")
+        #expect(try disk.disk.totals() == .init())
+    }
+
+    @Test func removingWhatWasEvictedWhileLentSaysSoAndTakesTheFile() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", expiration: .seconds(1))
+        let path = try disk.lend("a", for: 60)
+        disk.wait(2)
+        #expect(try disk.disk.removeExpired().count == 1)
+        #expect(try disk.disk.remove(CacheKey("a")) == .init(count: 0, bytes: 0, leased: 1))
+        #expect(content(path) == nil)
+        #expect(try disk.check().isClean)
+    }
+
+    @Test func clearingTakesLentFilesAndSaysHowMany() throws {
+        let disk = try TestDisk()
+        for number in 1...5 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        let paths = try ["1", "2"].map { try disk.lend($0, for: 60) }
+        #expect(try disk.disk.removeAll() == .init(count: 5, bytes: 5000, leased: 2))
+        #expect(paths.compactMap(content).isEmpty)
+        #expect(disk.blobs.isEmpty)
+    }
+
+    @Test func clearingCountsTheFilesThatOutlivedTheirEntries() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", expiration: .seconds(1))
+        let path = try disk.lend("a", for: 60)
+        disk.wait(2)
+        _ = try disk.disk.removeExpired()
+        #expect(try disk.disk.removeAll() == .init(count: 0, bytes: 0, leased: 1))
+        #expect(content(path) == nil)
+        #expect(try disk.disk.totals() == .init())
+    }
+
+    @Test func clearingDoesNotCountLeasesOfWhatIsGone() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.lend("a", for: 60)
+        _ = try disk.disk.remove(CacheKey("a"))
+        try disk.store(hollowPNG(width: 2), "b")
+        #expect(try disk.disk.removeAll().leased == 0)
+    }
+
+    // MARK: The table
+
+    enum Damage: CaseIterable {
+        case deleted, emptied, cutInTheHeader, cutInThePlaces, zeros, garbage, otherVersion, folder, danglingLink,
+            unwritable
+    }
+
+    private func inflict(_ damage: Damage, on path: String) {
+        switch damage {
+        case .deleted: unlink(path)
+        case .emptied: truncate(path, 0)
+        case .cutInTheHeader: truncate(path, 9)
+        case .cutInThePlaces: truncate(path, 5000)
+        case .zeros: overwrite(path, zeros(1 << 18))
+        case .garbage:
+            var generator = SeededGenerator(seed: 1)
+            overwrite(path, (0..<300_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        case .otherVersion: overwrite(path, [9], truncates: false)
+        case .folder:
+            unlink(path)
+            mkdir(path, 0o700)
+        case .danglingLink:
+            unlink(path)
+            symlink(path + ".nowhere", path)
+        case .unwritable: chmod(path, 0)
+        }
+    }
+
+    @Test(arguments: Damage.allCases)
+    func damagedTableHarmsNothing(_ damage: Damage) throws {
+        let folder = try TemporaryFolder()
+        do {
+            let disk = try TestDisk(folder: folder, small)
+            try disk.store(picture, "a")
+            try disk.lend("a", for: 60)
+        }
+        inflict(damage, on: folder.path + "/cache/leases/table")
+        let disk = try TestDisk(folder: folder, small)
+        #expect(try disk.bytes("a") == picture)
+        // Our own leases hold, in memory if there can be no file.
+        let path = try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2, count: 1000), "b")
+        try disk.lend("b", for: 600)
+        try disk.store(hollowPNG(width: 3, count: 1000), "c")
+        #expect(try disk.record("a") == nil)
+        try expectKept(path, picture, for: 60, in: disk)
+        if damage == .folder || damage == .danglingLink { return }
+        let isShared = try disk.reopened().disk.inspect(CacheKey("b"))?.leasedUntil != nil
+        #expect(isShared || damage == .unwritable, "the table is whole again")
+    }
+
+    /// An older version's table is shorter, and its processes go on.
+    @Test func aTableThatIsOnlyTooShortKeepsItsLeases() throws {
+        let folder = try TemporaryFolder()
+        let old = try TestDisk(folder: folder, small)
+        try old.store(picture, "a")
+        let path = try old.lend("a", for: 600)
+        old.disk.lending.noteDeparture()
+        truncate(folder.path + "/cache/leases/table", 4096 + 4 * 65536)
+        let disk = try TestDisk(folder: folder, clock: old.clock, small)
+        #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil != nil)
+        for number in 2...6 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(content(path) == picture)
+        #expect(disk.disk.lending.departures > 0, "who remembers an image is still told that it has gone")
+    }
+
+    /// Numbers that no lease would ever have do not keep files for a century, nor new leases from counting.
+    @Test func absurdLeasesDoNotCount() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let disk = try TestDisk(folder: folder, clock: ManualClock(seconds: 5000))
+            try disk.store(picture, "a")
+            try disk.lend("a", for: 60)
+        }
+        overwrite(
+            folder.path + "/cache/leases/table", [UInt8](repeating: 0xF0, count: 4 << 16), at: 4096, truncates: false)
+        let disk = try TestDisk(folder: folder, clock: ManualClock(seconds: 6000), small)
+        #expect(try disk.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
+        for number in 2...9 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(disk.blobs.count == 2, "nothing is kept")
+        let path = try disk.lend("9", for: 60)
+        try disk.lend("8", for: 60)
+        try disk.store(hollowPNG(width: 10, count: 1000), "10")
+        disk.wait(60)
+        disk.disk.clean()
+        #expect(content(path) == hollowPNG(width: 9, count: 1000), "a new lease counts")
+    }
+
+    @Test func leasesEndWithAStartOfTheMachine() throws {
+        let before = try TestDisk(small)
+        try before.store(picture, "a", expiration: .seconds(10))
+        let path = try before.lend("a", for: 1e6)
+        before.wait(11)
+        let after = try before.restarted(small)
+        #expect(try after.disk.inspect(CacheKey("a"))?.leasedUntil == nil)
+        #expect(try after.disk.removeExpired().count == 1)
+        #expect(content(path) == nil)
+    }
+
+    @Test func fileKeptUntilAMomentFarAwayIsNotKept() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", expiration: .seconds(1))
+        let path = try disk.lend("a", for: 60)
+        disk.wait(2)
+        _ = try disk.disk.removeExpired()
+        IndexFile.execute("UPDATE lent SET until = 9000000000000000000", disk.index)
+        disk.disk.clean()
+        #expect(content(path) == picture, "the lease itself still holds")
+        disk.wait(60)
+        disk.disk.clean()
+        #expect(content(path) == nil)
+        #expect(try disk.check().isClean)
+    }
+
+    /// A new lease of the key may keep the old file, too; its bytes count once.
+    @Test func leaseThatIsProlongedAfterAReplacementCountsItsFileOnce() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
+        for _ in 0..<3 {
+            disk.wait(50)
+            try disk.lend("a", for: 60)
+            disk.disk.clean()
+            #expect(try disk.disk.totals().lent <= 1000)
+            #expect(try disk.check().isClean)
+        }
+        disk.wait(100)
+        disk.disk.clean()
+        #expect(try disk.disk.totals().lent == 0)
+        #expect(disk.blobs.count == 1)
+    }
+}

@@ -1,0 +1,37 @@
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+@Suite struct SQLiteStatementTests {
+    /// Short ones share a piece of memory that the next run uses again; long ones do not fit into it.
+    @Test(arguments: [0, 1, 40, 600, 2047, 2048, 2049, 70_000])
+    func whatIsBoundIsWhatIsWrittenHoweverLongItIs(_ count: Int) throws {
+        let folder = try TemporaryFolder()
+        let database = try SQLiteDatabase(path: folder.path + "/test.sqlite", creates: true)
+        try database.execute("CREATE TABLE pieces(number INTEGER, one TEXT, two BLOB, three TEXT, four TEXT)")
+        let insert = try database.prepare("INSERT INTO pieces VALUES(?1, ?2, ?3, ?4, ?5)")
+        func text(_ letter: Character, _ number: Int) -> String {
+            String(repeating: letter, count: count) + "\(number)"
+        }
+        for number in 0..<5 {
+            insert.bind(
+                number, text("a", number), Array(text("b", number).utf8), nil as String?,
+                number == 3 ? "" : text("é", number))
+            try insert.run()
+        }
+        let select = try database.prepare("SELECT * FROM pieces ORDER BY number")
+        for number in 0..<5 {
+            #expect(try select.step())
+            #expect(select.text(1) == text("a", number))
+            #expect(select.blob(2) == Array(text("b", number).utf8))
+            #expect(select.text(3) == nil)
+            #expect(select.text(4) == (number == 3 ? "" : text("é", number)))
+        }
+        #expect(try !select.step())
+    }
+}
