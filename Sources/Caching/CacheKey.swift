@@ -1,7 +1,7 @@
 internal import ImageFormats
 internal import Platform
 
-/// The name of one entry of a cache: what was asked for, and what was done to it.
+/// The name of one entry of a cache: the requested key, and the processors applied.
 public struct CacheKey: Hashable, Sendable {
     /// The caller's key: any text of any length; it never becomes part of a path.
     public let key: String
@@ -16,7 +16,7 @@ public struct CacheKey: Hashable, Sendable {
         self.identifier = identifier
     }
 
-    /// Whether both have the same bytes; text that only looks the same is another key.
+    /// `true` when both have the same bytes; text that only looks the same is another key.
     public static func == (one: CacheKey, other: CacheKey) -> Bool {
         ExactText(one.key) == ExactText(other.key) && ExactText(one.identifier) == ExactText(other.identifier)
     }
@@ -41,16 +41,11 @@ public struct CacheKey: Hashable, Sendable {
     /// The extension that the key itself has: 1…16 letters and digits; empty for none or anything else.
     var ownExtension: String {
         let text = rawExtension
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: false
-            }
-        }
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
         return isPlain && text.utf8.count <= 16 ? text : ""
     }
 
-    /// What follows the last dot of the last part of the key's path; neither query nor fragment counts.
+    /// The text after the last dot of the last part of the key's path; neither query nor fragment counts.
     private var rawExtension: String {
         var path = key[...]
         if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }), path.contains("://") { path = path[..<end] }

@@ -1,4 +1,4 @@
-/// When a cache is to be cleaned: a plain value.
+/// Decides when a cache is cleaned: a plain value.
 ///
 /// Cleaning is due when the interval has passed since the last one, or sooner when the engine has come to rest after
 /// work. Before that it is put off as long as there is work, but not for more than twice the interval.
@@ -8,7 +8,7 @@ package struct CleaningSchedule: Sendable {
     /// Seconds without work after which the engine is at rest.
     package var rest = 10.0
 
-    /// What to do now.
+    /// The next action.
     package enum Decision: Equatable, Sendable {
         case clean
         /// Ask again in so many seconds.
@@ -25,10 +25,7 @@ package struct CleaningSchedule: Sendable {
     /// A schedule that begins at `now`, in seconds of a clock that never goes back.
     package init(interval: Double, now: Double) {
         self.interval = interval
-        lastClean = now
-        lastWork = now
-        work = 0
-        workAtClean = 0
+        (lastClean, lastWork, work, workAtClean) = (now, now, 0, 0)
     }
 
     /// Decides at `now`.

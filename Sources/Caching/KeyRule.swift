@@ -1,14 +1,14 @@
 internal import HTTPSemantics
 internal import Platform
 
-/// Which parts of a URL make no other image: a plain value.
+/// The parts of a URL that make no other image: a plain value.
 ///
 /// Signed URLs change with every request, though the image stays the same. A rule takes query parameters out of the keys
 /// that are http or https URLs of some hosts; the request is sent as it was.
 public struct KeyRule: Sendable, Hashable {
     /// The hosts: names, addresses, or `*.example.com` for every name below one; all when empty.
     public var hosts: [String]
-    /// The only query parameters that count; all when nil. A name may end in `*`.
+    /// The only query parameters that count; all when `nil`. A name may end in `*`.
     public var keepQuery: [String]?
     /// Query parameters that do not count. A name may end in `*`.
     public var dropQuery: [String]
@@ -20,8 +20,8 @@ public struct KeyRule: Sendable, Hashable {
         self.dropQuery = dropQuery
     }
 
-    /// The key that `rules` make of a text. What is no http or https URL, or has no query, stays as it is, and so does
-    /// the order of what is kept. Made once more from its result, the key is the same.
+    /// The key that `rules` make of a text. Text that is no http or https URL, or has no query, stays as it is, and so does
+    /// the order of the parameters. Made once more from its result, the key is the same.
     package static func key(of text: String, _ rules: [KeyRule]) -> String {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

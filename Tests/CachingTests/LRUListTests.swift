@@ -49,7 +49,7 @@ import Testing
                 list.modify(key) { $0 += 1000 }
                 if let index = model.entries.firstIndex(where: { $0.key == key }) { model.entries[index].value += 1000 }
             default:
-                list.removeAll()
+                list = LRUList()
                 model.entries = []
             }
             #expect(list.keys == model.entries.map(\.key), "seed \(seed), step \(step)")

@@ -76,7 +76,7 @@ extension DiskStorage {
 
     /// Removes everything, lent or not.
     ///
-    /// - Returns: What was there, by the index.
+    /// - Returns: The entries that were there, by the index.
     func removeAll() throws(ImageError) -> Removal {
         touches.forget()
         guard folder.exists else { return Removal() }

@@ -4,7 +4,7 @@ package import Platform
 package protocol StorableBody: AnyObject, Sendable {
     /// The number of bytes.
     var count: Int { get }
-    /// Where the bytes are.
+    /// The place of the bytes.
     var place: BodyPlace { get }
     /// The SHA-256 of its file, if it was calculated while the body came and the file with this stamp has not changed since.
     /// May wait for the disk.

@@ -26,9 +26,7 @@ struct LRUList<Key: Hashable, Value> {
     var count: Int { places.count }
 
     /// The value for `key`, its order unchanged.
-    func peek(_ key: Key) -> Value? {
-        places[key].flatMap { nodes[$0].value }
-    }
+    func peek(_ key: Key) -> Value? { places[key].flatMap { nodes[$0].value } }
 
     /// The value for `key`, which becomes the most recently used.
     mutating func use(_ key: Key) -> Value? {
@@ -52,14 +50,8 @@ struct LRUList<Key: Hashable, Value> {
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         let node = Node(key: key, value: value, cost: cost, newer: Self.none, older: Self.none)
-        let place: Int
-        if let reused = free.popLast() {
-            nodes[reused] = node
-            place = reused
-        } else {
-            nodes.append(node)
-            place = nodes.count - 1
-        }
+        let place = free.popLast() ?? nodes.count
+        if place < nodes.count { nodes[place] = node } else { nodes.append(node) }
         places[key] = place
         totalCost += cost
         linkNewest(place)
@@ -82,12 +74,8 @@ struct LRUList<Key: Hashable, Value> {
         return remove(key).map { (key, $0, cost) }
     }
 
-    mutating func removeAll() {
-        self = LRUList()
-    }
-
-    /// How many places there are to look at with ``removeAll(at:where:)``: at least ``count``, and never fewer until
-    /// all values are removed.
+    /// The number of places for ``removeAll(at:where:)``: at least ``count``, and never fewer until all values are
+    /// removed.
     var placeCount: Int { nodes.count }
 
     /// Removes the values that match among some of the places, and returns them.

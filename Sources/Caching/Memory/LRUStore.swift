@@ -1,6 +1,6 @@
 internal import Platform
 
-/// What a ``MemoryStorage`` holds, and what it still remembers of what it had to let go: a plain value.
+/// The values of a ``MemoryStorage``, and weak references to those that it had to let go: a plain value.
 struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
     /// A value that is held.
     struct Entry: Sendable {
@@ -18,7 +18,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         let cost: Int
     }
 
-    /// How many weak references may be dead, at most, beside those that were alive when they were last looked at.
+    /// The most dead weak references beside those that were alive at the last look.
     static var deadLimit: Int { 64 }
 
     var configuration: MemoryStorage<Key, Value>.Configuration
@@ -29,7 +29,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
 
     init(configuration: MemoryStorage<Key, Value>.Configuration) { self.configuration = configuration }
 
-    /// Purges what is over the limits, the least recently used first, and returns it.
+    /// Purges values over the limits, the least recently used first, and returns them.
     ///
     /// The value used last stays as long as it fits, even when it is above what a purge should leave.
     mutating func shrink() -> [Value] {
@@ -48,7 +48,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
 
     private mutating func evictOldest(_ gone: inout [Value]) -> Bool {
         guard var oldest = entries.removeOldest() else { return false }
-        // What nobody else holds would only be a dead reference.
+        // A value that nobody else holds would only be a dead reference.
         if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&oldest.value.value) {
             if evicted.count >= pruneCount { prune() }
             evicted[oldest.key] = Evicted(
@@ -79,9 +79,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
     /// Removes everything; the values held are returned.
     mutating func removeAll() -> LRUList<Key, Entry> {
         let old = entries
-        entries = LRUList()
-        evicted = [:]
-        pruneCount = Self.deadLimit
+        self = LRUStore(configuration: configuration)
         return old
     }
 }

@@ -1,32 +1,32 @@
 extension MemoryStorage {
     /// The settings of a storage. All of them can be changed while it runs.
     public struct Configuration: Sendable, Equatable {
-        /// Whether anything is held at all; true by default.
+        /// `true` when anything is held at all; the default.
         public var isEnabled = true
-        /// The most the storage may hold, in bytes; 100 MiB by default, 0 for nothing.
+        /// The most bytes that the storage may hold; 100 MiB by default, 0 for nothing.
         public var costLimit = 100 << 20
-        /// What a purge leaves, in bytes; 60 MiB by default. When it is above ``costLimit``, that counts.
+        /// The bytes that a purge leaves; 60 MiB by default. When it is above ``costLimit``, that counts.
         public var preferredCost = 60 << 20
         /// The most values; 0 (the default) for no limit.
         public var countLimit = 0
-        /// The most one value may cost, in bytes; nil, the default, for a tenth of ``costLimit``.
+        /// The most bytes that one value may cost; `nil`, the default, for a tenth of ``costLimit``.
         public var entryCostLimit: Int?
-        /// How long a value lives; 300 s by default.
+        /// The life of a value; 300 s by default.
         public var expiration = StorageExpiration.seconds(300)
-        /// What an access does to that: begins it anew by default (sliding); `none` is absolute.
+        /// The effect of an access on that: begins it anew by default (sliding); `none` is absolute.
         public var extending = ExpirationExtension.cacheTime
-        /// Whether a purged value is found again as long as somebody in the process still holds it; true by default.
+        /// `true` when a purged value is found again as long as somebody in the process still holds it; the default.
         public var isWeaklyRetaining = true
 
         /// The default limits.
         public init() {}
 
-        /// Whether these settings let anything be held.
+        /// `true` when these settings let anything be held.
         var holdsAnything: Bool { isEnabled && costLimit > 0 }
 
-        /// Whether a value of that cost is let in.
+        /// The admission of a value of that cost.
         ///
-        /// - Parameter isExempt: Only the limit of the whole storage counts.
+        /// - Parameter isExempt: `true` when only the limit of the whole storage counts.
         package func admission(cost: Int, isExempt: Bool) -> MemoryAdmission {
             guard holdsAnything else { return .disabled }
             guard cost <= costLimit else { return .tooLarge(.total(costLimit), cost: cost) }
@@ -36,7 +36,7 @@ extension MemoryStorage {
     }
 }
 
-/// What became of a value that was to be held in memory.
+/// The answer to a value that was offered to memory.
 public enum MemoryAdmission: Sendable, Equatable {
     /// It is held.
     case kept
@@ -58,10 +58,8 @@ public enum MemoryAdmission: Sendable, Equatable {
         /// That of all values together.
         case total(Int)
     }
-}
 
-extension MemoryAdmission {
-    /// The setting that kept a value out; nil when it is held.
+    /// The setting that kept a value out; `nil` when it is held.
     package var setting: String? {
         switch self {
         case .kept: nil
@@ -73,7 +71,7 @@ extension MemoryAdmission {
         }
     }
 
-    /// Why a value is not held, as a sentence that names the setting; nil when it is held.
+    /// The reason why a value is not held, as a sentence that names the setting; `nil` when it is held.
     public var reason: String? {
         switch self {
         case .kept: nil

@@ -8,32 +8,32 @@ internal import Synchronization
 /// stays as long as it fits. A value costlier than one may be is not kept. An expired value is a miss and goes when it
 /// is met.
 ///
-/// What a purge takes while somebody else still holds it is remembered by a weak reference, and is back at the next
-/// look-up (SDWebImage's `shouldUseWeakMemoryCache`).
+/// A value that a purge takes while somebody else still holds it is remembered by a weak reference, and is back at the next
+/// lookup (SDWebImage's `shouldUseWeakMemoryCache`).
 ///
 /// Callable from any thread. Every call takes one lock, does no I/O and never suspends.
 public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
-    private typealias Shelf = LRUStore<Key, Value>
+    private typealias Store = LRUStore<Key, Value>
 
     private let now: @Sendable () -> Int
-    private let state: Mutex<Shelf>
+    private let state: Mutex<Store>
 
     /// An empty storage.
     ///
     /// - Parameter now: Nanoseconds of a clock that never goes back.
     public init(_ configuration: Configuration = Configuration(), now: @escaping @Sendable () -> Int) {
-        state = Mutex(Shelf(configuration: configuration))
+        state = Mutex(Store(configuration: configuration))
         self.now = now
     }
 
     /// The settings in force.
     public var configuration: Configuration { state.withLock { $0.configuration } }
 
-    /// Changes the settings. What they leave no room for goes at once, the least recently used first; lives that have
+    /// Changes the settings. Values that they leave no room for go at once, the least recently used first; lives that have
     /// begun keep their length.
     public func configure(_ configuration: Configuration) {
-        // Here, as everywhere below, what goes is let go outside the lock.
-        _ = state.withLock { state -> (LRUList<Key, Shelf.Entry>, [Value]) in
+        // Here, as everywhere below, removed values are released outside the lock.
+        _ = state.withLock { state -> (LRUList<Key, Store.Entry>, [Value]) in
             state.configuration = configuration
             if !configuration.isWeaklyRetaining { state.evicted = [:] }
             if configuration.holdsAnything { return (LRUList(), state.shrink()) }
@@ -45,7 +45,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
 
     /// Returns the value for `key` and marks it most recently used.
     ///
-    /// - Parameter extending: What the access does to the value's life; the storage's own setting when nil.
+    /// - Parameter extending: The effect of the access on the value's life; the storage's own setting when `nil`.
     /// - Returns: `nil` if the value was never stored, has expired, or was evicted and is held by nobody.
     /// - Complexity: O(1).
     public func value(for key: Key, extending: ExpirationExtension? = nil) -> Value? {
@@ -82,8 +82,8 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
     ///
     /// - Parameters:
     ///   - cost: The size of `value`, in bytes.
-    ///   - expiration: How long it lives; the storage's own setting when nil.
-    ///   - isExempt: Only the limit of the whole storage counts, not that of a single value.
+    ///   - expiration: Its life; the storage's own setting when `nil`.
+    ///   - isExempt: `true` when only the limit of the whole storage counts, not that of a single value.
     /// - Complexity: O(1), and O(*n*) in the number of values that a purge removes.
     @discardableResult
     public func store(
@@ -99,7 +99,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
                 state.entries.remove(key)
                 return (admission, [])
             }
-            let entry = Shelf.Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
+            let entry = Store.Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
             state.entries.insert(entry, for: key, cost: cost)
             return (.kept, state.shrink())
         }.0
@@ -118,13 +118,13 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
         }
     }
 
-    /// Removes the values whose keys match, and returns how many there were.
+    /// Removes the values whose keys match, and returns their number.
     ///
     /// - Complexity: O(*n*).
     @discardableResult
     public func removeAll(where matches: @Sendable (Key, Value) -> Bool) -> Int {
         let now = now()
-        return state.withLock { state -> (Int, [Shelf.Entry]) in
+        return state.withLock { state -> (Int, [Store.Entry]) in
             let places = 0..<state.entries.placeCount
             let removed = state.entries.removeAll(at: places) { key, entry in matches(key, entry.value) }
             let evicted = state.evicted
@@ -145,9 +145,9 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
         return (removed.count, removed.totalCost)
     }
 
-    /// Removes what has expired and returns how many values that were.
+    /// Removes expired values and returns their number.
     ///
-    /// - Parameter limit: How many values are looked at under one lock, so that a sweep is in nobody's way.
+    /// - Parameter limit: The number of values that are looked at under one lock, so that a sweep is in nobody's way.
     /// - Complexity: O(*n*).
     @discardableResult
     public func removeExpired(limit: Int = 1000) -> Int {
@@ -169,18 +169,16 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
 
     // MARK: Inspecting
 
-    /// How many values are held and what they cost, in bytes.
+    /// The number of values held, and their cost in bytes.
     public var totals: (count: Int, cost: Int) { state.withLock { ($0.entries.count, $0.entries.totalCost) } }
 
     /// The most the storage may hold, in bytes; 0 when it is to hold nothing.
-    public var costLimit: Int {
-        state.withLock { $0.configuration.holdsAnything ? $0.configuration.costLimit : 0 }
-    }
+    public var costLimit: Int { state.withLock { $0.configuration.holdsAnything ? $0.configuration.costLimit : 0 } }
 
     /// The keys from the most to the least recently used; O(*n*), for tests and inspection.
     public var keys: [Key] { state.withLock { $0.entries.keys } }
 
-    /// How many weak references there are, dead ones included.
+    /// The number of weak references, dead ones included.
     var weakCount: Int { state.withLock { $0.evicted.count } }
 
     private static func nanoseconds(_ expiration: StorageExpiration) -> Int {
