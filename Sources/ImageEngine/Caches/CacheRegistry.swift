@@ -2,12 +2,12 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// The caches of an engine, opened when they are first used, and their settings.
+/// The caches of an engine, opened on first use, and their settings.
 public final class CacheRegistry: Sendable {
-    /// The name of the cache that is used when none is given.
+    /// The name of the cache that is used when no name is given.
     public static let defaultName = "default"
 
-    /// The caches that are open, and the settings of the others.
+    /// The open caches, and the settings of the others.
     private struct Table {
         let root: String
         var defaults: ImageCache.Configuration
@@ -22,7 +22,7 @@ public final class CacheRegistry: Sendable {
             return settings
         }
 
-        /// Refuses another folder for a cache that is open.
+        /// Throws when an open cache would get another folder.
         func check(_ name: String, folder: String) throws(FolderInUse) {
             guard let open = opened[name]?.configuration.disk.folder, !folder.isEmpty, open != folder else { return }
             throw FolderInUse(cache: name, folder: open)
@@ -39,7 +39,7 @@ public final class CacheRegistry: Sendable {
     private let cleaning = EventHook<CleaningReport>()
     private let hasStartedCleaning = Atomic(false)
     private let isClosing = Atomic(false)
-    /// The folder of the default cache, where large bodies are gathered.
+    /// The folder of the default cache, where large bodies are collected.
     let spool: StorageFolder
 
     init(_ configuration: EngineConfiguration, pool: BlockingPool, failures: FailureMemory, counts: EngineCounts) {
@@ -54,9 +54,7 @@ public final class CacheRegistry: Sendable {
 
     // MARK: Opening and cleaning
 
-    /// The cache called `name`, opened if need be.
-    ///
-    /// - Returns: `nil` if that is no name for a cache; see ``isName(_:)``.
+    /// The cache with that name, opened if necessary; `nil` when the name is not valid (``isName(_:)``).
     public func cache(_ name: String) -> ImageCache? {
         table.withLock { table in
             if let cache = table.opened[name] { return cache }
@@ -77,10 +75,10 @@ public final class CacheRegistry: Sendable {
     /// The open caches.
     var opened: [ImageCache] { table.withLock { Array($0.opened.values) } }
 
-    /// Sets the receiver, which is called from any thread, of what cleaning takes out of the caches; `nil` for none.
+    /// Sets the receiver of reports about cleaned caches, which is called from any thread; `nil` removes it.
     public func onClean(_ receiver: (@Sendable (CleaningReport) -> Void)?) { cleaning.set(receiver) }
 
-    /// Starts to clean the open caches now and then, on a thread that sleeps otherwise, as ``CleaningSchedule`` says.
+    /// Starts the background task that cleans the open caches as ``CleaningSchedule`` decides.
     private func startCleaning() {
         guard cleanInterval > 0, !hasStartedCleaning.exchange(true, ordering: .relaxed) else { return }
         Task.detached(priority: .background) { [weak self, cleanInterval, clock] in
@@ -88,7 +86,7 @@ public final class CacheRegistry: Sendable {
             while let work = self?.workCount {
                 switch schedule.decide(at: Double(clock.monotonic()) / 1e9, work: work) {
                 case .clean:
-                    // Not in this task: it waits for the disk.
+                    // On a thread of its own, because cleaning waits for the disk.
                     await withCheckedContinuation { continuation in
                         startThread { [weak self] in
                             self?.clean()
@@ -103,7 +101,7 @@ public final class CacheRegistry: Sendable {
         }
     }
 
-    /// A number that grows with everything that is asked for.
+    /// A number that grows with every request.
     private var workCount: Int {
         let answers = counts.answers
         return answers.memory + answers.disk + answers.none + pool.submittedCount
@@ -119,7 +117,7 @@ public final class CacheRegistry: Sendable {
     /// Stops cleaning, before the process ends.
     func stopCleaning() { isClosing.store(true, ordering: .relaxed) }
 
-    /// Writes down what is only remembered. Takes milliseconds.
+    /// Writes pending changes to disk. Takes milliseconds.
     func close() {
         for cache in opened { cache.disk.close() }
         spool.session.end()
@@ -127,7 +125,7 @@ public final class CacheRegistry: Sendable {
 
     // MARK: Settings
 
-    /// `true` when `name` can be the name of a cache: 1…64 letters, digits, `-`, `_` and `.`, not beginning with a dot.
+    /// `true` when `name` is valid: 1…64 ASCII letters, digits, `-`, `_` and `.`, not starting with a dot.
     public static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && !name.hasPrefix(".")
             && name.utf8.allSatisfy { byte in
@@ -139,16 +137,16 @@ public final class CacheRegistry: Sendable {
             }
     }
 
-    /// The settings in force of a cache, open or not, with its folder.
+    /// The current settings of a cache, open or not, with its folder.
     public func settings(of name: String) -> ImageCache.Configuration {
         table.withLock { $0.settings(of: name) }
     }
 
-    /// Changes the settings of one cache from now on, open or not.
+    /// Changes the settings of one cache, open or not.
     ///
-    /// - Parameter settings: An empty folder is the one that the cache has or would have.
-    /// - Returns: The settings in force.
-    /// - Throws: ``FolderInUse`` if the cache is open in another folder; nothing is changed then.
+    /// - Parameter settings: An empty folder means the one that the cache has or would have.
+    /// - Returns: The new settings.
+    /// - Throws: ``FolderInUse`` when the cache is open in another folder; nothing is changed then.
     @discardableResult
     public func configure(
         _ name: String, _ settings: ImageCache.Configuration
@@ -156,23 +154,23 @@ public final class CacheRegistry: Sendable {
         try table.withLock { caches throws(FolderInUse) in
             try caches.check(name, folder: settings.disk.folder)
             caches.configured[name] = settings
-            // Within the lock, so that of two changes the later one stays.
+            // Inside the lock, so that the later of two changes wins.
             caches.opened[name]?.configure(settings)
-            noteResumeLimit(caches)
+            updateResumeLimit(caches)
             return caches.settings(of: name)
         }
     }
 
-    /// Sets the limit for the beginnings of bodies by that of the cache where they are.
-    private func noteResumeLimit(_ caches: Table) {
+    /// Sets the limit for the files of interrupted downloads from the limit of the cache that holds them.
+    private func updateResumeLimit(_ caches: Table) {
         let limit = caches.settings(of: Self.defaultName).disk.bytesLimit
         spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: limit), ordering: .relaxed)
     }
 
-    /// Changes the settings of one cache from now on, open or not, beginning from those in force.
+    /// Changes the settings of one cache, open or not, starting from the current ones.
     ///
-    /// - Returns: The settings in force.
-    /// - Throws: ``FolderInUse`` if the cache is open in another folder; nothing is changed then.
+    /// - Returns: The new settings.
+    /// - Throws: ``FolderInUse`` when the cache is open in another folder; nothing is changed then.
     @discardableResult
     public func configure(
         _ name: String, _ change: (inout ImageCache.Configuration) -> Void
@@ -182,9 +180,9 @@ public final class CacheRegistry: Sendable {
         return try configure(name, settings)
     }
 
-    /// Changes the settings of all caches from now on: of those named, and of the others.
+    /// Changes the settings of all caches: the named ones and the defaults of the others.
     ///
-    /// - Throws: ``FolderInUse`` if a cache is open in another folder; nothing is changed then.
+    /// - Throws: ``FolderInUse`` when a cache is open in another folder; nothing is changed then.
     public func configureAll(
         defaults: ImageCache.Configuration, caches named: [String: ImageCache.Configuration]
     ) throws(FolderInUse) {
@@ -193,13 +191,11 @@ public final class CacheRegistry: Sendable {
             caches.defaults = defaults
             caches.configured = named
             for (name, cache) in caches.opened { cache.configure(named[name] ?? defaults) }
-            noteResumeLimit(caches)
+            updateResumeLimit(caches)
         }
     }
 
-    /// The caches that are open or have settings of their own, and those whose folders lie under the root, by name.
-    ///
-    /// Reads one folder.
+    /// The caches that are open, have settings of their own or a folder in the root, by name. Reads one folder.
     public var knownCaches: [KnownCache] {
         let found = Self.cacheFolders(in: root)
         return table.withLock { caches in
@@ -228,24 +224,24 @@ public final class CacheRegistry: Sendable {
     }
 }
 
-/// The error of a cache that cannot move to another folder, because it is open.
+/// The error when a cache cannot move to another folder because it is open.
 public struct FolderInUse: Error, Equatable, CustomStringConvertible {
     /// The name of the cache.
     public let cache: String
     /// Its folder.
     public let folder: String
 
-    /// What happened and what to do about it.
+    /// A sentence with the cause and the remedy.
     public var description: String {
         "The cache \"\(cache)\" is open in \(folder): name its folder before the cache is first used."
     }
 }
 
-/// A cache that an engine knows of.
+/// A cache that an engine knows.
 public struct KnownCache: Sendable, Equatable {
     /// Its name.
     public let name: String
-    /// `true` when this process has used it.
+    /// `true` when this process has used the cache.
     public let isOpen: Bool
     /// Its settings, with its folder.
     public let settings: ImageCache.Configuration
