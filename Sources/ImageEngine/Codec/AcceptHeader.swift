@@ -1,17 +1,17 @@
 internal import Platform
 
-/// The `Accept` of requests that say nothing themselves: pure.
+/// The `Accept` field of requests that do not set one, as a pure function.
 ///
-/// It is the same for the whole life of a process, and by the build, not by what a worker says of itself: no worker is
-/// started for it, two callers who ask for one image always send the same, so that they may share a download, and what was
-/// stored by `Vary: Accept` suits the next request as it suited the first.
+/// It depends on the build, not on a worker's reported formats, and is constant for the life of a process: no worker is
+/// started for it, two callers for one image send the same field and can share a download, and an image stored with
+/// `Vary: Accept` matches later requests too.
 enum AcceptHeader {
-    /// The text of the field.
+    /// The value of the field.
     ///
-    /// - Parameter formats: What is decoded here; nil when nothing is, for then every picture is as good as any other.
-    /// - Returns: Types in the order in which they are wanted, with weights as browsers give them (RFC 9110, 12.5.1): small
-    ///   files first, then what the web is made of, then the rest; other pictures and other things last, for a server
-    ///   that calls its pictures something else is no reason to fail.
+    /// - Parameter formats: The formats that can be decoded; `nil` for none: then all formats are equal.
+    /// - Returns: The types by preference, with weights as browsers send them (RFC 9110, 12.5.1): formats with small
+    ///   files first, then the common ones, then the rest. Other images and other types come last, because a wrong
+    ///   media type from a server is no reason to fail.
     static func text(decoding formats: [ImageFormat]?) -> String {
         guard let formats else { return TransportSettings.anyImage }
         let types = ranks.flatMap { rank in

@@ -1,25 +1,24 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Why a codec worker gave no answer.
+/// The reason why a codec worker gave no answer.
 enum CodecFailure: Error, Sendable, Equatable {
-    /// There is no such program.
+    /// The program does not exist.
     case missing(path: String?)
-    /// It could not be started; `reason` is a sentence.
+    /// The program could not be started; `reason` is a sentence.
     case notStarted(path: String, reason: String)
-    /// It speaks another version.
+    /// The worker uses another version of the messages.
     case otherVersion(path: String, version: Int)
-    /// It ended: by an exit code, or by minus a signal.
+    /// The worker ended; the status is its exit code, or its signal as a negative number.
     case died(status: Int32)
-    /// It took longer than so many seconds.
+    /// The worker took longer than that number of seconds.
     case hung(seconds: Double)
-    /// It answered something that is no answer.
+    /// The worker's answer is not valid.
     case garbled(reason: String)
-    /// Nobody waits any more.
+    /// All callers have cancelled.
     case abandoned
 
-    /// Whether the worker is to blame, and not the work or the machine: then others that were done along are tried
-    /// alone.
+    /// `true` when one of the jobs may have caused the failure; jobs that ran together are then repeated alone.
     var isOfTheWork: Bool {
         switch self {
         case .died, .hung, .garbled: true
@@ -27,9 +26,9 @@ enum CodecFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// The error for who asked.
+    /// The error for the caller.
     ///
-    /// - Parameter source: What was to be processed.
+    /// - Parameter source: The name of the image that was processed.
     func imageError(_ source: String) -> any Error {
         switch self {
         case .missing(let path):
@@ -66,9 +65,9 @@ enum CodecFailure: Error, Sendable, Equatable {
 }
 
 extension RenderFailure {
-    /// The error for who asked.
+    /// The error for the caller.
     ///
-    /// - Parameter source: What was to be processed.
+    /// - Parameter source: The name of the image that was processed.
     func imageError(_ source: String) -> ImageError {
         switch kind {
         case .badData: .badData(reason: reason, source: source)
@@ -82,7 +81,7 @@ extension RenderFailure {
         }
     }
 
-    /// A sentence as a part of another one.
+    /// The sentence without its full stop, for use inside another one.
     private static func clause(_ text: String) -> String {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }

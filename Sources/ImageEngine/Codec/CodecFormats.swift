@@ -1,22 +1,22 @@
 public import ImageRecipes
 
-/// What codec workers read and write.
+/// The formats that codec workers read and write.
 ///
-/// Announced without starting one: that would cost every client what few need. A worker whose library lacks something says
-/// so when it starts, and from then on that counts.
+/// They are announced without starting a worker, because most clients need none. A worker whose library lacks a format
+/// reports that when it starts; from then on its report applies.
 public struct CodecFormats: Sendable, Equatable {
-    /// The formats that are decoded.
+    /// The formats that workers decode.
     public let decoded: [ImageFormat]
-    /// The formats that are written, and known again when they are read.
+    /// The formats that workers write and the engine recognises when it reads them.
     public let encoded: [EncodedFormat]
 
-    /// What the workers of this build read and write, where the library lacks nothing.
+    /// The formats of this build's workers, with a complete library.
     public init() {
         decoded = ImageFormat.allCases
         encoded = EncodedFormat.allCases.filter { ImageFormat(rawValue: $0.rawValue) != nil }
     }
 
-    /// What a worker has said of itself, as far as it is of use here.
+    /// The formats that a worker has reported, as far as the engine can use them.
     init(_ facts: CodecFacts) {
         let all = CodecFormats()
         decoded = all.decoded.filter { facts.decodes.contains($0.rawValue) }

@@ -3,23 +3,23 @@ internal import ImageRecipes
 internal import Platform
 internal import Synchronization
 
-/// The codec workers: processes that alone decode pixels, so that no picture harms the server.
+/// The codec workers: the only processes that decode pixels, so that no image can harm the server.
 ///
-/// The first is started when the first picture is to be made, a second one when the first is busy, and each ends when it
-/// has had nothing to do for a while. One that dies or hangs fails what it was doing, and is replaced. Each has a thread
-/// here that waits for it: no wait is on the threads of the concurrency runtime.
+/// The first worker starts with the first job, another one when all are busy, and each ends after some time without
+/// work. A worker that dies or hangs fails its jobs and is replaced. A thread of this process waits for each worker, so
+/// that no thread of the concurrency runtime waits.
 public final class CodecPool: Sendable {
     /// The settings of the workers.
     public struct Configuration: Sendable {
-        /// The program; nil when there is none.
+        /// The path of the program; `nil` when there is none.
         public var executable: String?
-        /// How many workers there may be; 2 by default.
+        /// The largest number of workers. Default: 2.
         public var maxWorkers = 2
-        /// Seconds that a worker without work stays; 30 by default.
+        /// The time after which an idle worker ends, in seconds. Default: 30.
         public var idleSeconds = 30.0
-        /// Bytes of pixels that all workers together may hold, by estimate; 768 MiB by default.
+        /// The largest estimated number of pixel bytes in all workers together. Default: 768 MiB.
         public var memoryBytes = 768 << 20
-        /// Seconds of waiting for a worker beyond what the work may take; 5 by default.
+        /// The time to wait for a reply beyond the limit of the work itself, in seconds. Default: 5.
         public var graceSeconds = 5.0
 
         /// The defaults, with no program.
@@ -38,10 +38,10 @@ public final class CodecPool: Sendable {
         var wakes: [Int: WakeEvent] = [:]
         var abandoned: Set<Int> = []
         var lastID: CodecSchedule.JobID = 0
-        /// Those cancelled before they were there.
+        /// The jobs that were cancelled before they were submitted.
         var cancelled: Set<CodecSchedule.JobID> = []
         var started = 0
-        /// What the last worker that started has said of itself.
+        /// The report of the worker that started last.
         var facts: CodecFacts?
     }
 
@@ -59,25 +59,24 @@ public final class CodecPool: Sendable {
         state = Mutex(State(schedule: CodecSchedule(limits)))
     }
 
-    /// Whether there is a program that could be started. One system call.
+    /// `true` when the program exists and can be executed. Makes one system call.
     public var isAvailable: Bool { configuration.executable.map { access($0, X_OK) == 0 } ?? false }
 
-    /// How many workers have been started so far.
+    /// The number of workers started so far.
     public var startedCount: Int { state.withLock { $0.started } }
 
-    /// What workers read and write: what the last one that started has said, and until one has, what those of this build
-    /// do.
+    /// The formats that the worker that started last has reported; those of this build before any has started.
     public var formats: CodecFormats { state.withLock { $0.facts.map(CodecFormats.init) } ?? CodecFormats() }
 
-    /// How many workers there are.
+    /// The number of workers.
     public var workerCount: Int { state.withLock { $0.schedule.workerCount } }
 
-    /// How much work waits for a worker.
+    /// The number of jobs that wait for a worker.
     public var waitingCount: Int { state.withLock { $0.schedule.waitingCount } }
 
-    /// Has pictures made. A cancelled caller leaves at once, and its work is given up.
+    /// Renders images in a worker. A cancelled call returns at once, and its work is aborted.
     ///
-    /// - Parameter cost: Bytes of pixels that it takes, by estimate.
+    /// - Parameter cost: The estimated number of pixel bytes.
     /// - Throws: ``CodecFailure`` or `CancellationError`.
     func render(_ request: RenderRequest, cost: Int) async throws -> RenderReply {
         guard isAvailable else { throw CodecFailure.missing(path: configuration.executable) }
@@ -104,7 +103,7 @@ public final class CodecPool: Sendable {
         perform(effect)
     }
 
-    /// What jobs have in common that can be done together.
+    /// The key that jobs share when they can run together.
     private static func group(_ request: RenderRequest) -> String {
         "\(request.source)\n\(request.format)\n\(request.originalFormat ?? "")\n\(request.limits)"
     }
@@ -154,7 +153,7 @@ public final class CodecPool: Sendable {
                 ]
                 _ = poll(&places, 2, Int32(clamping: min(nanoseconds / 1_000_000 + 1, 3_600_000)))
                 if places[0].revents != 0 { wake.clear() }
-                // It ended, or speaks without being asked.
+                // It has ended, or sends something without a request.
                 if process?.isSilent == false { process = nil }
             case .end:
                 state.withLock { state in
@@ -170,7 +169,7 @@ public final class CodecPool: Sendable {
         _ jobs: [(id: CodecSchedule.JobID, job: Job)], _ number: Int, _ wake: WakeEvent,
         _ process: inout CodecProcess?
     ) {
-        // What was abandoned before is over.
+        // An abandonment of earlier jobs does not apply to these.
         state.withLock { _ = $0.abandoned.remove(number) }
         let attention = CodecProcess.Attention(event: wake) { [self] in
             state.withLock { $0.abandoned.contains(number) }
@@ -190,7 +189,7 @@ public final class CodecPool: Sendable {
         } catch {
             process = nil
             if jobs.count > 1, error.isOfTheWork {
-                for (id, job) in jobs { again(id, job) }
+                for (id, job) in jobs { runAlone(id, job) }
             } else {
                 for (id, _) in jobs { finish(id, .failure(error)) }
             }
@@ -200,7 +199,7 @@ public final class CodecPool: Sendable {
     private func attempt(
         _ request: RenderRequest, _ attention: CodecProcess.Attention, _ process: inout CodecProcess?
     ) throws(CodecFailure) -> RenderReply {
-        // One that has ended meanwhile fails nobody.
+        // A worker that has ended while idle fails no job.
         if process?.isSilent == false { process = nil }
         if process == nil {
             guard let path = configuration.executable else { throw .missing(path: nil) }
@@ -222,8 +221,8 @@ public final class CodecPool: Sendable {
         job?.continuation.resume(with: result.mapError { $0 })
     }
 
-    /// Has a job done once more, alone.
-    private func again(_ id: CodecSchedule.JobID, _ job: Job) {
+    /// Submits a job again, to run alone.
+    private func runAlone(_ id: CodecSchedule.JobID, _ job: Job) {
         let effect = state.withLock { state in
             state.jobs[id] == nil
                 ? CodecSchedule.Effect.none

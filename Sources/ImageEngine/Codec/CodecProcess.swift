@@ -3,14 +3,14 @@ internal import Glibc
 internal import ImageRecipes
 internal import Platform
 
-/// One codec worker: a process, and the socket to it. Used by one thread.
+/// One codec worker: a process and the socket to it. Used by one thread.
 struct CodecProcess: ~Copyable {
     private let process: pid_t
     private let socket: Int32
     private var reader = RenderMessageReader()
 
-    /// Starts the program with the socket as its descriptor 3 and nothing else of ours: no other descriptor, no
-    /// environment but what finds libraries.
+    /// Starts the program with the socket as its descriptor 3, no other descriptor, and only the environment variables
+    /// that it needs to find libraries.
     init(_ path: String) throws(CodecFailure) {
         guard access(path, X_OK) == 0 else { throw .missing(path: path) }
         var ends: [Int32] = [-1, -1]
@@ -24,7 +24,7 @@ struct CodecProcess: ~Copyable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        // Onto itself too: that lets it live on through exec.
+        // Needed even when it is 3 already: dup2 clears its close-on-exec flag.
         posix_spawn_file_actions_adddup2(&actions, ends[1], 3)
         _ = hl_spawn_closing(&actions, 4)
         var attributes = posix_spawnattr_t()
@@ -51,7 +51,7 @@ struct CodecProcess: ~Copyable {
         socket = ends[0]
     }
 
-    /// Ends the process, if it has not ended, and waits until it is gone.
+    /// Ends the process if it is still running, and waits for its end.
     deinit {
         kill(process, SIGKILL)
         close(socket)
@@ -59,7 +59,7 @@ struct CodecProcess: ~Copyable {
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// What of our environment the process gets: no settings, no proxies, no secrets.
+    /// The environment of the process: no settings, no proxies, no secrets.
     private static let environment: [String] = {
         let names: [String] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIPSHOME"]
         return names.compactMap { (name: String) -> String? in getenv(name).map { "\(name)=\(String(cString: $0))" } }
@@ -67,18 +67,18 @@ struct CodecProcess: ~Copyable {
 
     private static func sentence(_ code: Int32) -> String { "\(String(cString: strerror(code)))." }
 
-    /// The descriptor that becomes readable when the process says something, or ends.
+    /// The descriptor that becomes readable when the process sends something or ends.
     var descriptor: Int32 { socket }
 
-    /// Whether it says nothing and has not ended.
+    /// `true` when the process has sent nothing and has not ended.
     var isSilent: Bool {
         var place = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&place, 1, 0) == 0
     }
 
-    /// Reads what the process says first: of itself.
+    /// Reads the first message of the process, with its properties.
     ///
-    /// - Parameter deadline: By the machine's clock, in nanoseconds.
+    /// - Parameter deadline: The time on the machine's monotonic clock, in nanoseconds.
     mutating func greeting(
         _ path: String, deadline: Int, _ attention: Attention
     ) throws(CodecFailure) -> CodecFacts {
@@ -91,9 +91,9 @@ struct CodecProcess: ~Copyable {
         return facts
     }
 
-    /// Has a request done.
+    /// Sends a request and waits for the reply.
     ///
-    /// - Parameter seconds: How long that may take.
+    /// - Parameter seconds: The time limit.
     mutating func reply(
         to request: RenderRequest, within seconds: Double, _ attention: Attention
     ) throws(CodecFailure) -> RenderReply {
@@ -108,11 +108,11 @@ struct CodecProcess: ~Copyable {
         return reply
     }
 
-    /// What a wait attends to besides the process.
+    /// The means to interrupt a wait for the process.
     struct Attention {
-        /// Wakes the wait.
+        /// Wakes the waiting thread.
         let event: WakeEvent
-        /// Whether to give up, now that it was woken.
+        /// Returns `true` when the woken thread should give up.
         let isAbandoned: () -> Bool
     }
 
@@ -168,9 +168,9 @@ struct CodecProcess: ~Copyable {
         }
     }
 
-    /// How the process ended, which has let go of the socket: its exit code, or minus the signal.
+    /// The exit code of a process that has closed its socket, or its signal as a negative number; 0 if unknown.
     private func status() -> Int32 {
-        // It may be about to end, or have only closed the socket: it is not waited for.
+        // It may be about to end or have only closed the socket, so the wait is bounded.
         var info = siginfo_t()
         for _ in 0..<50 {
             if waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT) == 0, info.si_pid_number == process {
@@ -183,8 +183,8 @@ struct CodecProcess: ~Copyable {
 }
 
 extension siginfo_t {
-    /// The process that it tells of; 0 for none.
+    /// The process that has ended; 0 for none.
     fileprivate var si_pid_number: pid_t { _sifields._sigchld.si_pid }
-    /// Its exit code, or the signal.
+    /// The exit code or the signal.
     fileprivate var si_status_number: Int32 { _sifields._sigchld.si_status }
 }

@@ -1,48 +1,47 @@
 internal import Platform
 
-/// Decides which codec worker does what, when there is to be another one, and when one ends: a plain value.
+/// Decides which codec worker runs which jobs, and when workers start and end: a plain value.
 ///
-/// Jobs are begun in the order they came, each as soon as there is a worker and memory for it: what is large waits until
-/// it fits, and nothing overtakes it, so that nothing waits for ever. A job that needs more than there is at all runs
-/// alone. Jobs on one source that wait together are one job: the source is decoded once, and steps that they begin with
-/// alike are done once.
+/// Jobs start in the order of arrival, each as soon as there is a worker and memory for it. Nothing overtakes a large
+/// job that waits for memory, so that no job waits forever. A job that exceeds the whole memory limit runs alone. Jobs
+/// of one group that wait at the same time run together: their source is decoded and their common first steps run once.
 struct CodecSchedule: Sendable {
     typealias JobID = UInt64
 
-    /// What may be used.
+    /// The limits of all workers together.
     struct Limits: Sendable, Equatable {
-        /// How many workers there may be.
+        /// The largest number of workers.
         var workers = 2
-        /// Nanoseconds that a worker without work stays.
+        /// The time after which an idle worker ends, in nanoseconds.
         var idle = 30_000_000_000
-        /// Bytes of pixels that all workers together may hold, by estimate.
+        /// The largest estimated number of pixel bytes in all workers together.
         var memory = 768 << 20
     }
 
-    /// Something to be done.
+    /// One piece of work.
     struct Job: Sendable, Equatable {
         let id: JobID
-        /// Jobs of one group may be done together; nil for alone.
+        /// The group of jobs that may run together; `nil` to run alone.
         var group: String?
-        /// Bytes of pixels, by estimate.
+        /// The estimated number of pixel bytes.
         let cost: Int
     }
 
-    /// What a worker is to do next.
+    /// The next step of a worker.
     enum Step: Sendable, Equatable {
         case run([JobID])
-        /// Nothing, for so many nanoseconds, or until it is woken.
+        /// Waits for that number of nanoseconds, or until it is woken.
         case wait(Int)
-        /// Nothing any more: it is forgotten.
+        /// Ends; the schedule has removed it.
         case end
     }
 
-    /// What is to be done for a change to take effect.
+    /// An action that the caller must perform after a change.
     enum Effect: Sendable, Equatable {
         case none
-        /// Wakes a worker that waits.
+        /// Wakes the waiting worker with that number.
         case wake(Int)
-        /// Starts a worker of that number.
+        /// Starts a worker with that number.
         case start(Int)
     }
 
@@ -50,12 +49,12 @@ struct CodecSchedule: Sendable {
         var jobs: Set<JobID> = []
         var cost = 0
         var idleSince: Int?
-        /// Whether it has been woken and has not asked yet.
+        /// `true` when the worker has been woken and has not asked for its next step yet.
         var isWoken = false
     }
 
     let limits: Limits
-    /// How many jobs of one group are done together.
+    /// The largest number of jobs of one group that run together.
     static let together = 8
     private var waiting: [Job] = []
     private var workers: [Int: Worker] = [:]
@@ -63,24 +62,24 @@ struct CodecSchedule: Sendable {
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    /// How many workers there are.
+    /// The number of workers.
     var workerCount: Int { workers.count }
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     var waitingCount: Int { waiting.count }
     private var spent: Int { workers.values.reduce(0) { $0 + $1.cost } }
 
     private func fits(_ job: Job) -> Bool { spent == 0 || spent + job.cost <= limits.memory }
 
-    /// Adds a job behind the others.
+    /// Adds a job to the end of the queue.
     mutating func submit(_ job: Job) -> Effect {
         waiting.append(job)
-        return hire()
+        return wakeOrStartWorker()
     }
 
-    /// Sees to it that somebody does the first of the jobs that wait, if it can be done.
-    private mutating func hire() -> Effect {
+    /// Wakes or starts a worker for the first waiting job, if there is memory for it.
+    private mutating func wakeOrStartWorker() -> Effect {
         guard let first = waiting.first, fits(first) else { return .none }
-        // Somebody is on the way already.
+        // A woken worker will take the job.
         if workers.values.contains(where: \.isWoken) { return .none }
         if let number = workers.filter({ $0.value.idleSince != nil }).keys.min() {
             workers[number]?.isWoken = true
@@ -92,9 +91,7 @@ struct CodecSchedule: Sendable {
         return .start(lastNumber)
     }
 
-    /// What the worker is to do, now that it has nothing to do.
-    ///
-    /// - Returns: The step, and what others are to do.
+    /// The next step of a worker that has finished its jobs, and the effect on other workers.
     mutating func next(_ number: Int, at now: Int) -> (step: Step, effect: Effect) {
         guard var worker = workers[number] else { return (.end, .none) }
         worker.isWoken = false
@@ -102,20 +99,20 @@ struct CodecSchedule: Sendable {
         worker.cost = 0
         workers[number] = worker
         if let first = waiting.first, fits(first) {
-            var taken = [first]
+            var batch = [first]
             waiting.removeFirst()
             if let group = first.group {
-                for job in waiting where job.group == group && job.cost <= first.cost && taken.count < Self.together {
-                    taken.append(job)
+                for job in waiting where job.group == group && job.cost <= first.cost && batch.count < Self.together {
+                    batch.append(job)
                 }
-                let ids = Set(taken.map(\.id))
+                let ids = Set(batch.map(\.id))
                 waiting.removeAll { ids.contains($0.id) }
             }
-            worker.jobs = Set(taken.map(\.id))
-            worker.cost = max(1, taken.map(\.cost).max() ?? 0)
+            worker.jobs = Set(batch.map(\.id))
+            worker.cost = max(1, batch.map(\.cost).max() ?? 0)
             worker.idleSince = nil
             workers[number] = worker
-            return (.run(taken.map(\.id)), hire())
+            return (.run(batch.map(\.id)), wakeOrStartWorker())
         }
         let since = worker.idleSince ?? now
         let rest = since &+ limits.idle &- now
@@ -128,19 +125,19 @@ struct CodecSchedule: Sendable {
         return (.wait(rest), .none)
     }
 
-    /// What a cancelled job was.
+    /// The state of a job when it was cancelled.
     enum Cancelled: Sendable, Equatable {
-        /// It is done, or was never there.
+        /// The job was finished or unknown.
         case nothing
-        /// It waited, and does not any more.
+        /// The job was waiting and has been removed.
         case dropped
-        /// The worker does nothing else: it is to give up.
+        /// The worker with that number runs only this job and must abort.
         case abandon(Int)
-        /// The worker does others along with it, and goes on.
+        /// The worker runs other jobs together with it and continues.
         case shared
     }
 
-    /// Nobody wants a job any more.
+    /// Cancels a job.
     mutating func cancel(_ id: JobID) -> Cancelled {
         if let place = waiting.firstIndex(where: { $0.id == id }) {
             waiting.remove(at: place)
