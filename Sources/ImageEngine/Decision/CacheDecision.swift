@@ -1,9 +1,9 @@
-/// What a request does with what a cache has for it, and why: the one decision about a cached entry, asked by the hit on the
-/// reader thread, by loads, made variants, `probe`, `prefetch` and `explain`. A plain value.
+/// The decision about a cached entry for a request, with its reason. It is the only one: the hit on the reader thread,
+/// loads, made variants, `probe`, `prefetch` and `explain` all use it. A plain value.
 struct CacheDecision: Sendable, Equatable {
-    /// What is done.
+    /// The action that follows.
     enum Action: Sendable, Equatable {
-        /// Answers with the stored image. `isStale` is `true` when the request would have had it revalidated or loaded.
+        /// Answers with the stored image. `isStale` is `true` when the request wanted it revalidated or loaded.
         case answer(isStale: Bool)
         /// Answers with the stored image, which is stale, and refreshes it in the background.
         case answerAndRefresh
@@ -22,11 +22,11 @@ struct CacheDecision: Sendable, Equatable {
         case forced
         /// The image was fetched with credentials that the request does not have.
         case foreign
-        /// The bytes have none of the digests of `integrity`.
+        /// The bytes match none of the digests of `integrity`.
         case otherBytes
-        /// The image could not be decoded, and the request wants it decoded.
+        /// The image could not be decoded, and the request requires decoding.
         case damaged
-        /// The image was stored for a request that differs in what `Vary` names, or in method or body.
+        /// The image was stored for a request with other `Vary` fields, or another method or body.
         case otherRequest
         /// The image is fresh by the rules of the request.
         case fresh
@@ -36,7 +36,7 @@ struct CacheDecision: Sendable, Equatable {
         case cacheOnly
         /// The image is stale, and the request accepts that (`max-stale`).
         case acceptedStale
-        /// The image is stale, and its server lets it be used while it is refreshed.
+        /// The image is stale, and its server allows its use while it is refreshed.
         case staleWhileRevalidate
     }
 
@@ -47,43 +47,43 @@ struct CacheDecision: Sendable, Equatable {
     var isFreshAnswer: Bool { action == .answer(isStale: false) }
 }
 
-/// What a request allows: the side of the caller in a ``CacheDecision``. A plain value.
+/// The rules of a request: the caller's side of a ``CacheDecision``. A plain value.
 struct RetrievalPolicy: Sendable, Equatable {
-    /// Whether and when a stored image is revalidated.
+    /// The rule for revalidating a stored image.
     var mode = Revalidation.never
-    /// Ignores cached images, unless nothing can be loaded (``isOffline``).
+    /// `true` when cached images are ignored, unless nothing can be loaded (``isOffline``).
     var isForced = false
-    /// Nothing may be loaded, and a stored image answers even when it is expired.
+    /// `true` when nothing may be loaded, and a stored image answers even if it is expired.
     var isOffline = false
-    /// Nothing may be loaded, and an expired image does not answer.
+    /// `true` when nothing may be loaded, and an expired image does not answer.
     var onlyFromCache = false
-    /// The number of seconds past its expiry for which an image may answer when loading fails, whatever its server said.
+    /// The number of seconds past its expiry for which an image may answer after a failure, regardless of its server.
     var staleIfError: Double?
-    /// The request's own `Cache-Control` (RFC 9111, 5.2.1), where header fields count.
+    /// The request's own `Cache-Control` (RFC 9111, 5.2.1), when it follows HTTP.
     var wanted: CacheControl?
 
-    /// What is stored: the side of the entry in a ``CacheDecision``.
+    /// The stored entry's side of a ``CacheDecision``.
     struct Entry: Sendable, Equatable {
         /// The number of seconds since the entry expired; `nil` while it has not.
         var expiredFor: Int?
-        /// What the server said about freshness; `nil` when that is not known.
+        /// The server's statements about freshness; `nil` when unknown.
         var freshness: HTTPFreshness?
-        /// The age in seconds since the server made the image, or since it was stored when that is not known.
+        /// The age of the server's response in seconds, or the time since it was stored when that is unknown.
         var age = 0
-        /// `true` when the request may be given it at all; see ``HTTPMetadata/suits(_:)``.
+        /// `true` when method, body, credentials and `Vary` fields match the request; see ``HTTPMetadata/suits(_:)``.
         var suits = true
-        /// `true` when it was fetched with credentials that the request does not have.
+        /// `true` when the image was fetched with credentials that the request does not have.
         var isForeign = false
-        /// `true` when the server can be asked whether it has changed.
+        /// `true` when the server can be asked whether the image has changed.
         var hasValidators = false
-        /// `false` when its bytes have none of the digests that the request names.
+        /// `false` when the bytes match none of the request's digests.
         var isIntegral = true
-        /// `true` when it is known that it cannot be decoded, and the request wants it decoded.
+        /// `true` when the image is known to be undecodable, and the request requires decoding.
         var isDamaged = false
-        /// `true` when it is known that it can be decoded, or could not be.
+        /// `true` when decoding the image has been tried, with either result.
         var isDecoded = false
 
-        /// The rule by which nothing can make it the answer to the request; `nil` when there is none.
+        /// The reason why the entry can never answer the request; `nil` when there is none.
         fileprivate var refusal: CacheDecision.Reason? {
             isForeign ? .foreign : !isIntegral ? .otherBytes : isDamaged ? .damaged : nil
         }
@@ -98,7 +98,7 @@ struct RetrievalPolicy: Sendable, Equatable {
             return isAsWanted ? verdict : .mustRevalidate
         }
 
-        /// `true` when the request accepts how stale it is.
+        /// `true` when the request accepts the entry's staleness.
         fileprivate func isStaleAsWanted(_ wanted: CacheControl?) -> Bool {
             guard let wanted, let maxStale = wanted.maxStale, let freshness, expiredFor == nil else { return false }
             return !wanted.noCache && age <= wanted.maxAge ?? .max && wanted.minFresh == 0
@@ -109,7 +109,7 @@ struct RetrievalPolicy: Sendable, Equatable {
     /// `true` when an expired entry matters: it may be revalidated, or answer when nothing can be loaded.
     var usesExpired: Bool { mode != .never || isOffline || staleIfError != nil }
 
-    /// `true` when nothing may be loaded, and what cannot be answered from the cache fails.
+    /// `true` when nothing may be loaded, and a request that the cache cannot answer fails.
     var staysInCache: Bool { onlyFromCache || mode == .http && wanted?.onlyIfCached == true }
 
     /// `true` when the image may be copied from the cache that `originalCache` names instead of being loaded.
@@ -118,14 +118,14 @@ struct RetrievalPolicy: Sendable, Equatable {
         case .answer, .answerAndRefresh: return false
         case .revalidate, .load, .fail: break
         }
-        // An entry that is only stale is better checked than replaced by an image of another cache.
+        // A stale entry is revalidated rather than replaced by an image of another cache.
         let hasEntry = ![.nothingStored, .foreign, .otherBytes, .damaged].contains(decision.reason)
         return !isForced && (mode == .never || !hasEntry && (mode == .ifExpired || isOffline))
     }
 
-    /// What is done with what is stored.
+    /// The decision about a stored entry.
     ///
-    /// - Parameter entry: `nil` when nothing is stored.
+    /// - Parameter entry: The entry; `nil` when nothing is stored.
     func decision(for entry: Entry?) -> CacheDecision {
         let loading = CacheDecision.Action.load
         func decided(_ action: CacheDecision.Action, _ reason: CacheDecision.Reason) -> CacheDecision {
@@ -148,7 +148,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         case .http:
             switch entry.httpVerdict(for: wanted) {
             case .notStorable: return decided(.load, .stale)
-            // A refresh in the background serves the next request; one that is content with the cache asks for none.
+            // A background refresh serves the next request; a request that accepts only the cache starts none.
             case .staleWhileRevalidate where entry.expiredFor == nil:
                 return decided(staysInCache ? .answer(isStale: true) : .answerAndRefresh, .staleWhileRevalidate)
             case .fresh, .staleWhileRevalidate, .mustRevalidate:
@@ -157,7 +157,7 @@ struct RetrievalPolicy: Sendable, Equatable {
         }
     }
 
-    /// `true` when the entry may be answered without asking its server.
+    /// `true` when the entry may answer without asking its server.
     private func isFresh(_ entry: Entry) -> Bool {
         guard entry.expiredFor == nil else { return false }
         switch mode {
@@ -170,8 +170,8 @@ struct RetrievalPolicy: Sendable, Equatable {
 
     /// `true` when a stored image may answer after loading has failed (RFC 5861, 4).
     ///
-    /// What the option allows counts even where the server forbids it: a caller that sets it knows that the image is old. A
-    /// header field of the request allows what HTTP does.
+    /// The option applies even where the server forbids it, because a caller that sets it accepts an old image. A
+    /// header field of the request applies within the rules of HTTP.
     func mayStandIn(_ entry: Entry, after error: ImageError) -> Bool {
         guard entry.refusal == nil, entry.suits || mode == .never, error.first.isServersTrouble else { return false }
         let pastServersTime = mode == .http ? entry.freshness?.staleness(age: entry.age) ?? entry.age : 0
@@ -184,12 +184,12 @@ struct RetrievalPolicy: Sendable, Equatable {
 }
 
 extension ImageError {
-    /// The status that was not accepted.
+    /// The rejected status code, if the error is one.
     var statusCode: Int? {
         if case .invalidStatusCode(let status, _, _) = self { status } else { nil }
     }
 
-    /// Whether the server could not be reached, or has a trouble of its own.
+    /// `true` when the server could not be reached or has an internal problem.
     var isServersTrouble: Bool {
         switch self {
         case .connectionFailed, .timedOut: true

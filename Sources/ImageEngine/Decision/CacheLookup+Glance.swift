@@ -1,18 +1,18 @@
 internal import Platform
 
-/// What a look into a cache tells at once.
+/// The immediate result of a cache look-up.
 public enum CacheGlance: Sendable {
-    /// The image is there, and the options allow that answer.
+    /// The image is cached, and the options allow it as the answer.
     case found(ImageResult)
-    /// Neither tier has it.
+    /// Neither tier has the image.
     case missing
-    /// That takes longer to tell, or the options want more than what is there.
+    /// The look-up would take longer, or the options need more than the cache has at hand.
     case unknown
 }
 
-/// Hits that take no more than an index look-up.
+/// Hits that need no more than an index look-up.
 extension CacheLookup {
-    /// Tells whether a cache has an image that may be answered. Takes no more than an index look-up.
+    /// Looks for an image that may be answered, with no more than an index look-up.
     ///
     /// - Parameter needsBytes: `true` to find the image only if memory holds its bytes.
     func glance(
@@ -23,20 +23,20 @@ extension CacheLookup {
         let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }
-        // Memory would take note of it here, and it would be answered from there when its server has been asked.
+        // The look-up would put it into memory, and the answer after revalidation would come from there.
         if mode == .http, cache.memory.peek(key) == nil { return .unknown }
-        // An image that has to be decoded first is not promoted here, and is counted when it is answered.
+        // An image that must be decoded first is not promoted here; it is counted when it is answered.
         let verifies = !isMade && cache.verifiesDecode(options)
         if verifies, cache.memory.peek(key)?.record.decodeVerdict != .sound { return .unknown }
-        // Bytes that must be read take the other way from the start, so that the hit is counted once.
+        // If bytes must be read, the slow path handles all of it, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         guard let seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false) else {
             return .unknown
         }
         guard let hit = seen else { return isMade ? .unknown : .missing }
-        // What memory held was of a file that another process has replaced.
+        // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
-        // Only in memory, but wanted as a file from now on: that takes writing.
+        // An image that is only in memory must be written when a file is wanted.
         if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
         if isMade {
             if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }

@@ -1,9 +1,9 @@
 internal import ImageRecipes
 internal import Platform
 
-/// How requests stand to images that were made of others.
+/// Checks of made images against requests.
 extension CacheLookup {
-    /// `true` when a made image may be answered on the spot, as far as is known without waiting.
+    /// `true` when a made image may be answered at once, as far as can be known without waiting.
     func isCurrent(
         _ record: ImageRecord, of resource: Resource, for cache: ImageCache, _ options: ImageOptions
     ) -> Bool {
@@ -16,7 +16,7 @@ extension CacheLookup {
         return VariantSource.mark(of: record) == mark
     }
 
-    /// The mark of a source that is at hand; `nil` for one on the network, and for one that is not there.
+    /// The mark of a local source; `nil` for one on the network or one that does not exist.
     func sourceMark(_ resource: Resource) -> String? {
         switch try? ImageSource(url: resource.url) {
         case .file(let path): VariantSource.mark(file: path)
@@ -25,13 +25,13 @@ extension CacheLookup {
         }
     }
 
-    /// `true` when a made image may be answered without looking at its original: to this request, by its credentials and
-    /// digests, and as long as the original that the caches know is the one that it was made from.
+    /// `true` when a made image may be answered without loading its original: the request's credentials and digests
+    /// allow it, and the original that the caches know is the one that it was made from.
     func isUsable(
         _ record: ImageRecord, of resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Bool {
         if record.isPersonal, options.asksToModify { return false }
-        // Digests are those of the original's bytes, of which the entry may not tell enough.
+        // Digests refer to the original's bytes, and the entry may not say enough about those.
         if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
         var asked = options
         (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
@@ -44,9 +44,8 @@ extension CacheLookup {
         return mark.map { VariantSource.mark(of: record) == $0 } ?? true
     }
 
-    /// `true` when a made image may be revalidated in the place of its original.
-    ///
-    /// Digests are those of the original's bytes, and another cache has a time of its own.
+    /// `true` when a made image may be revalidated instead of its original. It may not with digests, which refer to the
+    /// original's bytes, or when another cache, with its own expiry, holds the originals.
     func mayBeChecked(with options: ImageOptions, in cache: ImageCache) -> Bool {
         !options.asksToModify && options.lookup.integrity == nil && originals(for: cache, options) === cache
     }

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Looks into caches, and tells how requests stand to what they have. Decides nothing itself: ``RetrievalPolicy`` does.
+/// Looks up cached images and describes them as a ``RetrievalPolicy/Entry``; the decision is ``RetrievalPolicy``'s.
 final class CacheLookup: Sendable {
     private let offline: Bool
     private let caches: CacheRegistry
@@ -14,14 +14,14 @@ final class CacheLookup: Sendable {
         (offline, self.caches, self.scopes, self.counts) = (configuration.offline, caches, scopes, counts)
     }
 
-    // MARK: What a request allows
+    // MARK: Policies
 
-    /// `true` when nothing is to be loaded from the network.
+    /// `true` when nothing may be loaded from the network.
     func isOffline(_ options: ImageOptions) -> Bool { options.lookup.offline || offline }
 
-    /// What a request for a resource allows. What needs no network is neither revalidated nor affected by `offline`.
+    /// The policy of a request. A local resource is neither revalidated nor affected by `offline`.
     ///
-    /// - Parameter mode: Counts instead of the options' own.
+    /// - Parameter mode: Replaces the mode of the options.
     func policy(_ resource: Resource, _ options: ImageOptions, mode: Revalidation? = nil) -> RetrievalPolicy {
         let lookup = options.lookup
         guard resource.isOnNetwork else {
@@ -34,12 +34,12 @@ final class CacheLookup: Sendable {
             wanted: mode == .http ? options.cacheControl : nil)
     }
 
-    // MARK: How it stands to what is stored
+    // MARK: Entries
 
-    /// What is stored, as a request stands to it.
+    /// The description of a stored image from the view of a request.
     ///
-    /// - Parameter isIntegral: `true` when the bytes have one of the digests that the request names, if it names any. `nil`:
-    ///   it is found out, for which the file of the image may be read.
+    /// - Parameter isIntegral: `true` when the bytes match one of the request's digests or it has none. `nil`: computed
+    ///   here, which may read the file of the image.
     func entry(
         of found: ImageCache.Candidate, as request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
         isIntegral: Bool? = nil
@@ -47,7 +47,7 @@ final class CacheLookup: Sendable {
         let (record, options) = (found.hit.record, request.options)
         var entry: RetrievalPolicy.Entry
         if policy.mode == .never {
-            // Neither freshness nor `Vary` counts, and a hit asks for this on the thread that reads.
+            // Neither freshness nor `Vary` matters, and hits do this on the reader thread.
             entry = RetrievalPolicy.Entry(
                 expiredFor: found.expiredFor,
                 isForeign: record.isPersonal && !scopes.mayAnswer(record, to: request.url, options))
@@ -60,30 +60,30 @@ final class CacheLookup: Sendable {
         return entry
     }
 
-    /// `true` when a cached image that is not expired may be answered to a request without asking its server, whatever the
-    /// request says about revalidation. May read its file.
+    /// `true` when a cached image that is not expired may answer a request without asking its server, regardless of the
+    /// request's revalidation. May read its file.
     func answers(
         _ hit: ImageCache.Hit, to resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) -> Bool {
         isFresh(hit, for: OutgoingRequest(url: resource.url, options: options), in: cache, RetrievalPolicy())
     }
 
-    /// `true` when an image that another download has stored is the one that this request would bring.
+    /// `true` when an image stored by another download can replace the download of this request.
     ///
-    /// - Parameter mayWait: `true` when the file of the image may be read to calculate its digest.
+    /// - Parameter mayWait: `true` when the file of the image may be read to compute its digest.
     func satisfies(
         _ hit: ImageCache.Hit, in cache: ImageCache, _ resource: Resource, _ request: OutgoingRequest,
         _ storedCandidate: StoredCandidate?, mayWait: Bool
     ) -> Bool {
         let mode = request.options.lookup.revalidate ?? .never
-        // An image that is revalidated with each use satisfies it only when it is news.
+        // A request that revalidates on every use needs an image newer than the one it started with.
         if mode == .always, let old = storedCandidate?.hit.record, !hit.record.isNews(since: old) { return false }
         let isIntegral = mayWait ? nil : request.options.lookup.integrity.map { $0.allowsAtOnce(hit) ?? false }
         let policy = policy(resource, request.options, mode: mode == .http ? .http : .never)
         return isFresh(hit, for: request, in: cache, policy, isIntegral: isIntegral)
     }
 
-    /// `true` when the decision about a hit is to answer with it as it is.
+    /// `true` when the decision is to answer with the hit unchanged.
     func isFresh(
         _ hit: ImageCache.Hit, for request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
         isIntegral: Bool? = nil
@@ -95,7 +95,7 @@ final class CacheLookup: Sendable {
 
     // MARK: Answers
 
-    /// The answer with what was found; writes its file if memory alone has it and the options want it on disk.
+    /// The answer for a hit; writes its file if it is only in memory and the options want it on disk.
     func answer(
         _ hit: ImageCache.Hit, in cache: ImageCache, _ options: ImageOptions, _ needs: ImageNeeds
     ) throws(ImageError) -> ImageResult {
@@ -111,13 +111,13 @@ final class CacheLookup: Sendable {
             store.note(stored, in: counts.notStored, isAwaited: true)
             (result, result.cacheType) = (try stored.get(), hit.cacheType)
         } else if options.storage.queryDataWhenInMemory {
-            // A reader to come finds them in memory; that they cannot be read now is its business.
+            // Puts the bytes into memory for the next reader; a failure to read them is not this request's error.
             result.admission = (try? cache.loadBytes(of: hit.record, options: options.storage))?.kept.admission
         }
         return result
     }
 
-    /// The result with the bytes of its image, read now if need be.
+    /// The result with the bytes of its image, read now if necessary.
     func loadingBytes(
         of result: ImageResult, in cache: ImageCache, options: ImageOptions, _ pool: BlockingPool
     ) async throws -> ImageResult {
@@ -128,7 +128,7 @@ final class CacheLookup: Sendable {
                 loaded.bytes = try ImageCache.bytes(of: content)
                 return loaded
             }
-            // The record handed out may have no path although there is a file (`cacheMemoryOnly`).
+            // The record of the result may have no path although there is a file (`cacheMemoryOnly`).
             let record = result.entry?.record ?? result.record
             let (bytes, kept) = try cache.loadBytes(of: record, options: options.storage)
             (loaded.bytes, loaded.entry, loaded.admission) = (bytes, kept.entry, kept.admission)
@@ -136,23 +136,23 @@ final class CacheLookup: Sendable {
         }
     }
 
-    /// The cache that keeps the originals of what is made for `cache`.
+    /// The cache that stores the originals of the images made for `cache`.
     func originals(for cache: ImageCache, _ options: ImageOptions) -> ImageCache {
         options.lookup.originalCache.flatMap { caches.cache($0) } ?? cache
     }
 }
 
 extension ImageCache.Candidate {
-    /// What HTTP says of a stored image.
+    /// The entry with all that HTTP says about a stored image.
     ///
-    /// - Parameter scopes: The scopes in which the request may be answered; the first is that of what it sends itself.
+    /// - Parameter scopes: The scopes that may answer the request; the first is that of its own fields.
     func entry(for scopes: [HTTPScope], at moment: Int) -> RetrievalPolicy.Entry {
         let (record, scope) = (hit.record, scopes.first ?? HTTPScope())
         let answer = record.answer
         return RetrievalPolicy.Entry(
             expiredFor: expiredFor, freshness: answer?.freshness,
             age: answer?.metadata.age(at: moment) ?? HTTPFreshness.span(from: record.storedAt, to: moment),
-            // Of an image that was stored before such things were kept, nobody knows whose it is.
+            // An image stored by a version that kept no metadata may belong to any credentials.
             suits: answer.map { answer in scopes.contains { answer.metadata.suits($0) } }
                 ?? (scope.credentials == nil),
             isForeign: !record.belongs(to: scopes), hasValidators: validators(for: scope) != nil)
@@ -160,7 +160,7 @@ extension ImageCache.Candidate {
 }
 
 extension ImageRecord {
-    /// `true` when this is another image than `old`, or its server has been heard of since.
+    /// `true` when this is another image than `old`, or its server has confirmed it since.
     fileprivate func isNews(since old: ImageRecord) -> Bool {
         let isSame = old.stamp == stamp && old.storedAt == storedAt
         return !isSame || (answer?.metadata.receivedAt ?? 0) > old.answer?.metadata.receivedAt ?? 0

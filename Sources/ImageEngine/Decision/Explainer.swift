@@ -1,6 +1,6 @@
 internal import Platform
 
-/// Tells what a request would do now, by the same ``CacheDecision`` and ``StoragePlan``.
+/// Explains what a request would do now, with the ``CacheDecision`` and ``StoragePlan`` that a request uses.
 struct Explainer: Sendable {
     let engine: EngineServices
 
@@ -13,7 +13,7 @@ struct Explainer: Sendable {
             ? try explain(resource, in: cache, options) : try explainMade(resource, in: cache, options)
     }
 
-    /// - Parameter options: Are completed, and have no recipe.
+    /// - Parameter options: Completed options without a recipe.
     private func explain(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Explanation {
@@ -56,7 +56,7 @@ struct Explainer: Sendable {
         return told
     }
 
-    /// What is stored under the key of a resource, as a request stands to it; `nil` when nothing is.
+    /// The stored entry for a resource, from the view of the request; `nil` when nothing is stored.
     private func storedEntry(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
         _ told: inout Explanation
@@ -79,7 +79,7 @@ struct Explainer: Sendable {
             policy)
     }
 
-    /// The same for an image that is made: by what was made before, else by its original.
+    /// The explanation for a made image: by the stored made image, otherwise by its original.
     private func explainMade(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Explanation {
@@ -95,7 +95,7 @@ struct Explainer: Sendable {
         return original
     }
 
-    /// `true` when what was made before is answered or revalidated; then `told` says so.
+    /// `true` when a stored made image is answered or revalidated; then `told` says so.
     private func isAnsweredByMade(
         _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) -> Bool {
@@ -181,7 +181,7 @@ struct Explainer: Sendable {
         return name
     }
 
-    /// What would come of asking the first source, as far as that is known.
+    /// Adds what is known about loading from the first source.
     private func explainLoading(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) {

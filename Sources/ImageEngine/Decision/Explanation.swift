@@ -2,15 +2,15 @@ internal import Platform
 
 /// The answer that a request would get, and why: a plain value.
 public struct Explanation: Sendable, Equatable {
-    /// What would be done.
+    /// The kinds of action.
     public enum Verdict: String, Sendable, CaseIterable {
-        /// What is stored is answered.
+        /// The stored image is answered.
         case answer
-        /// What is stored is answered, though the request would have it checked: offline.
+        /// The stored image is answered although the request wanted it revalidated or loaded, for example offline.
         case answerStale
-        /// What is stored is answered, and loaded anew behind that.
+        /// The stored image is answered, and refreshed in the background.
         case answerAndRefresh
-        /// The server is asked whether what is stored has changed.
+        /// The server is asked whether the stored image has changed.
         case revalidate
         /// The image is loaded.
         case load
@@ -18,30 +18,30 @@ public struct Explanation: Sendable, Equatable {
         case fail
     }
 
-    /// The key under which the image is kept.
+    /// The cache key of the image.
     public var key: String
-    /// Where the image is on disk, or would be.
+    /// The path of the image's file, whether or not it exists.
     public var path: String
-    /// Which tier has an image of the key whose time is not over.
+    /// The tier that has an unexpired image with the key.
     public var cacheType = CacheType.none
-    /// When what is stored was stored, in seconds since 1970; nil when nothing is.
+    /// The time when the image was stored, in seconds since 1970; `nil` when none is.
     public var storedAt: Int?
-    /// When its time on disk is over; nil for never.
+    /// The time when it expires on disk, in seconds since 1970; `nil` for never.
     public var expiresAt: Int?
-    /// Whether what is stored is not as fresh as the request wants it; nil when nothing is.
+    /// `true` when the stored image is not as fresh as the request wants; `nil` when none is stored.
     public var isStale: Bool?
-    /// What would be done.
+    /// The action of the request.
     public var verdict = Verdict.load
-    /// Whether the network would be used.
+    /// `true` when the network would be used.
     public var usesNetwork = false
-    /// The URL that would be asked first; nil when none would.
+    /// The first URL that would be requested; `nil` for none.
     public var url: String?
-    /// Why, step by step, each a sentence.
+    /// The reasons, step by step, each a sentence.
     public var reasons: [String] = []
-    /// What the request would fail with, as far as that is known without asking anybody.
+    /// The error of the request, as far as it is known without asking a server.
     public var error: ImageError?
 
-    /// Nothing is known yet but the key.
+    /// An explanation that contains only the key.
     init(_ resource: Resource, path: String) {
         (key, self.path) = (resource.cacheKey, path)
         if ExactText(resource.url) != ExactText(resource.cacheKey) {
@@ -49,13 +49,13 @@ public struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// Takes over what is known of a stored image.
+    /// Adds the facts about a stored image.
     mutating func note(_ record: ImageRecord, in cache: ImageCache) {
         path = record.path ?? path
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
     }
 
-    /// The same, but the request fails.
+    /// The explanation with a failure as the verdict.
     func failing(_ error: ImageError, _ reason: String) -> Explanation {
         var failing = self
         (failing.verdict, failing.error) = (.fail, error)

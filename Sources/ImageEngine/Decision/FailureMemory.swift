@@ -1,8 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// The failures that are repeated without asking, by the name of their cache; see ``NegativeCache``. Callable from any
-/// thread.
+/// The failures that are repeated without a new request, by cache; see ``NegativeCache``. Callable from any thread.
 public final class FailureMemory: Sendable {
     private let caches = Mutex<[String: NegativeCache]>([:])
     private let clock: EngineClock
@@ -27,13 +26,13 @@ public final class FailureMemory: Sendable {
     /// Forgets the failures of a key, which has been stored or removed; `nil` for all keys of the cache.
     func forget(_ key: CacheKey?, in cache: String) { caches.withLock { $0[cache]?.forget(key) } }
 
-    /// The number of remembered failures of all caches.
+    /// The number of remembered failures in all caches.
     var count: Int {
         let now = clock.monotonic()
         return caches.withLock { $0.values.reduce(0) { $0 + $1.count(now: now) } }
     }
 
-    /// Throws the failure of a request that has failed before, when that is to be repeated without asking.
+    /// Throws the remembered failure of the request, if there is one and the options use it.
     func check(_ request: DownloadRequest, in cache: ImageCache, _ options: ImageOptions) throws(ImageError) {
         guard (options.lookup.negativeCache ?? 0) > 0, !options.lookup.forceRefresh else { return }
         let now = clock.monotonic()
@@ -44,7 +43,7 @@ public final class FailureMemory: Sendable {
         }
     }
 
-    /// Remembers a failure as long as the options say, unless it is tried again soon: it is not settled yet then.
+    /// Remembers a failure for the time that the options say; not one that will be retried, because it is not final.
     func note(
         _ error: ImageError, of url: String, key: String, in cache: ImageCache, _ options: ImageOptions
     ) {

@@ -1,19 +1,19 @@
 internal import Platform
 
-/// Digests of which the bytes must have one, as in Subresource Integrity (W3C): an image that was swapped at its source
-/// is refused.
+/// A set of digests of which the bytes must match one, as in Subresource Integrity (W3C), so that an image that was
+/// exchanged at its source is rejected.
 public struct Integrity: Hashable, Sendable {
     fileprivate let kind: RunningDigest.Kind
     fileprivate let digests: Set<[UInt8]>
 
-    /// Reads `sha256-…`, `sha384-…` and `sha512-…`, each with a digest in base64, with spaces between them. Only those of
-    /// the strongest kind count.
+    /// Parses `sha256-…`, `sha384-…` and `sha512-…`, each with a digest in base64, separated by spaces. Only the
+    /// digests of the strongest kind apply.
     ///
-    /// - Returns: nil for anything else.
+    /// - Returns: `nil` for any other text.
     public init?(_ text: String) {
         var found: [RunningDigest.Kind: Set<[UInt8]>] = [:]
         for word in text.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
-            // What follows a question mark is for later versions.
+            // The text after a question mark is reserved for later versions of the standard.
             let parts = word.prefix { $0 != "?" }.split(separator: "-", maxSplits: 1)
             guard parts.count == 2, let kind = RunningDigest.Kind(rawValue: String(parts[0])),
                 let digest = Array(parts[1].utf8).withUnsafeBytes({ Base64.decode($0) }), digest.count == kind.count
@@ -24,26 +24,26 @@ public struct Integrity: Hashable, Sendable {
         (kind, digests) = strongest
     }
 
-    /// Whether bytes with this SHA-256 have one of the digests; nil if another digest of them is needed to tell.
+    /// `true` when bytes with this SHA-256 match one of the digests; `nil` when another kind of digest is needed.
     func allows(_ digest: Digest) -> Bool? {
         kind == .sha256 && digest.bytes.count == kind.count ? digests.contains(digest.bytes) : nil
     }
 
-    /// Whether the bytes have one of the digests.
+    /// `true` when the bytes match one of the digests.
     func allows(_ bytes: [UInt8]) -> Bool {
         let digest = RunningDigest(kind)
         bytes.withUnsafeBytes { digest.update($0) }
         return digests.contains(digest.finish().bytes)
     }
 
-    /// Whether a file has one of the digests; not if it cannot be read.
+    /// `true` when the file matches one of the digests; `false` when it cannot be read.
     func allows(file path: String) -> Bool {
         let digest = RunningDigest(kind)
         let isRead = (try? Descriptor(reading: path, followsLinks: true).forEachPiece(digest.update)) != nil
         return isRead && digests.contains(digest.finish().bytes)
     }
 
-    /// Whether the content has one of the digests.
+    /// `true` when the content matches one of the digests.
     func allows(_ content: DiskStorage.Content) -> Bool {
         switch content {
         case .bytes(let bytes): return allows(bytes)
@@ -59,25 +59,25 @@ public struct Integrity: Hashable, Sendable {
         }
     }
 
-    /// The error for bytes that have none of the digests.
+    /// The error for bytes that match none of the digests.
     static func mismatch(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
         .badData(reason: "Its bytes are not those that integrity names.", source: source, sample: sample)
     }
 }
 
 extension Integrity {
-    /// `true` when a cached image has one of the digests; `nil` when its file has to be read to tell.
+    /// `true` when a cached image matches one of the digests; `nil` when its file must be read to know.
     func allowsAtOnce(_ hit: ImageCache.Hit) -> Bool? {
         if let checksum = hit.record.checksum, let verdict = allows(checksum) { return verdict }
         return hit.bytes.map { allows($0) }
     }
 
-    /// `true` when a cached image has one of the digests. May read its file.
+    /// `true` when a cached image matches one of the digests. May read its file.
     func allows(_ hit: ImageCache.Hit) -> Bool {
         allowsAtOnce(hit) ?? hit.record.path.map { allows(file: $0) } ?? false
     }
 
-    /// `true` when a made image was made from bytes with one of the digests; `nil` when its entry does not tell.
+    /// `true` when a made image was made from bytes that match one of the digests; `nil` when its entry does not say.
     func allowsOriginal(of record: ImageRecord) -> Bool? {
         guard kind == .sha256, let mark = VariantSource.mark(of: record) else { return nil }
         return digests.contains { VariantSource.mark(Digest(bytes: $0)) == mark }

@@ -1,28 +1,28 @@
 internal import Platform
 internal import Synchronization
 
-/// Credentials that downloads were given besides those of their requests, by answers to challenges, by redirects or from
-/// a netrc file: who asks in the same way again may be answered with what they brought.
+/// The credentials that downloads used beyond those of their requests: from challenge responses, redirects or a netrc
+/// file. An equal request may be answered with the images of such downloads.
 ///
-/// Known as long as the process lives: after that an image of theirs is loaded once more.
+/// They last as long as the process; after that, their images are loaded again.
 final class Logins: Sendable {
-    /// What two requests have in common that would be given the same.
+    /// The properties shared by requests that would use the same credentials.
     struct Request: Hashable, Sendable {
         /// Scheme, host and port.
         let origin: String
-        /// What the request itself gives.
+        /// The request's own credentials.
         let credentials: String?
         let delegates: DownloadDelegates?
     }
 
-    /// How many requests are known; beyond that all are forgotten.
+    /// The largest number of requests; one more clears all.
     static let requestLimit = 256
-    /// How many logins of one request are known.
+    /// The largest number of logins per request.
     static let loginLimit = 8
 
     private let known = Mutex<[Request: [String]]>([:])
 
-    /// Takes note of what a download was given.
+    /// Remembers the credentials that a download used.
     func note(_ login: String, of request: Request) {
         known.withLock { known in
             if known.count >= Self.requestLimit, known[request] == nil { known = [:] }
@@ -31,6 +31,6 @@ final class Logins: Sendable {
         }
     }
 
-    /// What downloads of such requests were given, the latest first.
+    /// The credentials that downloads of equal requests used, the latest first.
     func all(of request: Request) -> [String] { known.withLock { $0[request] ?? [] } }
 }

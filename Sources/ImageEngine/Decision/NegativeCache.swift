@@ -1,15 +1,15 @@
 internal import Platform
 
-/// Failures that would come again, for as long as their requests want them remembered: a plain value.
+/// Failures that would occur again, remembered for the time that their requests allow: a plain value.
 struct NegativeCache: Sendable {
-    /// The facts that two requests share which would fail alike: all that is sent, and what their bytes must be.
+    /// The properties shared by requests that would fail alike: all that is sent, and the requirements on the bytes.
     struct Request: Hashable, Sendable {
         let download: DownloadRequest
         let integrity: Integrity?
-        /// `true` when its picture must be one that can be decoded.
+        /// `true` when the image must be decodable.
         let isDecoded: Bool
 
-        /// A request as any caller may have sent it.
+        /// The request without its caller's own properties.
         init(_ download: DownloadRequest, _ options: ImageOptions) {
             self.download = download.common
             integrity = options.lookup.integrity
@@ -17,113 +17,113 @@ struct NegativeCache: Sendable {
         }
     }
 
-    private struct Memory: Sendable {
+    private struct Entry: Sendable {
         let error: ImageError
-        /// The cache key that the image was to have.
+        /// The cache key of the image that failed.
         let key: String
         let end: Int
         let number: UInt64
     }
 
-    /// The largest number of failures; beyond it the oldest is forgotten, in O(`limit`).
+    /// The largest number of failures; one more removes the oldest, in O(`limit`).
     let limit: Int
-    private var memories: [Request: Memory] = [:]
-    private var last: UInt64 = 0
+    private var entries: [Request: Entry] = [:]
+    private var lastNumber: UInt64 = 0
 
-    /// Remembers nothing yet.
+    /// An empty cache.
     init(limit: Int = 1024) { self.limit = limit }
 
     /// The number of remembered failures.
     ///
-    /// - Parameter now: Nanoseconds of a clock that never goes back.
-    func count(now: Int) -> Int { memories.values.count { now < $0.end } }
+    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
+    func count(now: Int) -> Int { entries.values.count { now < $0.end } }
 
     /// The remembered failures, the oldest first.
     ///
-    /// - Parameter now: Nanoseconds of a clock that never goes back.
+    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
     func list(now: Int) -> [RememberedFailure] {
-        memories.sorted { $0.value.number < $1.value.number }.compactMap { request, memory in
-            guard now < memory.end else { return nil }
+        entries.sorted { $0.value.number < $1.value.number }.compactMap { request, entry in
+            guard now < entry.end else { return nil }
             return RememberedFailure(
-                url: request.download.url, key: memory.key, error: memory.error,
-                seconds: Double(memory.end - now) / 1e9)
+                url: request.download.url, key: entry.key, error: entry.error,
+                seconds: Double(entry.end - now) / 1e9)
         }
     }
 
-    /// Forgets the failures of a URL or of a cache key; all when `nil`.
+    /// Forgets the failures of a URL or a cache key; all when `nil`.
     ///
     /// - Returns: The number of failures that were remembered.
     mutating func remove(_ name: String?, now: Int) -> Int {
         let before = count(now: now)
         if let name = name.map({ ExactText($0) }) {
-            for (request, memory) in memories
-            where ExactText(request.download.url) == name || ExactText(memory.key) == name { memories[request] = nil }
+            for (request, entry) in entries
+            where ExactText(request.download.url) == name || ExactText(entry.key) == name { entries[request] = nil }
         } else {
-            memories = [:]
+            entries = [:]
         }
         return before - count(now: now)
     }
 
-    /// The failure of the request, unless it was too long ago.
+    /// The failure of the request, unless its time is over.
     mutating func failure(of request: Request, now: Int) -> ImageError? {
-        guard let memory = memories[request] else { return nil }
-        if now < memory.end { return memory.error }
-        memories[request] = nil
+        guard let entry = entries[request] else { return nil }
+        if now < entry.end { return entry.error }
+        entries[request] = nil
         return nil
     }
 
-    /// Remembers a failure, if it is one that would come again.
+    /// Remembers a failure, if it would occur again.
     ///
     /// - Parameters:
-    ///   - key: The cache key that the image was to have.
+    ///   - key: The cache key of the image.
     ///   - seconds: The time for which it is remembered.
-    ///   - retryAfter: The seconds after which the server wants to be asked again.
-    ///   - now: Nanoseconds of a clock that never goes back.
+    ///   - retryAfter: The server's `Retry-After`, in seconds.
+    ///   - now: The time in nanoseconds, from a monotonic clock.
     mutating func note(
         _ error: ImageError, of request: Request, key: String = "", for seconds: Double, retryAfter: Double? = nil,
         now: Int
     ) {
         let span = Self.span(of: error, seconds, retryAfter: retryAfter)
-        // A delegate may decide otherwise the next time.
+        // A delegate may decide differently the next time.
         guard span > 0, error.wouldComeAgain(hasRetryAfter: retryAfter != nil), request.download.delegates == nil else {
             return
         }
-        last += 1
-        memories[request] = Memory(error: error, key: key, end: now + Int(min(span, 1e8) * 1e9), number: last)
-        if memories.count > limit, let oldest = memories.min(by: { $0.value.number < $1.value.number }) {
-            memories[oldest.key] = nil
+        lastNumber += 1
+        entries[request] = Entry(error: error, key: key, end: now + Int(min(span, 1e8) * 1e9), number: lastNumber)
+        if entries.count > limit, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
+            entries[oldest.key] = nil
         }
     }
 
-    /// The time for which a failure is remembered: one of a moment's load as long as the server says, but not for ever;
-    /// of others the server may say that it is over sooner.
+    /// The time for which a failure is remembered, in seconds. A temporary one lasts as long as the server says, up to
+    /// ``longestRetryAfter``; for others the server may shorten the time.
     private static func span(of error: ImageError, _ seconds: Double, retryAfter: Double?) -> Double {
         guard seconds > 0, let retryAfter else { return seconds }
         return error.isRetryable ? min(retryAfter, longestRetryAfter) : min(retryAfter, seconds)
     }
 
-    /// The longest time for which a server's wish to be left alone is obeyed, in seconds.
+    /// The longest `Retry-After` that is obeyed, in seconds.
     static let longestRetryAfter = 3600.0
 
     /// Forgets the failures of a cache key; all when `nil`.
-    mutating func forget(_ key: CacheKey?) { if !memories.isEmpty { _ = remove(key?.key, now: 0) } }
+    mutating func forget(_ key: CacheKey?) { if !entries.isEmpty { _ = remove(key?.key, now: 0) } }
 }
 
-/// A failure that is repeated without asking, for a while.
+/// A failure that is repeated for some time without a new request.
 public struct RememberedFailure: Sendable, Equatable {
     /// The URL that failed.
     public let url: String
-    /// The cache key that its image was to have.
+    /// The cache key of its image.
     public let key: String
     /// The failure.
     public let error: ImageError
-    /// The rest of the time for which it is remembered, in seconds.
+    /// The remaining time for which it is remembered, in seconds.
     public let seconds: Double
 }
 
 extension ImageError {
-    /// `true` when the same request would fail in the same way for a while: never what the network or a moment's load may
-    /// have done.
+    /// `true` when an equal request would fail in the same way for some time; never for failures that the network or a
+    /// temporary overload may have caused.
     fileprivate func wouldComeAgain(hasRetryAfter: Bool) -> Bool {
         switch self {
         case .badData, .dataModifyingFailed, .forbiddenAddress: true

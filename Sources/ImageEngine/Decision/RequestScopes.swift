@@ -1,26 +1,26 @@
-/// Whose images are answered to whom.
+/// Decides which requests may be answered with an image, by credentials.
 ///
-/// There is one entry for each key. One that was fetched with credentials is answered only to requests of a URL that
-/// come with the same; all others may be answered to everybody.
+/// There is one entry for each key. An entry fetched with credentials answers only requests for a URL with the same
+/// credentials; any other entry may answer every request.
 final class RequestScopes: Sendable {
     private let downloader: ImageDownloader
-    /// Credentials that downloads were given besides those of their requests.
+    /// The credentials that downloads used beyond those of their requests.
     private let knownLogins = Logins()
 
     init(_ downloader: ImageDownloader) { self.downloader = downloader }
 
-    /// Whether an image may be answered to a request.
+    /// `true` when an image may answer a request.
     ///
-    /// - Parameter url: Where the request would go; what is no URL of http names the entry itself.
+    /// - Parameter url: The URL of the request; a URL that is not http names the entry itself.
     func mayAnswer(_ record: ImageRecord, to url: String, _ options: ImageOptions) -> Bool {
         guard record.isPersonal, Resource(url: url).isOnNetwork else { return true }
         return record.belongs(to: scopes(of: url, options, for: record))
     }
 
-    /// The scopes in which a request may be answered with an image; the first is that of what it sends itself.
+    /// The scopes in which a request may be answered with an image; the first is that of its own fields.
     func scopes(of url: String, _ options: ImageOptions, for record: ImageRecord?) -> [HTTPScope] {
         guard record?.isPersonal == true else { return [scope(of: url, options)] }
-        // It may have come from any of the sources, with what that one was given.
+        // The image may have come from any of the sources, with that source's credentials.
         return ([url] + options.network.alternativeSources).flatMap { source in
             let options = options.scoped(from: url, to: source)
             let logins: [String?] = [nil] + logins(of: source, options)
@@ -30,16 +30,16 @@ final class RequestScopes: Sendable {
 
     /// The scope of a request as it is sent.
     ///
-    /// - Parameter login: Credentials that are given besides.
+    /// - Parameter login: Additional credentials.
     func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
         HTTPScope(
             options.network.request, credentials: Self.credentials(in: url), login: login,
             added: downloader.addedFields(for: url))
     }
 
-    /// The user and password in an http URL, as the download will find them.
+    /// The user and password in an http URL, as the download parses them.
     private static func credentials(in url: String) -> Authorization? {
-        // Nothing is parsed for the many URLs that have none.
+        // Most URLs have none and are not parsed.
         url.utf8.contains(UInt8(ascii: "@")) ? (try? WebURL(url))?.credentials : nil
     }
 
@@ -56,7 +56,7 @@ final class RequestScopes: Sendable {
             delegates: options.network.delegates?.without(.modifyRequest))
     }
 
-    /// Takes note of credentials that a download was given besides its request's.
+    /// Remembers the credentials that a download used beyond its request's.
     func noteLogin(of download: Download, for request: DownloadRequest, _ options: ImageOptions) {
         guard let login = download.login else { return }
         knownLogins.note(login, of: loginRequest(request.url, request.webURL, options))
