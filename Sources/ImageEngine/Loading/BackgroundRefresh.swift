@@ -1,12 +1,12 @@
 internal import Platform
 
-/// An image that turned out to be another one when it was loaded again behind an answer.
+/// The event that a background refresh has brought other bytes for an image.
 public struct ImageChange: Sendable, Equatable {
     /// The name of its cache.
     public let cache: String
     /// Its key.
     public let key: String
-    /// The URL it was asked for with.
+    /// The URL of the request.
     public let url: String
     /// The path of its file; `nil` when it is only in memory.
     public let path: String?
@@ -17,15 +17,15 @@ public struct ImageChange: Sendable, Equatable {
     }
 }
 
-/// Loads stale images again behind answers that were given with them.
+/// Loads stale images again in the background, after answers with them.
 struct BackgroundRefresh: Sendable {
     let engine: EngineServices
 
-    /// The number of images that are refreshed.
+    /// The number of running refreshes.
     var count: Int { engine.jobs.runningCount { if case .refresh = $0 { true } else { false } } }
 
-    /// Loads a stored image again in the background, unless that is under way. What comes is stored unless the image has been
-    /// removed or replaced meanwhile; a failure changes nothing.
+    /// Loads a stored image again in the background, unless that is running. The new image is stored unless the old one
+    /// has been removed or replaced meanwhile; a failure changes nothing.
     func start(
         _ resource: Resource, _ storedCandidate: StoredCandidate, _ cache: ImageCache, _ outgoing: OutgoingRequest
     ) {
@@ -48,7 +48,7 @@ struct BackgroundRefresh: Sendable {
 }
 
 extension ImageResult {
-    /// `true` when the bytes are others than those of `old`, as far as that is known without reading a file.
+    /// `true` when the bytes differ from those of `old`, as far as that is known without reading a file.
     fileprivate func isAnother(than old: ImageCache.Hit) -> Bool {
         if isRevalidated { return false }
         if let one = old.record.checksum, let other = record.checksum { return one != other }

@@ -1,30 +1,30 @@
-/// How long a failed download waits for the network to come back: a plain value.
+/// The wait of a failed download for the network: a plain value.
 ///
-/// Only where this machine has no network at all: a server that cannot be reached over one that is there has a trouble of its
-/// own. It waits once, however often the download fails.
+/// It waits only when this machine has no network at all, because otherwise the problem is the server's. It waits once,
+/// however often the download fails.
 struct ConnectivityWait: Sendable, Equatable {
-    /// What is to be done.
+    /// The next step.
     enum Step: Sendable, Equatable {
-        /// Try again at once.
+        /// Retries at once.
         case retry
-        /// Look again after so many nanoseconds.
+        /// Checks for a network again after that number of nanoseconds.
         case look(after: Int)
-        /// It has failed.
+        /// Fails.
         case giveUp
     }
 
-    /// How often the network is looked at, in nanoseconds.
+    /// The time between checks for a network, in nanoseconds.
     static let interval = 250_000_000
 
-    /// For how many seconds it waits; not at all when nil.
+    /// The longest wait, in seconds; `nil` for none.
     let limit: Double?
     private var end: Int?
     private var hasWaited = false
 
-    /// Waits for up to `limit` seconds.
+    /// A wait of up to `limit` seconds; `nil` for none.
     init(limit: Double?) { self.limit = limit }
 
-    /// Whether a failure is one that the want of a network makes.
+    /// `true` when a missing network may cause the failure.
     static func concerns(_ error: ImageError) -> Bool {
         switch error {
         case .connectionFailed, .timedOut(_, "timeout", _): true
@@ -32,9 +32,9 @@ struct ConnectivityWait: Sendable, Equatable {
         }
     }
 
-    /// What is to be done after a failure, and then each time it was waited.
+    /// The step after a failure, and after each wait.
     ///
-    /// - Parameter now: In nanoseconds of a clock that never goes back.
+    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
     mutating func next(hasNetwork: Bool, at now: Int) -> Step {
         guard let limit, limit > 0, !hasWaited else { return .giveUp }
         guard let end else {

@@ -1,18 +1,18 @@
 internal import Platform
 internal import Synchronization
 
-/// The right of one job to download an image, among all jobs and processes on a cache folder.
+/// The exclusive right of one job to download an image, among all jobs and processes that use a cache folder.
 ///
-/// It is asked for when the download gets its slot, so that no process keeps others waiting for a download that it has not
-/// started. It ends with the last reference: when the download is over and its image stored.
+/// A job claims it when the download gets its slot, so that no process blocks others for a download that has not
+/// started. It ends with the last reference: when the download has ended and its image is stored.
 final class DownloadClaim: Sendable {
     private struct State {
         var patience: LockPatience
-        /// The lock among the processes, once it is taken.
+        /// The lock between processes, once it is taken.
         var lease: DownloadLease?
         var hasWaited = false
         var hasWaitedForOtherProcess = false
-        /// `true` when the lock is not asked for any more.
+        /// `true` when the lock is not requested any more.
         var isSettled = false
         var hasBody = false
         var hit: ImageCache.Hit?
@@ -20,26 +20,26 @@ final class DownloadClaim: Sendable {
         var isOver = false
     }
 
-    /// Who downloads or stores the image at the moment.
+    /// The process that downloads or stores the image at the moment.
     enum Holder: Sendable {
         case ownProcess, otherProcess
     }
 
-    /// What processes tell the download by; `nil` when its image is not to be found by others.
+    /// The identity of the download among processes; `nil` when others cannot find its image.
     private let identity: Digest?
-    /// `true` when other processes find the image that the download brings.
+    /// `true` when other processes can find the downloaded image.
     private let isForOtherProcesses: Bool
-    /// `true` when the images that other jobs of this process store are waited for.
+    /// `true` when the job waits for images that other jobs of this process store.
     private let merges: Bool
     private let started: Int
-    /// The nanoseconds from one note of progress to the next: fewer when others wait less long.
+    /// The time between reports of progress to other processes, in nanoseconds; shorter for shorter timeouts.
     private let interval: Int
     private let lock: DownloadLock
     private let state: Mutex<State>
 
     init(_ plan: FetchPlan) {
         let options = plan.outgoing.options
-        // An image that is not to be found afterwards is not worth waiting for.
+        // Waiting is useless for an image that cannot be found afterwards.
         let isAlone =
             options.lookup.forceRefresh || options.storage.fromMemoryCacheOrRefresh || options.storage.keepsNothing
         identity = isAlone ? nil : plan.request.flight(to: plan.key, inMemory: options.storage.cacheMemoryOnly)
@@ -60,26 +60,26 @@ final class DownloadClaim: Sendable {
     /// `true` when another job of this process is about to store the image.
     private func isBeingStoredHere(_ identity: Digest) -> Bool { merges && lock.isBeingStored(identity) }
 
-    /// Takes the lock if that takes no waiting.
+    /// Takes the lock if that is possible without waiting.
     ///
-    /// - Returns: `false` when somebody else brings the image, or may do so.
+    /// - Returns: `false` when another job or process downloads the image, or may do so.
     func lockAtOnce() -> Bool {
         guard let identity, state.withLock({ !$0.isSettled }) else { return true }
         if isBeingStoredHere(identity) { return false }
         let attempt = isForOtherProcesses ? lock.lockAtOnce(identity) : .impossible
-        return attempt.map(note) ?? false
+        return attempt.map(apply) ?? false
     }
 
-    /// Takes the lock; waits for the disk.
+    /// Takes the lock. Waits for the disk.
     ///
-    /// - Returns: The one who has it instead.
+    /// - Returns: The holder when the lock is not free.
     func lockOrHolder() -> Holder? {
         guard let identity, state.withLock({ !$0.isSettled }) else { return nil }
         if isBeingStoredHere(identity) { return .ownProcess }
-        return note(isForOtherProcesses ? lock.take(identity) : .impossible) ? nil : .otherProcess
+        return apply(isForOtherProcesses ? lock.take(identity) : .impossible) ? nil : .otherProcess
     }
 
-    /// The one who has the lock, which is not kept: it is taken with the next slot. Waits for the disk.
+    /// The holder of the lock. A free lock is released again, and taken with the next slot. Waits for the disk.
     func holder() -> Holder? {
         guard let identity else { return nil }
         if state.withLock({ !$0.isSettled }), isBeingStoredHere(identity) { return .ownProcess }
@@ -88,7 +88,7 @@ final class DownloadClaim: Sendable {
     }
 
     /// - Returns: `false` when another process has the lock.
-    private func note(_ attempt: DownloadLock.Attempt) -> Bool {
+    private func apply(_ attempt: DownloadLock.Attempt) -> Bool {
         if case .busy = attempt { return false }
         state.withLock { state in
             if case .taken(let lease) = attempt { state.lease = lease }
@@ -97,16 +97,16 @@ final class DownloadClaim: Sendable {
         return true
     }
 
-    // MARK: Waiting for others
+    // MARK: Waiting
 
-    /// `true` once the image was waited for.
+    /// `true` when the job has waited for the image.
     var hasWaited: Bool { state.withLock { $0.hasWaited } }
-    /// `true` once it was waited for another process.
+    /// `true` when the job has waited for another process.
     var hasWaitedForOtherProcess: Bool { state.withLock { $0.hasWaitedForOtherProcess } }
 
-    /// The pause before the holder is looked for again.
+    /// The pause before the next check for a holder.
     ///
-    /// - Returns: `nil` when the image is waited for no more: there is no holder, or the holder makes no progress.
+    /// - Returns: `nil` when the wait is over: there is no holder, or it makes no progress.
     func pause(for holder: Holder?, at now: Int, waiters: Int) -> Duration? {
         let progress = identity.map(lock.progress) ?? 0
         return state.withLock { state in
@@ -119,20 +119,20 @@ final class DownloadClaim: Sendable {
         }
     }
 
-    /// The image that somebody else has brought.
+    /// The image that another job or process has stored.
     var hit: ImageCache.Hit? {
         get { state.withLock { $0.hit } }
         set { state.withLock { $0.hit = newValue } }
     }
 
-    // MARK: What the download does
+    // MARK: Progress of the download
 
-    /// Lets other processes that wait know that the download makes progress.
+    /// Reports progress to other processes that wait.
     func noteProgress(at now: Int) {
         state.withLock { $0.lease }?.noteProgress(at: now, since: started, every: interval)
     }
 
-    /// Notes that the body has come: jobs that want the same wait until it is stored, which takes no longer.
+    /// Notes that the body is complete: other jobs for the image then wait for the store, which takes no longer.
     func noteBody() {
         guard let identity else { return }
         state.withLock { state in
@@ -141,10 +141,10 @@ final class DownloadClaim: Sendable {
         }
     }
 
-    /// The URLs at which a request that is no GET has changed something.
+    /// The URLs whose resources a request other than GET has changed.
     var changedURLs: [String] { state.withLock { $0.changedURLs } }
 
-    /// Adds a URL at which something was changed.
+    /// Adds a URL whose resource was changed.
     ///
     /// - Returns: `false` when ``takeChangedURLs()`` was called before.
     func noteChange(at url: String) -> Bool {
@@ -154,7 +154,7 @@ final class DownloadClaim: Sendable {
         }
     }
 
-    /// The changed URLs, for the last time: the job has failed.
+    /// Returns the changed URLs when the job has failed; later changes are not added.
     func takeChangedURLs() -> [String] {
         state.withLock { state in
             state.isOver = true

@@ -1,24 +1,24 @@
 internal import Platform
 internal import Synchronization
 
-/// The job that fetches an image from the network and stores it, for all requests that want the same.
+/// The job that fetches an image from the network and stores it, for all equal requests.
 ///
-/// It waits for its slot, claims the download among the processes, downloads, and hands the answer to the pool, where it is
-/// confirmed or stored. Each part runs where the one before it ended; a task is used only to wait for other processes and
-/// to have the image decoded.
+/// It waits for its slot, claims the download among processes, downloads, and passes the response to the pool, where it
+/// is confirmed or stored. Each part runs on the thread where the previous one ended; a task is used only to wait for
+/// other processes and for decoding.
 final class FetchJob: DownloadOwner {
-    /// The reason why a download that had its slot was not started.
+    /// The reason why a download with a slot was not started.
     enum Interruption: Error {
-        /// Another process downloads the image, or this one is about to store it.
+        /// Another process downloads the image, or another job of this one is about to store it.
         case isBusy
-        /// Somebody else has brought the image.
+        /// Another job or process has stored the image.
         case isStored
     }
 
     private let plan: FetchPlan
     private let engine: EngineServices
     private let job: Job<JobValue>
-    /// Made when the download gets its slot: thousands may wait for theirs.
+    /// Created when the download gets its slot, because thousands may wait for one.
     private let firstClaim = Mutex<DownloadClaim?>(nil)
 
     init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job<JobValue>) {
@@ -51,9 +51,9 @@ final class FetchJob: DownloadOwner {
                 claim.noteBody()
                 let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
                 engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil) { [self] in accept(download) }
-            // Nobody waits any more, and thousands may have left at once.
+            // No caller waits any more; ends on this thread, because thousands may be cancelled at the same time.
             case .failure(let error) where job.isCancelled: fail(error)
-            // Not on the thread that tells: a request that waits may begin anew at once.
+            // In a task instead of on the reporting thread, because a waiting request may start again at once.
             case .failure(Interruption.isBusy): run { [self] in try await waitForOthers() }
             case .failure(Interruption.isStored): run { [self] in answerOrDownload() }
             case .failure(let error): run { throw error }
@@ -61,8 +61,7 @@ final class FetchJob: DownloadOwner {
         }
     }
 
-    /// Downloads what `request` asks for; once more within the limits of this request when a shared download failed only by
-    /// the limits of another one.
+    /// Downloads `request`; again with its own limits when a shared download failed only by the limits of another one.
     private func fetch(
         _ request: DownloadRequest, for owner: FetchJob?, isStrict: Bool = false,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
@@ -79,9 +78,9 @@ final class FetchJob: DownloadOwner {
 
     // MARK: Claiming
 
-    /// Claims the download with the slot in hand, if that takes no waiting.
+    /// Claims the download, now that it has a slot, if that is possible without waiting.
     ///
-    /// - Returns: `false` when somebody else brings the image, or may do so; ``prepare()`` tells.
+    /// - Returns: `false` when another job or process downloads the image, or may do so; ``prepare()`` finds out.
     func prepareAtOnce() -> Bool {
         guard claim.lockAtOnce() else { return false }
         do {
@@ -91,8 +90,7 @@ final class FetchJob: DownloadOwner {
         return false
     }
 
-    /// Claims the download with the slot in hand, and looks into the cache once more: another job may have stored the image
-    /// since it was looked for.
+    /// Claims the download, now that it has a slot, and looks into the cache again: another job may have stored it.
     ///
     /// - Throws: ``Interruption``.
     func prepare() async throws {
@@ -106,7 +104,7 @@ final class FetchJob: DownloadOwner {
         throw Interruption.isStored
     }
 
-    /// Waits without a slot until nobody else downloads the image, or the one who does makes no progress.
+    /// Waits without a slot until no other job or process downloads the image, or the holder makes no progress.
     private func waitForOthers() async throws {
         engine.counts.waitingClaims.add(1, ordering: .relaxed)
         defer { engine.counts.waitingClaims.subtract(1, ordering: .relaxed) }
@@ -118,7 +116,7 @@ final class FetchJob: DownloadOwner {
                 for: holder, at: engine.now,
                 waiters: engine.counts.waitingClaims.load(ordering: .relaxed))
         } while pause != nil
-        // An image that is there now needs no slot.
+        // An image that is stored now needs no slot.
         claim.hit = try await imageOfOthers()
         answerOrDownload()
     }
@@ -128,7 +126,7 @@ final class FetchJob: DownloadOwner {
         end(ImageResult(hit, in: plan.cache, plan.outgoing.options))
     }
 
-    /// The image, when somebody else has stored it since the cache was last looked at.
+    /// The image, when another job or process has stored it since the last look-up.
     private func imageOfOthers() async throws -> ImageCache.Hit? {
         guard claim.hasWaited else { return try imageOfOthers(mayWait: false) }
         guard let hit = try await engine.pool.run({ [self] in try imageOfOthers(mayWait: true) }) else { return nil }
@@ -141,7 +139,7 @@ final class FetchJob: DownloadOwner {
         guard !options.lookup.forceRefresh else { return nil }
         if !mayWait, cache.isStillMissing(plan.key) { return nil }
         var found = try cache.hit(for: plan.key, options: options.storage, burst: 0, mayWait: mayWait)
-        // Another process may have heard of its server since it was looked for.
+        // Another process may have revalidated it since the last look-up.
         if mayWait || plan.storedCandidate != nil, let hit = found {
             found = try cache.renewed(hit, options: options.storage)
         }
@@ -154,14 +152,14 @@ final class FetchJob: DownloadOwner {
 
     // MARK: Storing, on a thread of the pool
 
-    /// Answers with the stored image when its server has confirmed it, and stores what came otherwise.
+    /// Answers with the stored image when its server has confirmed it; otherwise stores the downloaded one.
     private func accept(_ download: Download) {
         if job.isCancelled { return fail(CancellationError()) }
         do {
             let fetched = FetchedImage(download, plan, engine.scopes)
             guard download.response.isConfirmation else { return try store(fetched) }
             if let confirmed = try fetched.confirmed(engine.lookup) { return end(confirmed) }
-            // What was confirmed is not there any more: it is downloaded without conditions.
+            // The confirmed image is gone: it is downloaded without conditions.
             fetch(plan.request.unconditional, for: nil) { [self] result in
                 engine.pool.submit { [self] in
                     do { try store(fetched.replaced(by: result.get())) } catch { fail(error) }
@@ -176,21 +174,21 @@ final class FetchJob: DownloadOwner {
             fetched.download.body = try modifier.modified(
                 fetched.download.body, of: plan.request.url, in: engine.downloader.transport.spool)
         }
-        // One who shares a download has not sent it.
+        // A job that shares a download has not sent the request itself.
         let own = plan.request.method == .get ? [] : [plan.request.url]
         try plan.forget(claim.changedURLs + own, keepsOwn: true)
         if plan.isRefresh, let old = plan.storedCandidate, !plan.cache.holds(old.hit) {
             return fail(CancellationError())
         }
         let store = fetched.pendingStore
-        guard store.options.lookup.verifyDecode == true else { return keep(store) }
+        guard store.options.lookup.verifyDecode == true else { return storeVerified(store) }
         run { [self] in
             let verified = try await DecodeVerifier(engine: engine).verified(store)
-            engine.pool.submit { [self] in keep(verified) }
+            engine.pool.submit { [self] in storeVerified(verified) }
         }
     }
 
-    private func keep(_ store: PendingStore) {
+    private func storeVerified(_ store: PendingStore) {
         ImageStorer(engine: engine).storeVerified(store, holding: self, isAwaited: !plan.isRefresh) { [self] result in
             switch result {
             case .success(let image): end(image)
@@ -209,7 +207,7 @@ final class FetchJob: DownloadOwner {
         let changed = firstClaim.withLock { $0 }?.takeChangedURLs() ?? []
         if changed.isEmpty { return job.end(.failure(error)) }
         engine.pool.submit { [self] in
-            // What has come does not replace what is there.
+            // The response does not replace the stored entry.
             try? plan.forget(changed, keepsOwn: false)
             job.end(.failure(error))
         }
@@ -219,18 +217,18 @@ final class FetchJob: DownloadOwner {
 
     func noteBody() { claim.noteBody() }
 
-    /// Notes a URL at which something was changed; forgets what is kept of it when the job is over.
+    /// Notes a URL whose resource was changed; when the job has ended, removes its entries at once.
     func noteChange(at url: String, isAnswer: Bool) {
         if claim.noteChange(at: url) { return }
         engine.unawaited.begin()
         engine.pool.submit { [self] in
-            // Others may wait for the answer, which replaces it.
+            // Other jobs may wait for the response, which replaces the entry.
             try? plan.forget([url], keepsOwn: isAnswer)
             engine.unawaited.end()
         }
     }
 
-    /// Goes on in a task, which is cancelled with the job; an error ends the job.
+    /// Continues in a task, which is cancelled with the job; an error ends the job.
     private func run(_ work: @escaping @Sendable () async throws -> Void) {
         let task = Task { do { try await work() } catch { fail(error) } }
         job.onCancel { task.cancel() }

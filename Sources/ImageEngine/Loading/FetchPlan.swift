@@ -1,8 +1,8 @@
 internal import Platform
 
-/// An image that is to be fetched from the network: the request that is sent, and how its answer is stored.
+/// The plan to fetch an image: the request that is sent, and the storage of the response.
 ///
-/// A reference, for the job and its key hold it while they wait.
+/// A class, because the job and its key share it while they wait.
 final class FetchPlan: Sendable {
     let resource: Resource
     let key: CacheKey
@@ -11,13 +11,13 @@ final class FetchPlan: Sendable {
     /// The request with all its options.
     let outgoing: OutgoingRequest
     let needs: ImageNeeds
-    /// The stored image that the server is asked about.
+    /// The stored image to revalidate.
     let storedCandidate: StoredCandidate?
-    /// The time of the first attempt: a request that fails again and again waits once for other processes.
+    /// The time of the first attempt, in nanoseconds; the attempts of a request wait for other processes once in total.
     let started: Int
-    /// `true` when the image is fetched in the background, and stored only if the stored one is still there.
+    /// `true` when the image is fetched in the background, and stored only if the stored one still exists.
     let isRefresh: Bool
-    /// The options that decide how the image is accepted and stored.
+    /// The options that decide on acceptance and storage.
     let storing: ImageOptions
 
     /// - Throws: ``ImageError`` when the URL is not valid.
@@ -33,10 +33,10 @@ final class FetchPlan: Sendable {
         storing = outgoing.options.keepingOnlyCacheOptions
     }
 
-    /// The key by which others share the job.
+    /// The key of the job, by which equal requests share it.
     var jobKey: JobKey { .load(JobKey.Load(plan: self)) }
 
-    /// `true` when what comes is kept nowhere, and serves every request for the same as long as it is in use.
+    /// `true` when the image is not stored, and answers equal requests as long as it is in use.
     var isHeldWhileUsed: Bool {
         let options = outgoing.options
         return options.storage.keepsNothing && !options.lookup.forceRefresh
@@ -44,10 +44,10 @@ final class FetchPlan: Sendable {
             && request.delegates == nil && request.method == .get
     }
 
-    /// Forgets what is stored for URLs at which the request, which is no GET, has changed something (RFC 9111, 4.4), if the
-    /// request goes by HTTP. Waits for the disk.
+    /// Removes the entries of URLs whose resources the request, which is not a GET, has changed (RFC 9111, 4.4), if the
+    /// request follows HTTP. Waits for the disk.
     ///
-    /// - Parameter keepsOwn: `true` when the entry under the request's own key is left for the answer that replaces it.
+    /// - Parameter keepsOwn: `true` when the entry with the request's own key stays until the response replaces it.
     func forget(_ urls: [String], keepsOwn: Bool) throws {
         guard !urls.isEmpty, outgoing.options.lookup.revalidate == .http else { return }
         let keys = Set(urls.map { CacheKey(cache.resource($0).cacheKey) })
@@ -56,9 +56,9 @@ final class FetchPlan: Sendable {
 }
 
 extension DownloadRequest {
-    /// The identity of the download of an image for a key, among all processes.
+    /// The identity, among all processes, of the download of an image for a key.
     ///
-    /// - Parameter inMemory: `true` when the image goes to memory alone, where callers that want a file do not find it.
+    /// - Parameter inMemory: `true` when only memory stores the image; callers that need a file do not find it there.
     func flight(to key: CacheKey, inMemory: Bool = false) -> Digest {
         identity(at: [key.key, key.identifier], marks: inMemory ? ["MEMORY"] : [])
     }
@@ -70,7 +70,7 @@ extension ImageOptions {
         self.network.request.headers.isEmpty ? nil : CacheControl(of: self.network.request.headers)
     }
 
-    /// `true` when nothing may be loaded from the network, as the options or, where header fields count, the request says.
+    /// `true` when the options, or the header fields of a request that follows HTTP, forbid loading from the network.
     var staysInCache: Bool {
         self.lookup.onlyFromCache || self.lookup.revalidate == .http && cacheControl?.onlyIfCached == true
     }

@@ -1,25 +1,25 @@
 internal import Platform
 
-/// The stored image that a load begins with: the server is asked about it, or it stands in when the load fails.
+/// The stored image at the start of a load: it is revalidated, or it answers when the load fails.
 struct StoredCandidate: Sendable {
     let hit: ImageCache.Hit
-    /// The validators that make the request conditional; `nil` when the image is loaded whatever its server says.
+    /// The validators that make the request conditional; `nil` for an unconditional load.
     var validators: Validators?
-    /// The key of the made image, when it is not the image itself but something that was made of it.
+    /// The key of the made image, when the candidate is a made image instead of the original.
     var variant: JobKey.Variant?
 
-    /// The same for another source, to which the validators say nothing.
+    /// The candidate for another source, for which the validators mean nothing.
     var unasked: StoredCandidate { StoredCandidate(hit: hit, validators: nil) }
 }
 
-/// The answer of a server to the request of a ``FetchPlan``.
+/// The response of a server to the request of a ``FetchPlan``.
 struct FetchedImage: Sendable {
     let plan: FetchPlan
     var download: Download
-    /// The scope in which the answer may be given to other requests.
+    /// The scope in which the response may answer other requests.
     var scope: HTTPScope
 
-    /// An answer; notes the credentials that the download was given.
+    /// A response; remembers the credentials that the download used.
     init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes) {
         let options = plan.outgoing.options
         scopes.noteLogin(of: download, for: plan.request, options)
@@ -27,7 +27,7 @@ struct FetchedImage: Sendable {
         scope = scopes.scope(of: plan.request.url, options, login: download.login)
     }
 
-    /// The answer to the same request without conditions.
+    /// The image with the response to the unconditional request.
     func replaced(by whole: Download) -> FetchedImage {
         var replaced = self
         replaced.download = whole
@@ -35,7 +35,7 @@ struct FetchedImage: Sendable {
         return replaced
     }
 
-    /// The image as it is to be stored.
+    /// The image, prepared for storing.
     var pendingStore: PendingStore {
         PendingStore(
             content: .body(download.body), key: plan.key, cache: plan.cache, source: plan.request.url, origin: origin,
@@ -43,7 +43,7 @@ struct FetchedImage: Sendable {
             contentType: plan.request.dataModifier == nil ? download.response.contentType : nil)
     }
 
-    /// The origin of the image, with what its server says about keeping it.
+    /// The origin of the image, with its server's caching metadata.
     private var origin: ImageOrigin {
         let (response, clock) = (download.response, plan.cache.disk.clock)
         var origin = ImageOrigin(url: response.url, etag: response.etag, lastModified: response.lastModified)
@@ -56,9 +56,9 @@ struct FetchedImage: Sendable {
         return origin
     }
 
-    /// The answer with the stored image, which its server has just confirmed. Waits for the disk.
+    /// The result with the stored image that its server has just confirmed. Waits for the disk.
     ///
-    /// - Returns: `nil` when the confirmed image is not there any more.
+    /// - Returns: `nil` when the confirmed image is gone.
     func confirmed(_ lookup: CacheLookup) throws -> ImageResult? {
         guard let stored = plan.storedCandidate else { return nil }
         let (old, options) = (stored.hit.record, stored.variant?.options ?? plan.storing)
@@ -70,9 +70,9 @@ struct FetchedImage: Sendable {
         return result
     }
 
-    /// The origin of an image that its server has just said to be unchanged: what came replaces what was.
+    /// The origin of an unchanged image: the fields of the response replace the old ones.
     ///
-    /// - Returns: `nil` when the server speaks of another image than the one that is stored.
+    /// - Returns: `nil` when the response is about another image than the stored one.
     private func origin(renewing old: ImageOrigin, _ metadata: HTTPMetadata?) -> ImageOrigin? {
         let (response, clock) = (download.response, plan.cache.disk.clock)
         if let etag = response.etag {
@@ -83,7 +83,7 @@ struct FetchedImage: Sendable {
         var origin = old
         origin.etag = response.etag ?? old.etag
         origin.lastModified = response.lastModified ?? old.lastModified
-        // A request that wants nothing kept says that of what comes, not of what is there.
+        // A request's `no-store` applies to the response, not to the stored image.
         let route = RedirectConstraints(download.route, wanted: nil, at: clock.wallNow)
         let merged =
             metadata?.merging(

@@ -1,18 +1,18 @@
 internal import Platform
 
-/// Which of several sources of an image is to be begun next: a plain value.
+/// Selects the next source of an image to start: a plain value.
 ///
-/// The first is begun at once; the next when the last one begun has failed, or has not answered for a while.
+/// The first source starts at once, the next one when the last has failed or has not answered for some time.
 struct Hedge: Sendable {
-    /// How many sources there are.
+    /// The number of sources.
     let count: Int
-    /// How many have been begun.
+    /// The number of started sources.
     private(set) var begun = 0
     private var running = 0
 
     init(count: Int) { self.count = count }
 
-    /// Begins the next source; nil if there is none.
+    /// Starts the next source; `nil` when there is none.
     mutating func begin() -> Int? {
         guard begun < count else { return nil }
         begun += 1
@@ -20,12 +20,12 @@ struct Hedge: Sendable {
         return begun - 1
     }
 
-    /// Begins the source after one that has not answered for a while; nil if that has been begun already.
+    /// Starts the source after one that has not answered for some time; `nil` when it has been started already.
     mutating func overdue(_ source: Int) -> Int? { source + 1 == begun ? begin() : nil }
 
-    /// Begins the next source after one has failed.
+    /// Starts the next source after one has failed.
     ///
-    /// - Returns: nil if there is none; `isOver` if none is under way either.
+    /// - Returns: `nil` as `next` when there is none; `isOver` is `true` when none is running either.
     mutating func failed() -> (next: Int?, isOver: Bool) {
         running -= 1
         let next = begin()

@@ -1,15 +1,15 @@
 internal import Platform
 
-/// One load of an image for one request: from its sources, each as often as the options say. One object holds all of it, for
-/// thousands may wait.
+/// One load of an image for one request: from its sources, each with retries as the options say. One object holds the
+/// whole load, because thousands may wait.
 final class ImageLoad: Sendable {
     private let engine: EngineServices
     private let request: ImageRequest
-    /// The stored image that the first source is asked about.
+    /// The stored image to revalidate with the first source.
     private let storedCandidate: StoredCandidate?
-    /// The first request to the first source, when its delegate has been asked about it already.
+    /// The first request to the first source, when the delegate has been asked already.
     private let outgoing: OutgoingRequest?
-    /// The time of the first attempt: a request that fails again and again waits once for other processes.
+    /// The time of the first attempt, in nanoseconds; the attempts of a request wait for other processes once in total.
     private let started: Int
 
     init(
@@ -22,16 +22,16 @@ final class ImageLoad: Sendable {
 
     private var url: String { request.resource.url }
 
-    /// Starts the load, which counts the answer.
+    /// Starts the load and counts its answer.
     ///
-    /// - Parameter end: Receives the result once, from any thread.
-    /// - Returns: What stops the load.
+    /// - Parameter end: Receives the result once, on any thread.
+    /// - Returns: The function that stops the load.
     func start(end: @escaping ImageTask.End) -> Stop {
         let options = request.options
         guard options.mayTakeSeveralAttempts else {
             return attempt(url, request.caller, outgoing) { [self] in finish($0, end) }
         }
-        // Before each further attempt, the delegate is asked again.
+        // The delegate is asked again before each further attempt.
         let first = Once(outgoing)
         let attempts = SourceAttempts<ImageResult>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
@@ -55,7 +55,7 @@ final class ImageLoad: Sendable {
 
     /// Loads the image from one of its sources.
     ///
-    /// - Parameter outgoing: The request as its delegate wants it, when that has been asked.
+    /// - Parameter outgoing: The request as changed by its delegate, when that has been asked.
     private func attempt(
         _ source: String, _ caller: ImageCaller, _ outgoing: OutgoingRequest?, end: @escaping ImageTask.End
     ) -> Stop {
@@ -112,7 +112,7 @@ final class ImageLoad: Sendable {
         end(.failure(error.first))
     }
 
-    /// The plan of a request that may be sent.
+    /// The plan of a request that may be sent; throws for any other.
     private func plan(for source: String, _ outgoing: OutgoingRequest) throws(ImageError) -> FetchPlan {
         let plan = try FetchPlan(
             request.resource, in: request.cache, outgoing, needs: request.needs,
@@ -137,7 +137,7 @@ final class ImageLoad: Sendable {
 }
 
 extension ImageOptions {
-    /// `true` when one failed attempt may not be the end, or a deadline may be.
+    /// `true` when further attempts may follow a failure, or there is a deadline.
     fileprivate var mayTakeSeveralAttempts: Bool {
         let fields = box.fields
         return fields.network.retry.maxRetries > 0 || fields.network.waitForConnectivity != nil

@@ -1,7 +1,7 @@
 extension ImageLoader {
-    /// The image from the cache that ``ImageOptions/originalCache`` names, stored in `cache` without any download.
+    /// The image from the ``ImageOptions/originalCache``, stored in the request's own cache without a download.
     ///
-    /// - Returns: `nil` when there is no such cache, or it does not have the image after all: then it is loaded.
+    /// - Returns: `nil` when there is no such cache or it does not have the image: then it is loaded.
     func imageOfOtherCache(_ request: ImageRequest) async throws -> ImageResult? {
         let (resource, cache, options) = (request.resource, request.cache, request.options)
         guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
@@ -11,7 +11,7 @@ extension ImageLoader {
         var looking = ImageOptions()
         looking.storage.fromMemoryCacheOrRefresh = options.storage.fromMemoryCacheOrRefresh
         looking.storage.keepsInMemory = false
-        // Whatever is wrong with the other cache, the image may still be had from its source.
+        // Errors of the other cache are ignored, because the image can still be loaded from its source.
         let found = try await engine.pool.run {
             [engine, looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
             guard let hit = try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
@@ -38,7 +38,7 @@ extension ImageLoader {
             result.cacheType = hit.cacheType
             return result
         } catch  where !record.isIntact(burst: 0) {
-            // The file went while it was copied.
+            // The file was removed while it was copied.
             return nil
         }
     }

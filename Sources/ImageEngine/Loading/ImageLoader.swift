@@ -1,11 +1,11 @@
 internal import ImageRecipes
 internal import Platform
 
-/// The questions around a load: where an image may come from, what its delegate makes of the request, what stands in for it.
+/// The steps around a load: the allowed source, the request as changed by its delegate, and the failure image.
 struct ImageLoader: Sendable {
     let engine: EngineServices
 
-    /// The source that a URL names, if its scheme may be loaded from.
+    /// The source of a URL, if its scheme is allowed.
     func source(of url: String) throws(ImageError) -> ImageSource {
         let source = try ImageSource(url: url)
         if let reason = engine.configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
@@ -14,7 +14,7 @@ struct ImageLoader: Sendable {
         return source
     }
 
-    /// Refuses a request that is not to be sent.
+    /// Throws for a request that must not be sent: offline, or with a remembered failure.
     func admit(
         _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) {
@@ -22,13 +22,12 @@ struct ImageLoader: Sendable {
         try engine.failures.check(request, in: cache, options)
     }
 
-    /// A request as its delegate wants it sent: where to and with which options. Merging sees only that; the cache key
-    /// stays the caller's.
+    /// The request as changed by its delegate. Jobs are shared by the changed request; the cache key is the caller's.
     ///
-    /// Every caller is asked for itself, before it may join others: nobody waits for somebody else's delegate.
+    /// Each caller's delegate is asked before the caller may join a job, so that no caller waits for another delegate.
     ///
-    /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate wants none,
-    ///   ``ImageError/invalidURL(_:reason:)`` when it wants one that is not http.
+    /// - Throws: ``ImageError/downloadCancelledBeforeStarting(url:)`` when the delegate cancels it,
+    ///   ``ImageError/invalidURL(_:reason:)`` when the new URL is not http.
     func modified(_ url: String, _ options: ImageOptions) async throws -> OutgoingRequest {
         guard let delegates = options.network.delegates, delegates.questions.contains(.modifyRequest) else {
             return OutgoingRequest(url: url, options: options)
@@ -52,9 +51,9 @@ struct ImageLoader: Sendable {
         return OutgoingRequest(url: wanted.url, options: options)
     }
 
-    /// The image that stands in for one that could not be had.
+    /// The failure image, for an image that could not be loaded.
     ///
-    /// - Throws: The original error if the stand-in cannot be had either.
+    /// - Throws: The original error when the failure image cannot be loaded either.
     func placeholder(
         _ standIn: String, for request: ImageRequest, after error: ImageError
     ) async throws -> ImageResult {
@@ -66,7 +65,7 @@ struct ImageLoader: Sendable {
             options.network.alternativeSources = []
             options.network.dataModifier = nil
             (options.network.request.method, options.network.request.body) = (.get, nil)
-            // What was asked of answers was asked of the image's.
+            // The caller's `Cache-Control` is about the image, not about the failure image.
             options.network.request.headers = options.network.request.headers.filter {
                 $0.key.lowercased() != "cache-control"
             }

@@ -1,26 +1,26 @@
 internal import Platform
 
-/// The facts about a picture that its first kilobytes tell.
+/// The properties of an image, from its first kilobytes.
 public struct ProbedImage: Sendable, Equatable {
-    /// The facts of its container.
+    /// The properties that the container states.
     public let probe: ImageProbe
-    /// The size, in bytes; `nil` when its server does not say.
+    /// The size in bytes; `nil` when the server does not say.
     public let byteCount: Int?
-    /// The tier that it was read from; none for its source.
+    /// The tier that it was read from; `none` for its source.
     public let cacheType: CacheType
 }
 
-/// Finds out what a picture is from its first kilobytes.
+/// Reads the properties of images from their first kilobytes.
 struct ImageProber: Sendable {
     let engine: EngineServices
     private var loader: ImageLoader { ImageLoader(engine: engine) }
 
-    /// The numbers of bytes that are asked for, one after the other when those before were too few; then all.
+    /// The numbers of bytes to request, one after the other while they are too few; then the whole image.
     private static let sizes = [64 << 10, 1 << 20]
-    /// The statuses that say as much of the whole as of a range.
+    /// The statuses that apply to the whole image as well as to a range.
     private static let absences: Set<Int> = [404, 410]
 
-    /// The facts about a picture; see ``ImageManager/probe(_:in:options:caller:)``.
+    /// The properties of an image; see ``ImageManager/probe(_:in:options:caller:)``.
     func probe(
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
     ) async throws -> ProbedImage {
@@ -79,7 +79,7 @@ struct ImageProber: Sendable {
         return try await engine.pool.run { [engine] in
             var looking = options
             looking.storage.lease = 0
-            // Offline an expired image is all there is.
+            // Offline, an expired image may be the only one.
             let policy = engine.lookup.policy(resource, options, mode: .never)
             guard
                 let found = try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline),
@@ -100,11 +100,11 @@ struct ImageProber: Sendable {
         _ url: String, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions, _ caller: ImageCaller
     ) async throws -> ProbedImage {
         let outgoing = try await loader.modified(url, options)
-        // A failure is remembered as that of the whole.
+        // A failure is remembered for the request of the whole image.
         try loader.admit(
             try DownloadRequest(url: outgoing.url, options: outgoing.options.network), key, in: cache, outgoing.options)
         let place = engine.downloader.transport.spool
-        // A part of a text, or of an answer to what is no GET, says nothing; and digests are those of all of it.
+        // Data modifiers, methods other than GET and digests, which cover the whole image, need all bytes.
         let isWhole =
             outgoing.options.network.dataModifier != nil || outgoing.options.network.request.method != .get
             || options.lookup.integrity != nil
@@ -125,7 +125,7 @@ struct ImageProber: Sendable {
                 download = try await engine.downloader.download(
                     request, priority: caller.priority, report: caller.report)
             } catch let error as ImageError {
-                // Some servers refuse a range like that, and send the whole.
+                // Some servers reject a range with such a status, but send the whole image.
                 guard size != nil, let status = error.statusCode, ResumeNote.refusesRanges(status),
                     !Self.absences.contains(status)
                 else { throw error }
@@ -150,14 +150,14 @@ struct ImageProber: Sendable {
         throw ImageError.badData(reason: ImageHeader.Failure.unrecognised.sentence(), source: url)
     }
 
-    /// The length of the whole in a `Content-Range` (RFC 9110, 14.4).
+    /// The total length in a `Content-Range` (RFC 9110, 14.4).
     private static func total(_ range: String?) -> Int? {
         range.flatMap { $0.split(separator: "/").last }.flatMap { Int($0) }
     }
 
     private static func probed(_ bytes: [UInt8], source: String, cacheType: CacheType) throws(ImageError) -> ProbedImage
     {
-        // An array lends its bytes only to closures that may throw anything.
+        // `Array.withUnsafeBytes` loses the type of a thrown error.
         let read = bytes.withUnsafeBytes { bytes -> Result<ImageProbe, ImageHeader.Failure> in
             Result { () throws(ImageHeader.Failure) in try ImageProbe(whole: bytes) }
         }

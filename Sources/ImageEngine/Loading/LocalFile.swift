@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Platform
 
-/// A file of the user's that an image is read from.
+/// A file of the user that an image is read from.
 struct LocalFile: Sendable {
     let path: String
     let options: ImageOptions
@@ -10,12 +10,12 @@ struct LocalFile: Sendable {
 
     /// The size, in bytes.
     ///
-    /// - Throws: ``ImageError`` when it is no regular file that can be read, or larger than ``ImageOptions/maxBytes``.
+    /// - Throws: ``ImageError`` when it is not a readable regular file, or larger than ``ImageOptions/maxBytes``.
     func size() throws(ImageError) -> Int {
         try opened { (_, stamp) throws(ImageError) in stamp.size }
     }
 
-    /// What is to be stored of it: its bytes, or the file itself if they are many.
+    /// The content to store: the bytes of a small file, otherwise the file itself.
     func content() throws(ImageError) -> DiskStorage.Content {
         try opened { (file, stamp) throws(ImageError) in
             guard stamp.size <= BodySpool.memoryLimit else { return .file(path) }
@@ -27,7 +27,7 @@ struct LocalFile: Sendable {
         }
     }
 
-    /// What the picture says of itself.
+    /// The header of the image.
     func header() throws(ImageError) -> ImageHeader {
         try opened { (file, stamp) throws(ImageError) in
             do throws(ImageHeader.Failure) {
@@ -40,12 +40,12 @@ struct LocalFile: Sendable {
         }
     }
 
-    /// The image, read where it lies: never copied, and known to memory as long as the file is unchanged.
+    /// The image, read in place: it is never copied, and its record stays in memory as long as the file is unchanged.
     func image(_ key: CacheKey, in cache: ImageCache, needs: ImageNeeds, now: Int) throws(ImageError) -> ImageResult {
         let header = try header()
         let size = try size()
         if let integrity = options.lookup.integrity, !integrity.allows(file: path) { throw Integrity.mismatch(url) }
-        // A link is followed for reading, but then nothing tells when the file behind it changes: it is not kept.
+        // A link is followed for reading, but a change of the file behind it would go unnoticed, so it is not stored.
         let stamp = FileStamp(path: path)
         let record = ImageRecord(
             key: key, header: header, byteCount: size, path: path, isLocalFile: true, origin: ImageOrigin(url: url),

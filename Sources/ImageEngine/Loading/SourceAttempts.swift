@@ -1,13 +1,13 @@
 internal import Platform
 internal import Synchronization
 
-/// What stops a piece of work; without effect once the work is over.
+/// A function that stops some work; without effect once the work has ended.
 typealias Stop = @Sendable () -> Void
 
-/// Does `work` in a task.
+/// Runs `work` in a task.
 ///
 /// - Parameter end: Receives the result, once.
-/// - Returns: What cancels the task.
+/// - Returns: The function that cancels the task.
 func inTask<Value: Sendable>(
     _ end: @escaping @Sendable (Result<Value, any Error>) -> Void, _ work: @escaping @Sendable () async throws -> Value
 ) -> Stop {
@@ -19,16 +19,16 @@ func inTask<Value: Sendable>(
     return { task.cancel() }
 }
 
-/// Loads something from the first of its sources that has it: in order, each as often as the options say, or beside each
-/// other when one does not answer for a while. Holds a task only while it pauses.
+/// Loads a value from the first source that has it: in order, each with retries as the options say, or several at the
+/// same time when one does not answer for some time. Holds a task only during pauses.
 final class SourceAttempts<Value: Sendable>: Sendable {
     typealias End = @Sendable (Result<Value, any Error>) -> Void
-    /// Starts one attempt, which calls `end` once; returns what stops it.
+    /// Starts one attempt, which calls `end` once; returns the function that stops it.
     typealias Attempt = @Sendable (_ url: String, _ meter: AttemptMeter, _ end: @escaping End) -> Stop
 
     private struct Source {
         var tries: SourceTries
-        /// The number of the attempt or pause that runs.
+        /// The number of the current attempt or pause.
         var number = 0
         var stop: Stop?
     }
@@ -48,8 +48,8 @@ final class SourceAttempts<Value: Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - clock: Nanoseconds that never go back.
-    ///   - hasNetwork: Tells whether this machine has a network.
+    ///   - clock: A monotonic clock, in nanoseconds.
+    ///   - hasNetwork: Returns `true` when this machine has a network.
     init(
         _ urls: [String], _ options: NetworkOptions, clock: @escaping @Sendable () -> Int,
         hasNetwork: @escaping @Sendable () -> Bool, attempt: @escaping Attempt
@@ -63,9 +63,9 @@ final class SourceAttempts<Value: Sendable>: Sendable {
     /// Starts with the first source.
     ///
     /// - Parameters:
-    ///   - deadline: What to fail with, and in how many nanoseconds.
-    ///   - end: Receives the result once, from any thread: that of the first source that has it, or the error of the first
-    ///     source with all failed attempts.
+    ///   - deadline: The error of the deadline, and the time until then in nanoseconds.
+    ///   - end: Receives the result once, on any thread: the value of the first source that has it, or the error of the
+    ///     first source with all failed attempts.
     func start(deadline: (error: ImageError, nanoseconds: Int)? = nil, end: @escaping End) {
         state.withLock { $0.end = end }
         if let (error, nanoseconds) = deadline {
@@ -86,7 +86,7 @@ final class SourceAttempts<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stops all attempts; the end is a `CancellationError` unless there was one.
+    /// Stops all attempts; the result is a `CancellationError` unless there is one already.
     func stop() { finish(.failure(CancellationError())) }
 
     private func begin(_ source: Int?) {
@@ -105,7 +105,7 @@ final class SourceAttempts<Value: Sendable>: Sendable {
                 let seconds = Double(clock() - started) / 1e9
                 let failed = ImageError.Attempt(
                     url: urls[source], error: error.first, seconds: seconds, bytes: meter.bytes)
-                goOn(source) { [hasNetwork, clock] in
+                proceed(source) { [hasNetwork, clock] in
                     var generator = SystemRandomNumberGenerator()
                     return $0.failed(failed, hasNetwork: hasNetwork(), at: clock(), using: &generator)
                 }
@@ -113,13 +113,13 @@ final class SourceAttempts<Value: Sendable>: Sendable {
         }
     }
 
-    private func goOn(_ source: Int, _ next: (inout SourceTries) -> SourceTries.Next) {
+    private func proceed(_ source: Int, _ next: (inout SourceTries) -> SourceTries.Next) {
         switch state.withLock({ next(&$0.sources[source].tries) }) {
         case .attempt(let seconds): run(source) { pause(.seconds(seconds)) { [self] in tryOnce(source) } }
         case .lookForNetwork(let nanoseconds):
             run(source) {
                 pause(.nanoseconds(nanoseconds)) { [self] in
-                    goOn(source) { [hasNetwork, clock] in
+                    proceed(source) { [hasNetwork, clock] in
                         var generator = SystemRandomNumberGenerator()
                         return $0.looked(hasNetwork: hasNetwork(), at: clock(), using: &generator)
                     }
@@ -133,7 +133,7 @@ final class SourceAttempts<Value: Sendable>: Sendable {
         }
     }
 
-    /// Starts an attempt at a source or the pause before it, which may be over before `start` returns what stops it.
+    /// Starts an attempt at a source or the pause before it; either may end before `start` returns its stop function.
     private func run(_ source: Int, _ start: () -> Stop) {
         let number = state.withLock { state -> Int? in
             guard state.end != nil else { return nil }
@@ -183,10 +183,10 @@ final class SourceAttempts<Value: Sendable>: Sendable {
 final class AttemptMeter: Sendable {
     private let received = Atomic(0)
 
-    /// The number of bytes that have come.
+    /// The number of received bytes.
     var bytes: Int { received.load(ordering: .relaxed) }
 
-    /// The same caller, counted.
+    /// The caller, with its received bytes counted.
     func counting(_ caller: ImageCaller) -> ImageCaller {
         var counted = caller
         counted.report = { [self, report = caller.report] progress in

@@ -1,12 +1,12 @@
-/// The attempts at one source of an image, and when the next one starts: a plain value.
+/// The attempts at one source of an image, and the time of the next one: a plain value.
 struct SourceTries: Sendable {
-    /// What follows a failed attempt.
+    /// The step after a failed attempt.
     enum Next: Sendable, Equatable {
-        /// The next attempt, after so many seconds.
+        /// Starts the next attempt after that number of seconds.
         case attempt(after: Double)
-        /// Looks after so many nanoseconds whether this machine has a network again.
+        /// Checks for a network again after that number of nanoseconds.
         case lookForNetwork(after: Int)
-        /// No other attempt.
+        /// Makes no further attempt.
         case giveUp
     }
 
@@ -14,7 +14,7 @@ struct SourceTries: Sendable {
     private(set) var failures: [ImageError.Attempt] = []
     private let retry: RetryStrategy
     private var connectivity: ConnectivityWait
-    /// The number of attempts that met no network: those are none of the attempts that the options allow.
+    /// The number of attempts that failed without a network; they do not count towards the limit of the options.
     private var uncounted = 0
 
     init(_ options: NetworkOptions) {
@@ -24,7 +24,7 @@ struct SourceTries: Sendable {
 
     /// Notes a failed attempt.
     ///
-    /// - Parameter now: In nanoseconds of a clock that never goes back.
+    /// - Parameter now: The time in nanoseconds, from a monotonic clock.
     mutating func failed(
         _ attempt: ImageError.Attempt, hasNetwork: Bool, at now: Int, using generator: inout some RandomNumberGenerator
     ) -> Next {
@@ -33,7 +33,7 @@ struct SourceTries: Sendable {
         return looked(hasNetwork: hasNetwork, at: now, using: &generator)
     }
 
-    /// Notes whether there is a network, after ``Next/lookForNetwork(after:)``.
+    /// Notes the result of the check that ``Next/lookForNetwork(after:)`` asked for.
     mutating func looked(
         hasNetwork: Bool, at now: Int, using generator: inout some RandomNumberGenerator
     ) -> Next {
