@@ -1,13 +1,13 @@
 internal import Platform
 internal import Synchronization
 
-/// A running ``ImageRequest``: it decides, loads and finishes, and ends once. While it loads, it holds no task.
+/// A running ``ImageRequest``: it decides, loads and finishes, and ends once. It holds no Swift task while it loads.
 public final class ImageTask: Sendable {
-    /// Receives the end of a request.
+    /// Receives the result of a request.
     public typealias End = @Sendable (Result<ImageResult, any Error>) -> Void
 
     private enum Phase {
-        /// A step runs, or is waited for; `number` tells it from those before.
+        /// A step runs or is waited for; `number` distinguishes it from earlier steps.
         case running(number: Int, stop: Stop?)
         case ended
     }
@@ -18,7 +18,7 @@ public final class ImageTask: Sendable {
         var isCancelled = false
         var isStandingIn = false
 
-        /// - Returns: `false` when a stand-in has been looked for already, or nobody waits.
+        /// - Returns: `false` when the failure image has been requested already, or the task is cancelled.
         mutating func startStandingIn() -> Bool {
             if isCancelled || isStandingIn { return false }
             isStandingIn = true
@@ -50,7 +50,7 @@ public final class ImageTask: Sendable {
         }
         if isCancelled { return finish(.failure(CancellationError())) }
         if let step = pipeline.stepWithoutWaiting(request, isMissing: isMissing) { return run(step) }
-        goOn { [self] in try await pipeline.firstStep(request) }
+        continueInTask { [self] in try await pipeline.firstStep(request) }
     }
 
     private func run(_ step: RequestStep) {
@@ -59,12 +59,12 @@ public final class ImageTask: Sendable {
         case .load(let load):
             wait { load.start { [self] in finish($0) } }
         case .loadThen(let load, let next):
-            wait { load.start { [self] result in goOn { try await next(result) } } }
+            wait { load.start { [self] result in continueInTask { try await next(result) } } }
         }
     }
 
-    /// Goes on in a task.
-    private func goOn(_ step: @escaping @Sendable () async throws -> RequestStep) {
+    /// Continues in a Swift task.
+    private func continueInTask(_ step: @escaping @Sendable () async throws -> RequestStep) {
         wait {
             let task = Task { [self] in
                 do { run(try await step()) } catch { finish(.failure(error)) }
@@ -73,7 +73,7 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Starts something that is waited for; it may end, and something else begin, before `start` returns what stops it.
+    /// Starts a step to wait for; it may end, and the next one start, before `start` returns its stop function.
     private func wait(_ start: () -> Stop) {
         let number = state.withLock { state -> Int? in
             guard case .running(let last, _) = state.phase else { return nil }
@@ -90,12 +90,12 @@ public final class ImageTask: Sendable {
         if isCancelled { stop() }
     }
 
-    /// Ends the request, or has another image stand in for one that could not be had.
+    /// Ends the request, or loads the failure image when the image could not be loaded.
     private func finish(_ result: Result<ImageResult, any Error>) {
         if case .failure(let error as ImageError) = result, let standIn = request.options.network.onFailureImage,
             !request.needs.contains(.pixels), state.withLock({ $0.startStandingIn() })
         {
-            return goOn { [self] in
+            return continueInTask { [self] in
                 .answer(try await ImageLoader(engine: pipeline.engine).placeholder(standIn, for: request, after: error))
             }
         }

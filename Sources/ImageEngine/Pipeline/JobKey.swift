@@ -1,21 +1,21 @@
 internal import ImageRecipes
 internal import Platform
 
-/// What makes two requests share one job.
+/// The key of a job; requests with equal keys share one job.
 enum JobKey: Hashable, Sendable {
-    /// An image is loaded and stored.
+    /// Loads an image and stores it.
     case load(Load)
-    /// A stored image is loaded again in the background.
+    /// Loads a stored image again in the background.
     case refresh(Refresh)
-    /// An image is made of its original and stored.
+    /// Makes an image from its original and stores it.
     case variant(Variant)
-    /// The worker makes a file.
+    /// Renders a file in the codec worker.
     case render(Render)
-    /// The worker decodes a file and writes nothing.
+    /// Decodes a file in the codec worker without writing one.
     case verification(Verification)
 
-    /// The image that is loaded, the request that is sent for it, how it is stored, and the made image that is answered when
-    /// the original has not changed.
+    /// The image to load, the request that is sent for it, its storage, and the made image that is answered when the
+    /// original has not changed.
     struct Load: Hashable, Sendable {
         let plan: FetchPlan
 
@@ -32,8 +32,8 @@ enum JobKey: Hashable, Sendable {
         }
     }
 
-    /// The image as it was found. One that has been stored or confirmed since is another, which may be stale again before
-    /// the refresh that brought it has ended.
+    /// The stored image as found. A newly stored or confirmed image has another key, because it may be stale again
+    /// before the refresh that brought it has ended.
     struct Refresh: Hashable, Sendable {
         let cache: String
         let key: CacheKey
@@ -46,7 +46,7 @@ enum JobKey: Hashable, Sendable {
         }
     }
 
-    /// The image that is made, the bytes it is made of, and how it is stored.
+    /// The image to make, the bytes that it is made from, and its storage.
     struct Variant: Hashable, Sendable {
         let cache: String
         let key: CacheKey
@@ -55,16 +55,16 @@ enum JobKey: Hashable, Sendable {
         let needs: ImageNeeds
     }
 
-    /// What decides which bytes the worker makes.
+    /// The inputs that determine the bytes of the rendered file.
     struct Render: Hashable, Sendable {
         let mark: String
         let recipe: ImageRecipe
         let limits: RenderLimits
-        /// `true` when it makes raw pixels instead of an image.
+        /// `true` when the output is raw pixels instead of an image.
         var isRaw = false
     }
 
-    /// The bytes that are decoded, and within which limits.
+    /// The bytes to decode, and the limits.
     struct Verification: Hashable, Sendable {
         let mark: String
         let format: ImageFormat
@@ -72,33 +72,33 @@ enum JobKey: Hashable, Sendable {
     }
 }
 
-/// What a job has brought.
+/// The value of a finished job.
 enum JobValue: Sendable {
     /// A stored image.
     case image(ImageResult)
-    /// A file that the worker has made.
+    /// A file that the codec worker has made.
     case rendered(RenderedFile)
-    /// Why a file cannot be decoded; `nil` when it can.
+    /// The reason why a file cannot be decoded; `nil` when it can.
     case verified(RenderFailure?)
 }
 
-/// A job has brought something else than its key says.
+/// The error when the value of a job does not fit its key.
 struct UnexpectedJobValue: Error {}
 
 extension JobValue {
-    /// The image of a job that loads or makes one.
+    /// The value of a job that loads or makes an image.
     var image: Result<ImageResult, any Error> {
         guard case .image(let image) = self else { return .failure(UnexpectedJobValue()) }
         return .success(image)
     }
 
-    /// The file of a job of the worker.
+    /// The value of a job that renders a file.
     func file() throws -> RenderedFile {
         guard case .rendered(let file) = self else { throw UnexpectedJobValue() }
         return file
     }
 
-    /// Why a file cannot be decoded, from a job that decodes it.
+    /// The value of a job that decodes a file: the reason why that failed; `nil` when it did not.
     func failure() throws -> RenderFailure? {
         guard case .verified(let failure) = self else { throw UnexpectedJobValue() }
         return failure
@@ -106,7 +106,7 @@ extension JobValue {
 }
 
 extension JobTable<JobKey, JobValue> {
-    /// The image, which requests for the same find as long as there is a copy of what this returns.
+    /// The image with a hold: equal requests find it as long as a copy of this result exists.
     func holding(_ image: ImageResult, for key: JobKey) -> ImageResult {
         var held = image
         held.hold = hold(.image(image), for: key)

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// The one way of a request: a decision about what the cache has, a load if need be, and what is made of its image.
+/// The stages of every request: the cache decision, the load if necessary, and the processing of the image.
 struct RequestPipeline: Sendable {
     let engine: EngineServices
 
@@ -23,16 +23,16 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The request with the settings of the cache and the downloader where its options say nothing.
+    /// The request with the settings of the cache and the downloader for options that are not given.
     private func completed(_ request: ImageRequest) -> ImageRequest {
         request.with(request.cache.completed(request.options, timeout: engine.downloader.timeout))
     }
 
     // MARK: Steps
 
-    /// The first step of a request that is neither looked up nor made: it goes straight to its sources.
+    /// The first step of a request that needs neither a look-up nor processing, and can be loaded directly.
     ///
-    /// - Returns: `nil` when the step takes waiting.
+    /// - Returns: `nil` when finding the step may wait.
     func stepWithoutWaiting(_ request: ImageRequest, isMissing: Bool) -> RequestStep? {
         let options = request.options
         guard options.processing.recipe.isEmpty, options.lookup.verifyDecode != true,
@@ -46,9 +46,9 @@ struct RequestPipeline: Sendable {
         return .load(ImageLoad(request, engine))
     }
 
-    /// `true` when a cache is known not to have an image, without waiting.
+    /// `true` when a cache certainly does not have an image, as far as that is known without waiting.
     private func lacks(_ key: CacheKey, in cache: ImageCache, isMissing: Bool) -> Bool {
-        // What has been stored here since is in memory.
+        // An image that this process has stored since then is in memory.
         if isMissing { return cache.memory.peek(key) == nil }
         return (try? cache.cacheType(for: key, burst: 0, mayWait: false)) == CacheType.none
     }
@@ -63,8 +63,8 @@ struct RequestPipeline: Sendable {
         return try await imageStep(request)
     }
 
-    /// Answers with the image itself, whether or not it can be decoded: from the cache as the ``CacheDecision`` says,
-    /// otherwise from its sources.
+    /// Answers with the original image, without a check that it can be decoded: from the cache as the ``CacheDecision``
+    /// says, otherwise from its sources.
     func imageStep(_ request: ImageRequest) async throws -> RequestStep {
         let (cache, options) = (request.cache, request.options)
         let (policy, loader) = (engine.lookup.policy(request.resource, options), ImageLoader(engine: engine))
@@ -74,7 +74,7 @@ struct RequestPipeline: Sendable {
         if let known = found, options.asksToModify, !policy.isForced, !decision.isFreshAnswer,
             known.entry.isForeign || !policy.isOffline && !policy.onlyFromCache
         {
-            // It is decided by what will be sent: the delegate may make an image of others this caller's.
+            // Decided again by the changed request: the delegate may add the credentials of the stored image.
             outgoing = try await loader.modified(request.resource.url, options)
             let entry = engine.lookup.entry(
                 of: known.candidate, as: outgoing, in: cache, policy, isIntegral: known.entry.isIntegral)
@@ -93,7 +93,7 @@ struct RequestPipeline: Sendable {
                 return .answer(try await answer(found.candidate, isStale: isStale, request))
             case .answerAndRefresh:
                 engine.counts.count(hit.cacheType)
-                // Before the refresh, which may take the file away.
+                // Read before the refresh, which may remove the file.
                 let stale = try await answer(found.candidate, isStale: true, request)
                 BackgroundRefresh(engine: engine).start(request.resource, candidate, cache, outgoing)
                 return .answer(stale)
@@ -117,18 +117,18 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// What a cache has for a request, and how the request stands to it.
+    /// A stored image for a request, and its description from the view of the request.
     private struct StoredImage: Sendable {
         let candidate: ImageCache.Candidate
         let entry: RetrievalPolicy.Entry
     }
 
-    /// What the cache has for a request; `nil` when it has nothing that could matter.
+    /// The stored image for a request; `nil` when there is none that matters.
     private func stored(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
         let (key, cache, options) = (request.key, request.cache, request.options)
         if !policy.usesExpired {
             if policy.isForced { return nil }
-            // Most of what comes here is to be loaded, and that can be told at once.
+            // Most images here are not stored, and that is known without waiting.
             if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
         }
         return try await engine.pool.runIfWanted { [engine] () throws -> StoredImage? in
@@ -138,7 +138,7 @@ struct RequestPipeline: Sendable {
             else { return nil }
             var entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
             if policy.usesExpired, !policy.decision(for: entry).isFreshAnswer {
-                // Another process may have heard of its server.
+                // Another process may have revalidated it.
                 found = ImageCache.Candidate(
                     hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
                 entry = engine.lookup.entry(
@@ -148,14 +148,14 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The answer with what was found, also when it is expired.
+    /// The answer with a stored image, which may be expired.
     func answer(
         _ found: ImageCache.Candidate, isStale: Bool, _ request: ImageRequest
     ) async throws -> ImageResult {
         try await engine.pool.run { [engine] in
             var result = try engine.lookup.answer(found.hit, in: request.cache, request.options, request.needs)
             result.isStale = isStale
-            // In memory an expired image would look like one that is not, and a stale one may be replaced meanwhile.
+            // In memory, an expired image would look unexpired, and a stale one may be replaced meanwhile.
             let isSmall = found.hit.record.byteCount <= BodySpool.memoryLimit
             if request.needs.contains(.bytes), result.bytes == nil, found.expiredFor != nil || isStale && isSmall {
                 result.bytes = try request.cache.disk.data(of: found.hit.record)

@@ -1,13 +1,13 @@
-/// What a request does next. A request is a row of such steps, so that it holds no task while it waits for a load.
+/// The next step of a request. A request is a sequence of steps, so that it holds no task while it waits for a load.
 enum RequestStep: Sendable {
-    /// Answers.
+    /// Answers with the image.
     case answer(ImageResult)
-    /// Loads, and then answers with what was loaded.
+    /// Loads the image and answers with it.
     case load(ImageLoad)
-    /// Loads, and then goes on with what came of that.
+    /// Loads the image and continues with the result.
     case loadThen(ImageLoad, @Sendable (Result<ImageResult, any Error>) async throws -> RequestStep)
 
-    /// The same step, followed by another one that takes its image.
+    /// This step, followed by one that receives its image.
     func then(_ next: @escaping @Sendable (ImageResult) async throws -> RequestStep) async throws -> RequestStep {
         switch self {
         case .answer(let image): try await next(image)
