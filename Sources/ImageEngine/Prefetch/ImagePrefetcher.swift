@@ -1,19 +1,19 @@
 internal import Platform
 internal import Synchronization
 
-/// Loads images before somebody wants them: the least urgent of all downloads, until somebody joins one.
+/// Loads images in advance, with the lowest priority of all downloads until a request joins one.
 ///
 /// Runs once: a stopped prefetcher does not start again.
 public final class ImagePrefetcher: Sendable {
-    /// One image that could not be had.
+    /// One image that was not loaded.
     public struct Failure: Sendable {
         /// The URL.
         public let url: String
-        /// An ``ImageError``, or `CancellationError` for what was stopped.
+        /// An ``ImageError``, or a `CancellationError` for a stopped load.
         public let error: any Error
     }
 
-    /// The outcome of all URLs: each is in one of the lists, once.
+    /// The outcome of all URLs; each is in exactly one of `completed`, `skipped` and `failed`.
     public struct Report: Sendable {
         /// The URLs that were loaded.
         public var completed: [String] = []
@@ -21,14 +21,14 @@ public final class ImagePrefetcher: Sendable {
         public var skipped: [String] = []
         /// The URLs that failed or were stopped.
         public var failed: [Failure] = []
-        /// Those of `completed` that no tier keeps.
+        /// The URLs in `completed` whose images no tier keeps.
         public var notStored: [(url: String, reason: NotStoredReason)] = []
 
-        /// The number of settled URLs.
+        /// The number of finished URLs.
         public var count: Int { completed.count + skipped.count + failed.count }
     }
 
-    /// The numbers of settled URLs so far.
+    /// The numbers of finished URLs so far.
     public struct Progress: Sendable, Equatable {
         /// The number of loaded URLs.
         public let completed: Int
@@ -38,7 +38,7 @@ public final class ImagePrefetcher: Sendable {
         public let failed: Int
         /// The number of loaded URLs whose images no tier keeps.
         public let notStored: Int
-        /// The number of all URLs, each counted once.
+        /// The number of different URLs.
         public let total: Int
 
         /// Creates a progress value.
@@ -54,13 +54,13 @@ public final class ImagePrefetcher: Sendable {
         case failed(String, any Error)
     }
 
-    /// The images that are not settled, and what stops those that are loaded.
+    /// The unfinished URLs, and the stop functions of the running loads.
     private struct Open: Sendable {
         var urls: Set<ExactText>
         var stops: [ExactText: Stop] = [:]
     }
 
-    /// The number of images that are loaded at once by default, as in Kingfisher.
+    /// The default number of simultaneous loads, as in Kingfisher.
     public static let defaultConcurrency = 5
 
     private let manager: ImageManager
@@ -68,16 +68,16 @@ public final class ImagePrefetcher: Sendable {
     private let urls: [String]
     private let options: ImageOptions
     private let concurrency: Int
-    /// The priority; may be changed while it runs.
+    /// The priority, which may change while the prefetcher runs.
     public let priority: CallPriority
     private let open: Mutex<Open>
-    /// The ends of loads; `nil` when it is stopped.
+    /// The results of loads; `nil` wakes the loop after a stop.
     private let ends = AsyncStream.makeStream(of: (url: String, result: Result<ImageResult, any Error>)?.self)
     private let isStopped = Atomic(false)
 
     /// - Parameters:
-    ///   - urls: The URLs to load; each is loaded once, however often it is named.
-    ///   - concurrency: The largest number of images that are loaded at once.
+    ///   - urls: The URLs to load; duplicates are ignored.
+    ///   - concurrency: The largest number of simultaneous loads.
     ///   - priority: Default: the lowest of all.
     public init(
         _ urls: [String], manager: ImageManager, cache: ImageCache, options: ImageOptions,
@@ -87,7 +87,7 @@ public final class ImagePrefetcher: Sendable {
         var seen: Set<ExactText> = []
         self.urls = urls.filter { seen.insert(ExactText($0)).inserted }
         var options = options
-        // A prefetch hands no path out.
+        // A prefetch returns no path that a lease could protect.
         options.storage.lease = 0
         options.caller.slot = nil
         options.network.onFailureImage = nil
@@ -96,15 +96,15 @@ public final class ImagePrefetcher: Sendable {
         open = Mutex(Open(urls: seen))
     }
 
-    /// Ends it: what is loaded is cancelled, and with what waits it counts as failed.
+    /// Stops the prefetcher: running loads are cancelled, and all unfinished URLs count as failed.
     public func stop() {
         isStopped.store(true, ordering: .relaxed)
         stopLoads()
     }
 
-    /// Leaves one image out, if it is not settled yet: it counts as failed, and the others go on.
+    /// Cancels one unfinished URL: it counts as failed, and the others continue.
     ///
-    /// - Returns: `true` when there was such an image.
+    /// - Returns: `true` when the URL was unfinished.
     public func cancel(_ url: String) -> Bool {
         let (wasOpen, stop) = open.withLock { open in
             (open.urls.remove(ExactText(url)) != nil, open.stops[ExactText(url)])
@@ -113,18 +113,18 @@ public final class ImagePrefetcher: Sendable {
         return wasOpen
     }
 
-    /// Loads everything.
+    /// Loads all URLs.
     ///
     /// - Parameter report: Receives the progress after each image.
-    /// - Throws: `CancellationError` when the task is cancelled; not when it was stopped.
+    /// - Throws: `CancellationError` when the task is cancelled, but not after ``stop()``.
     public func run(report: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Report {
         var result = Report()
         var queue = PrefetchQueue(
             urls, concurrency: concurrency,
-            // To ask whether an image is there costs less than to go to a thread that may.
+            // A cache look-up costs less than the switch to a thread that may wait, so look-ups go in batches.
             lookahead: options.caller.alsoPrefetchToMemory ? 1 : 32
         ) { [cache] in ExactText(cache.resource($0).cacheKey) }
-        func note(_ outcome: Outcome) {
+        func add(_ outcome: Outcome) {
             switch outcome {
             case .completed(let url, let reason):
                 result.completed.append(url)
@@ -142,20 +142,20 @@ public final class ImagePrefetcher: Sendable {
             var ends = ends.stream.makeAsyncIterator()
             while result.count < urls.count {
                 if isStopped.load(ordering: .relaxed) {
-                    for url in queue.removeAll() { note(.failed(url, CancellationError())) }
+                    for url in queue.removeAll() { add(.failed(url, CancellationError())) }
                     if result.count == urls.count { return }
                 }
                 switch queue.next() {
                 case .look(let batch):
                     for (url, outcome) in await look(for: batch) {
-                        if let outcome { note(outcome) } else { queue.add(missing: url) }
+                        if let outcome { add(outcome) } else { queue.add(missing: url) }
                     }
                 case .load(let url): load(url)
                 case .wait:
                     guard let end = await ends.next() else { throw CancellationError() }
                     guard let (url, result) = end else { continue }
                     queue.ended(url)
-                    note(outcome(of: result, url))
+                    add(outcome(of: result, url))
                 }
             }
         } onCancel: {
@@ -181,7 +181,7 @@ public final class ImagePrefetcher: Sendable {
         if !isOpen || Task.isCancelled || isStopped.load(ordering: .relaxed) { task.cancel() }
     }
 
-    /// Cancels what is loaded, and wakes the one that waits for an end.
+    /// Cancels the running loads, and wakes the loop that waits for a result.
     private func stopLoads() {
         for stop in open.withLock({ Array($0.stops.values) }) { stop() }
         ends.continuation.yield(nil)
@@ -190,21 +190,21 @@ public final class ImagePrefetcher: Sendable {
     private func outcome(of result: Result<ImageResult, any Error>, _ url: String) -> Outcome {
         switch result {
         case .success(let image):
-            guard settle(url) else { return .failed(url, CancellationError()) }
-            // It may have been stored since it was looked for.
+            guard finish(url) else { return .failed(url, CancellationError()) }
+            // The image may have been stored since the look-up.
             return image.cacheType == .none || image.isRevalidated
                 ? .completed(url, image.notStored) : .skipped(url)
         case .failure(let error):
-            // What is broken off may say anything.
-            let isBrokenOff = !settle(url) || isStopped.load(ordering: .relaxed)
+            // A cancelled load may end with any error.
+            let isBrokenOff = !finish(url) || isStopped.load(ordering: .relaxed)
             return .failed(url, isBrokenOff ? CancellationError() : error)
         }
     }
 
-    /// Notes that an image is settled.
+    /// Marks a URL as finished.
     ///
-    /// - Returns: `false` when it was cancelled by itself.
-    private func settle(_ url: String) -> Bool {
+    /// - Returns: `false` when it has been cancelled with ``cancel(_:)``.
+    private func finish(_ url: String) -> Bool {
         open.withLock { open in
             open.stops[ExactText(url)] = nil
             return open.urls.remove(ExactText(url)) != nil
@@ -213,7 +213,7 @@ public final class ImagePrefetcher: Sendable {
 
     // MARK: Looking
 
-    /// The outcomes of URLs for which nothing is to be done; `nil` for those that are to be loaded.
+    /// The outcomes of URLs that need no load; `nil` for those that do.
     private func look(for urls: ArraySlice<String>) async -> [(url: String, outcome: Outcome?)] {
         let found: [Result<Bool, any Error>]
         do {
@@ -223,17 +223,17 @@ public final class ImagePrefetcher: Sendable {
         }
         return zip(urls, found).map { url, isCached in
             switch isCached {
-            case .success(true): (url, settle(url) ? .skipped(url) : .failed(url, CancellationError()))
+            case .success(true): (url, finish(url) ? .skipped(url) : .failed(url, CancellationError()))
             case .success(false): (url, nil)
             case .failure(let error): (url, outcome(of: .failure(error), url))
             }
         }
     }
 
-    /// `true` when nothing is to be done for an image; one that is to be in memory too is brought there.
+    /// `true` when the image is cached and usable; loads its bytes into memory if the options say so.
     private func isCached(_ url: String) throws -> Bool {
         let (resource, lookup) = (cache.resource(url), manager.services.lookup)
-        // It may have to be revalidated or decoded.
+        // The request may have to revalidate or decode it.
         let mayBeChecked =
             cache.revalidation(options) != .never && resource.isOnNetwork || cache.verifiesDecode(options)
         if options.lookup.forceRefresh || mayBeChecked { return false }

@@ -1,35 +1,35 @@
 internal import Platform
 
-/// The order in which a prefetcher looks for its URLs and loads those that are missing: a plain value.
+/// The order in which a prefetcher looks up its URLs and loads the missing ones: a plain value.
 ///
-/// URLs with the same key are not loaded at the same time. Those that wait for another one are looked for once more when it has
-/// ended: it may have brought what they want, or have failed.
+/// URLs with equal keys are not loaded at the same time. A URL that waits for another one is looked up again when that
+/// has ended, because the image may be stored then or the load may have failed.
 struct PrefetchQueue {
-    /// What is done next.
+    /// The next step.
     enum Step: Equatable {
-        /// Looks for these in the cache; ``add(missing:)`` takes those that are not there.
+        /// Looks these up in the cache; the missing ones are passed to ``add(missing:)``.
         case look(ArraySlice<String>)
-        /// Loads this one; ``ended(_:)`` follows.
+        /// Loads this one; ``ended(_:)`` is called at its end.
         case load(String)
-        /// Waits until one that is loaded has ended.
+        /// Waits until a load has ended.
         case wait
     }
 
-    /// The URLs that have not been looked for.
+    /// The URLs that have not been looked up.
     private var rest: ArraySlice<String>
-    /// The URLs that have been looked for and are to be loaded.
+    /// The URLs that the cache does not have and that wait for their load.
     private var missing: ArraySlice<String> = []
-    /// The keys of the URLs that are loaded.
+    /// The keys of the running loads.
     private var loading: Set<ExactText> = []
-    /// The URLs that wait for one of the same key.
+    /// The URLs that wait for a load with the same key.
     private var waiting: [ExactText: ArraySlice<String>] = [:]
     private let concurrency: Int
     private let lookahead: Int
     private let key: @Sendable (String) -> ExactText
 
     /// - Parameters:
-    ///   - concurrency: The largest number of URLs that are loaded at the same time.
-    ///   - lookahead: The number of URLs that are looked for at once.
+    ///   - concurrency: The largest number of simultaneous loads.
+    ///   - lookahead: The number of URLs in one look-up.
     ///   - key: The cache key of a URL.
     init(_ urls: [String], concurrency: Int, lookahead: Int, key: @escaping @Sendable (String) -> ExactText) {
         (rest, self.concurrency, self.lookahead, self.key) = (urls[...], max(concurrency, 1), lookahead, key)
@@ -52,13 +52,13 @@ struct PrefetchQueue {
     /// Adds a URL that the cache does not have.
     mutating func add(missing url: String) { missing.append(url) }
 
-    /// Notes that a URL is not loaded any more.
+    /// Notes that the load of a URL has ended.
     mutating func ended(_ url: String) {
         loading.remove(key(url))
         if let again = waiting.removeValue(forKey: key(url)) { rest = again + rest }
     }
 
-    /// Removes all URLs that are not loaded yet, and returns them.
+    /// Removes and returns all URLs whose load has not started.
     mutating func removeAll() -> ArraySlice<String> {
         defer { (missing, rest, waiting) = ([], [], [:]) }
         return missing + rest + waiting.values.joined()
