@@ -1,9 +1,9 @@
 internal import Platform
 
 extension ImageCache {
-    /// The options with the cache's own settings for what they leave open.
+    /// The options, with the cache's settings for those that are not given.
     ///
-    /// - Parameter timeout: That of the downloader; left open when nil.
+    /// - Parameter timeout: The downloader's timeout in seconds; `nil` leaves the option open.
     func completed(_ options: ImageOptions, timeout: Double? = nil) -> ImageOptions {
         if options.lookup.revalidate != nil, options.lookup.negativeCache != nil, options.lookup.verifyDecode != nil,
             options.network.limits.timeout != nil || timeout == nil
@@ -16,13 +16,13 @@ extension ImageCache {
         return defaults.completed(options)
     }
 
-    /// `true` when an image is answered only after it has been decoded completely.
+    /// `true` when images are answered only after complete decoding.
     public func verifiesDecode(_ options: ImageOptions) -> Bool { options.lookup.verifyDecode ?? verifiesDecode }
 
-    /// Whether and when a request revalidates a stored image.
+    /// The request's rule for revalidating a stored image.
     func revalidation(_ options: ImageOptions) -> Revalidation { options.lookup.revalidate ?? revalidation }
 
-    /// What is loaded from `url`, with the key that it has here unless `key` says otherwise.
+    /// The resource of a URL, with the cache's key for it or for the given text.
     public func resource(_ url: String, key text: String? = nil) -> Resource {
         Resource(url: url, cacheKey: key(of: text ?? url))
     }
@@ -35,7 +35,7 @@ private struct RequestDefaults: Equatable {
     let verifiesDecode: Bool
     let timeout: Double?
 
-    /// Most requests give no option; they share one copy of what comes of that. Nothing that a caller says is remembered.
+    /// The last completed defaults, shared by the many requests without options; no caller's values are kept.
     private static let last = LastValue<RequestDefaults, ImageOptions>()
 
     func completed(_ options: ImageOptions) -> ImageOptions {

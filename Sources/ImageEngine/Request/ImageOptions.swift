@@ -3,7 +3,7 @@ internal import Platform
 
 /// The options of one request, in groups: lookup, storage, network, processing and caller (``Fields``).
 ///
-/// A reference with the semantics of a value: requests with equal options share one copy, because every step of a load holds
+/// A reference with value semantics: requests with equal options share one copy, because every step of a load holds
 /// them and copies took most of the memory of a waiting request. Setting one option copies all.
 @dynamicMemberLookup
 public struct ImageOptions: Hashable, Sendable {
@@ -48,8 +48,7 @@ public struct ImageOptions: Hashable, Sendable {
     /// Hashes all options.
     public func hash(into hasher: inout Hasher) { hasher.combine(box.fields) }
 
-    /// The options that decide which bytes an entry gets. Those that concern one caller alone, and those that decide what is
-    /// made of the image, are at their defaults.
+    /// The options that decide on the bytes of an entry; those of one caller and of processing are at their defaults.
     public var decidingTheEntry: ImageOptions {
         if box === Self.standard { return self }
         let defaults = Self.standard.fields
@@ -57,7 +56,7 @@ public struct ImageOptions: Hashable, Sendable {
         deciding.change { deciding in
             deciding.caller = defaults.caller
             deciding.network.merges = defaults.network.merges
-            // A delegate decides for all callers alike, so callers with a delegate and other limits share no transfer.
+            // A delegate decides for all callers of a transfer, so its callers share none when their limits differ.
             if deciding.network.delegates == nil { deciding.network.limits = defaults.network.limits }
             deciding.network.retry = defaults.network.retry
             deciding.network.waitForConnectivity = defaults.network.waitForConnectivity
@@ -70,8 +69,7 @@ public struct ImageOptions: Hashable, Sendable {
         return deciding
     }
 
-    /// The options that decide how a loaded image is accepted and stored. Those that decide how it is loaded are at their
-    /// defaults.
+    /// The options that decide on acceptance and storage of a loaded image. Those for loading are at their defaults.
     var keepingOnlyCacheOptions: ImageOptions {
         let defaults = Self.standard.fields
         var kept = box.fields
@@ -86,7 +84,7 @@ public struct ImageOptions: Hashable, Sendable {
         let limits = kept.processing.limits
         kept.processing = defaults.processing
         if kept.lookup.verifyDecode == true { kept.processing.limits = limits }
-        // Most waiting requests store alike and share one copy. No text among these differs in its bytes while being equal.
+        // Most waiting requests share one copy. None of these options has texts that are equal with different bytes.
         return Self.lastKept.value(for: kept) { ImageOptions(kept) }
     }
 
@@ -97,17 +95,17 @@ public struct ImageOptions: Hashable, Sendable {
 }
 
 extension ImageOptions {
-    /// The groups of options. Every default is that of Kingfisher where it has one.
+    /// The groups of options. Defaults are those of Kingfisher where it has one.
     public struct Fields: Hashable, Sendable {
-        /// Whether and when a cached image may answer.
+        /// The options for answering with a cached image.
         public var lookup = LookupOptions()
-        /// How the two tiers are read and written.
+        /// The options for reading and writing the two tiers.
         public var storage = StorageOptions()
-        /// How the image is downloaded when no cached image answers.
+        /// The options for the download when no cached image answers.
         public var network = NetworkOptions()
-        /// What is made of the image.
+        /// The options for processing the image.
         public var processing = ProcessingOptions()
-        /// What concerns the caller alone.
+        /// The options of the caller alone.
         public var caller = CallerOptions()
 
         /// The defaults.
@@ -115,26 +113,26 @@ extension ImageOptions {
     }
 }
 
-/// Whether and when a cached image may answer a request.
+/// The options for answering a request with a cached image.
 public struct LookupOptions: Hashable, Sendable {
-    /// Ignores cached images; the loaded image is still stored.
+    /// `true` when cached images are ignored; the loaded image is still stored.
     public var forceRefresh = false
-    /// Never loads: an image that is not cached is an error.
+    /// `true` when nothing is loaded: an image that is not cached is an error.
     public var onlyFromCache = false
-    /// Loads nothing from the network, and answers with the stored image even when it is expired.
+    /// `true` when nothing is loaded from the network, and the stored image answers even if it is expired.
     public var offline = false
-    /// Whether and when a stored image is revalidated with its server. `nil`: the cache's own setting.
+    /// The rule for revalidating a stored image with its server. `nil`: the cache's setting.
     public var revalidate: Revalidation?
-    /// The number of seconds past its expiry for which a stored image may answer when its server cannot be asked. `nil`: only
-    /// as far as the server has allowed it.
+    /// The number of seconds past its expiry for which a stored image may answer when its server cannot be asked.
+    /// `nil`: only as long as the server allows.
     public var staleIfError: Double?
-    /// The number of seconds for which a permanent failure is remembered. `nil`: the cache's own setting.
+    /// The number of seconds for which a permanent failure is remembered. `nil`: the cache's setting.
     public var negativeCache: Double?
-    /// Answers and stores the image only after the codec worker has decoded it completely. `nil`: the cache's own setting.
+    /// `true` when the image is answered and stored only after complete decoding. `nil`: the cache's setting.
     public var verifyDecode: Bool?
-    /// The digests of which the bytes must have one.
+    /// The digests of which the bytes must match one.
     public var integrity: Integrity?
-    /// The name of another cache that is searched before anything is loaded; an image found there is stored here too. The
+    /// The name of another cache that is searched before loading; an image found there is stored here too. The
     /// originals of made images are looked up and stored there instead.
     public var originalCache: String?
 
@@ -142,53 +140,52 @@ public struct LookupOptions: Hashable, Sendable {
     public init() {}
 }
 
-/// What is made of the image, and within which limits.
+/// The options for processing the image, with limits.
 public struct ProcessingOptions: Hashable, Sendable {
     /// The processors and the format of the result. Empty: the original itself.
     public var recipe = ImageRecipe()
-    /// Stores the original of a made image too, so that more can be made of it.
+    /// `true` when the original of a made image is stored too, so that further images can be made from it.
     public var cacheOriginalImage = true
-    /// The factor by which the lengths of processors are multiplied, such as the pixels per point of a screen.
+    /// The factor for the lengths of processors, such as the pixels per point of a screen.
     public var scaleFactor = 1.0
     /// The limits for decoding and processing.
     public var limits = RenderLimits()
-    /// Answers with a placeholder of the image too: a ThumbHash and the dominant colour.
+    /// `true` when the answer includes a placeholder of the image: a ThumbHash and the dominant colour.
     public var wantsPreview = false
 
     /// The defaults.
     public init() {}
 }
 
-/// What concerns one caller alone: its urgency, its patience, its place.
+/// The options of one caller alone: priority, deadline and slot.
 public struct CallerOptions: Hashable, Sendable {
     /// The priority among waiting downloads, 0…1; higher goes first.
     public var downloadPriority = 0.5
-    /// What happens to a download when its last caller is cancelled.
+    /// The treatment of a download when its last caller is cancelled.
     public var onLastCancel = LastCancel.abort
-    /// The name of the place that the image is for. A request for another image in the same slot cancels this one.
+    /// The name of the slot that shows the image. A request for another image in the same slot cancels this one.
     public var slot: String?
-    /// The number of seconds until the image must be there, including waiting, redirects, retries and other sources. `nil`: no
-    /// deadline.
+    /// The time limit for the whole request in seconds, with queues, redirects, retries and other sources. `nil`: none.
     public var deadline: Double?
-    /// Prefetching loads the bytes into memory too.
+    /// `true` when prefetching loads the bytes into memory too.
     public var alsoPrefetchToMemory = false
 
     /// The defaults.
     public init() {}
 }
 
-/// What happens to a download when its last caller is cancelled.
+/// The treatment of a download when its last caller is cancelled.
 public enum LastCancel: String, Sendable, Hashable, CaseIterable {
-    /// It is aborted.
+    /// The download is aborted.
     case abort
-    /// It goes on with the lowest priority, and its image is stored.
+    /// The download continues with the lowest priority, and its image is stored.
     case finish
 }
 
 extension ImageOptions {
     /// The options for loading `url` instead of `original`; see ``RequestContent/scoped(from:to:)``.
     func scoped(from original: String, to url: String) -> ImageOptions {
-        // Most often it is the same URL.
+        // Fast path: the URL is usually the same.
         if ExactText(original) == ExactText(url) { return self }
         var options = self
         options.network.request = self.network.request.scoped(from: original, to: url)

@@ -1,16 +1,16 @@
 internal import Platform
 
-/// One caller's request for an image: what it is, where it is kept, and how it is answered.
+/// One caller's request for an image: the resource, its cache, and the options of the answer.
 public struct ImageRequest: Sendable {
-    /// What is loaded, and its key.
+    /// The URL of the image, and its key.
     public let resource: Resource
     /// The cache that answers and stores.
     public let cache: ImageCache
-    /// The options of the request. The engine fills in the settings of the cache where they are open.
+    /// The options of the request. The engine completes them with the settings of the cache.
     public var options: ImageOptions
-    /// What the result must hold.
+    /// The required parts of the result.
     public var needs: ImageNeeds
-    /// The one who waits.
+    /// The waiting caller.
     public var caller: ImageCaller
 
     /// A request.
@@ -24,19 +24,19 @@ public struct ImageRequest: Sendable {
         self.caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
     }
 
-    /// The key of the image itself.
+    /// The key of the original image.
     var key: CacheKey { CacheKey(resource.cacheKey) }
 
-    /// The key of what the recipe of the options makes of the image.
+    /// The key of the image that the options' recipe makes.
     var madeKey: CacheKey { options.processing.recipe.cacheKey(resource.cacheKey) }
 
     /// The request as it is sent when no delegate changes it.
     var outgoing: OutgoingRequest { OutgoingRequest(url: resource.url, options: options) }
 
-    /// `true` when what the cache has may have to be revalidated with its server.
+    /// `true` when a stored image may need revalidation with its server.
     var mayRevalidate: Bool { (options.lookup.revalidate ?? .never) != .never && resource.isOnNetwork }
 
-    /// The same request with other options.
+    /// The request with other options.
     func with(_ options: ImageOptions) -> ImageRequest {
         var request = self
         request.options = options
@@ -44,7 +44,7 @@ public struct ImageRequest: Sendable {
     }
 }
 
-/// What a result must hold of its image.
+/// The required parts of a result.
 public struct ImageNeeds: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8
@@ -52,25 +52,24 @@ public struct ImageNeeds: OptionSet, Hashable, Sendable {
     /// Needs with the given bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A file that exists when the result does.
+    /// A file that exists when the result is delivered.
     public static let file = ImageNeeds(rawValue: 1)
-    /// The bytes; even where the disk cannot be written, as long as the image can be had.
+    /// The bytes, even if the disk cannot be written.
     public static let bytes = ImageNeeds(rawValue: 2)
     /// A file of raw pixels instead of an image; see ``PixelFile``.
     public static let pixels = ImageNeeds(rawValue: 4)
 }
 
-/// The one who waits for an image: its priority, and the receiver of progress.
+/// A caller that waits for an image: its priority, and its receiver of progress.
 public struct ImageCaller: Sendable {
-    /// The priority; may be changed while it waits.
+    /// The priority, which may change while the caller waits.
     public var priority: CallPriority
-    /// Receives the download's progress, from any thread.
+    /// Receives the download's progress, on any thread.
     public var report: (@Sendable (DownloadProgress) -> Void)?
-    /// Called, from any thread, when the caller shares in a download: now another may leave it without its being broken
-    /// off. Not called when the image takes no download.
+    /// Called on any thread when the caller has joined a download, so that another caller may leave it without aborting
+    /// it. Not called when the image needs no download.
     public var joined: @Sendable () -> Void
-    /// The time of its request in nanoseconds of the engine's clock, for its deadline. `nil`: the time when it asks the
-    /// engine.
+    /// The request's arrival time for its deadline, in nanoseconds of the engine's clock. `nil`: the time of its start.
     public var arrived: Int?
 
     /// A caller.
@@ -82,13 +81,13 @@ public struct ImageCaller: Sendable {
     }
 }
 
-/// A request as it is sent: its delegate may have changed it.
+/// A request as it is sent, after changes by its delegate.
 struct OutgoingRequest: Sendable {
     let url: String
     let options: ImageOptions
 }
 
 extension ImageOptions {
-    /// `true` when a delegate is asked to change the request before it is sent.
+    /// `true` when a delegate may change the request before it is sent.
     var asksToModify: Bool { self.network.delegates?.questions.contains(.modifyRequest) == true }
 }

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import Platform
 
-/// The place that an image comes from, by the scheme of its URL.
+/// The source of an image, by the scheme of its URL.
 enum ImageSource: Sendable {
-    /// Over the network.
+    /// A server; the value is the URL.
     case network(String)
-    /// A file of the user's, by path.
+    /// A file of the user, by path.
     case file(String)
-    /// The bytes themselves.
+    /// The bytes in the URL itself.
     case data([UInt8])
 
-    /// Reads a URL as far as its scheme decides; the rest of http URLs is judged when they are loaded.
+    /// Parses the scheme of a URL and what it determines; http URLs are validated fully when they are loaded.
     init(url: String) throws(ImageError) {
         guard !url.isEmpty else { throw .invalidURL(url, reason: "It is empty.") }
         guard !url.utf8.contains(0) else { throw .invalidURL(url, reason: "It contains a NUL.") }
@@ -21,7 +21,7 @@ enum ImageSource: Sendable {
         let rest = url[url.utf8.index(after: colon)...]
         switch scheme {
         case "http", "https":
-            // By bytes: every image is asked for so.
+            // By bytes, because every request comes here.
             let first = rest.utf8.dropFirst(2).first
             guard rest.utf8.starts(with: "//".utf8), let first, !"/?#".utf8.contains(first) else {
                 throw .invalidURL(url, reason: "It names no host.")
@@ -35,7 +35,7 @@ enum ImageSource: Sendable {
         }
     }
 
-    /// `true` when the scheme of a URL is http or https, in any case. Allocates nothing: hits ask for it.
+    /// `true` when the scheme of a URL is http or https, in any case. Allocates nothing, because hits call it.
     static func isOnNetwork(_ url: String) -> Bool {
         var rest = url.utf8[...]
         for letter in "http".utf8 where rest.popFirst().map({ $0 | 0x20 }) != letter { return false }
@@ -43,7 +43,7 @@ enum ImageSource: Sendable {
         return rest.first == UInt8(ascii: ":")
     }
 
-    /// The scheme of a URL, in small letters; empty when it has none.
+    /// The scheme of a URL in lower case; empty when it has none.
     static func scheme(of url: String) -> String {
         url.utf8.firstIndex(of: UInt8(ascii: ":")).map { String(url[..<$0]).quicklyLowercased } ?? ""
     }

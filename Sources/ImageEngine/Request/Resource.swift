@@ -2,7 +2,7 @@
 public struct Resource: Hashable, Sendable {
     /// The URL as given: http, https, file or data.
     public let url: String
-    /// The key of the cache; the URL as given unless chosen.
+    /// The key in the cache; the URL unless another key is given.
     public let cacheKey: String
 
     /// A resource whose key is its URL unless `cacheKey` is given.
