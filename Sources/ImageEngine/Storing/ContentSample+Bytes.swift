@@ -1,14 +1,14 @@
 internal import Platform
 
 extension ContentSample {
-    /// The sample of bytes that begin so.
+    /// The sample of content with the given start.
     ///
     /// - Parameter start: At least the first 512 bytes, or all there are.
     init(_ start: [UInt8], contentType: String? = nil) {
         self.init(type: Self.type(start), firstBytes: Array(start.prefix(32)), contentType: contentType)
     }
 
-    /// What bytes are, by how they begin; a few of the rules of the WHATWG's MIME Sniffing.
+    /// The media type of content by its start, with some of the rules of the WHATWG's MIME Sniffing.
     private static func type(_ start: [UInt8]) -> String? {
         if start.isEmpty { return nil }
         if let format = start.withUnsafeBytes({ ImageFormat(signatureOf: $0) }) { return format.mimeType }
@@ -30,7 +30,7 @@ extension ContentSample {
 }
 
 extension DiskStorage.Content {
-    /// Its first bytes, for a ``ContentSample``; none if they cannot be read.
+    /// The first bytes, for a ``ContentSample``; empty when they cannot be read.
     var start: [UInt8] {
         switch self {
         case .bytes(let bytes): Array(bytes.prefix(512))
@@ -43,7 +43,7 @@ extension DiskStorage.Content {
         }
     }
 
-    /// The first bytes of a file.
+    /// The first bytes of a file; empty when it cannot be read.
     static func start(of path: String) -> [UInt8] {
         (try? Descriptor(reading: path, followsLinks: true).bytes(512)) ?? []
     }

@@ -4,7 +4,7 @@ extension ScanMap: ByteObserver {}
 extension DownloadedBody: StorableBody {}
 
 extension StorableBody {
-    /// The header of the picture in the body.
+    /// The header of the image in the body.
     ///
     /// - Throws: ``ImageHeader/Failure``, or ``SystemError`` when the file cannot be read.
     func header() throws -> ImageHeader {

@@ -1,7 +1,7 @@
 internal import Platform
 
 extension ImageFormat {
-    /// Other names by which servers call the format.
+    /// Other media types that servers use for the format.
     private var otherNames: [String] {
         switch self {
         case .png: ["image/x-png", "image/apng", "image/vnd.mozilla.apng"]
@@ -16,7 +16,7 @@ extension ImageFormat {
         }
     }
 
-    /// Whether a server may call the format so; what says nothing contradicts nothing.
+    /// `true` when the content type fits the format; unspecific types fit every format.
     func mayBeCalled(_ contentType: String) -> Bool {
         if contentType == mimeType { return true }
         let type = MediaType.essence(contentType)

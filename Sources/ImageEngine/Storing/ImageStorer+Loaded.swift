@@ -1,8 +1,8 @@
 internal import Platform
 
-/// Images that have been loaded and are stored.
+/// Storing loaded images.
 extension ImageStorer {
-    /// Validates what was loaded and stores it as its ``StoragePlan`` says, so that the answer may go out.
+    /// Validates a loaded image, stores it as its ``StoragePlan`` says, and returns the answer.
     func storeLoaded(_ store: PendingStore) async throws -> ImageResult {
         let verified =
             store.options.lookup.verifyDecode == true ? try await DecodeVerifier(engine: engine).verified(store) : store
@@ -13,12 +13,12 @@ extension ImageStorer {
         }
     }
 
-    /// Stores what was loaded, and decoded if the options want that. Waits for the disk, but not for the index.
+    /// Stores a loaded image, already decoded if the options require that. Waits for the disk, but not for the index.
     ///
     /// - Parameters:
-    ///   - owner: Lives until the image is stored.
-    ///   - isAwaited: `false` when nobody is told the result; then the log tells what was not stored.
-    ///   - then: Receives the answer once, on this thread or on another one; it must not wait, for other stores do.
+    ///   - owner: An object that is kept alive until the image is stored.
+    ///   - isAwaited: `false` when no caller receives the result; an image that was not stored is then logged.
+    ///   - then: Receives the answer once, on this or another thread; it must not block: other stores wait.
     func storeVerified(
         _ store: PendingStore, holding owner: (any AnyObject & Sendable)?, isAwaited: Bool = true,
         then: @escaping @Sendable (Result<ImageResult, any Error>) -> Void
@@ -42,10 +42,9 @@ extension ImageStorer {
         }
     }
 
-    /// Stores an image that has been loaded; waits for the disk, but not for the index.
+    /// Stores a loaded image. Waits for the disk, but not for the index.
     ///
-    /// - Parameter then: Is told the answer, once, on this thread or on another one; it must not wait, for other stores
-    ///   do.
+    /// - Parameter then: Receives the answer once, on this or another thread; it must not block: other stores wait.
     func storeLoaded(
         _ store: PendingStore, isAwaited: Bool = true,
         then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void

@@ -1,9 +1,9 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Images that are given and made into others before they are stored.
+/// Storing the processed forms of given images.
 extension ImageStorer {
-    /// Stores what the recipe of the options makes of an image; see
+    /// Stores the result of the options' recipe; see
     /// ``ImageManager/storeVariant(of:for:in:options:overwrites:metadata:)``.
     func storeVariant(
         of given: GivenImage, for key: String, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
@@ -41,7 +41,7 @@ extension ImageStorer {
         return try await engine.pool.run { [store] in try store.run().stored }
     }
 
-    /// The original, stored if it is to be kept, with a file for the worker.
+    /// The original with a file for the worker; stored if the options keep originals.
     private func stored(
         _ given: GivenImage, for key: String, in home: ImageCache, _ options: ImageOptions, overwrites: Bool
     ) throws -> Original {
@@ -51,7 +51,7 @@ extension ImageStorer {
         let store = try storing(given, for: CacheKey(key), in: home, loading, overwrites: overwrites, metadata: nil)
         var result: ImageResult
         if options.processing.cacheOriginalImage {
-            // One that is there and was not replaced is what the others are made from.
+            // An existing original that was not replaced is the one that variants are made from.
             result = try store.run().stored
         } else {
             result = try store.withoutFile()

@@ -1,19 +1,19 @@
 internal import Platform
 
-/// An image that a caller has: it is stored, not loaded.
+/// An image that a caller provides: it is stored, not loaded.
 public enum GivenImage: Sendable {
     /// The bytes.
     case bytes([UInt8])
-    /// A file of the user's, by path.
+    /// A file of the user, by path.
     case file(String)
 
-    /// `true` when it is in hand and no longer than what is held in memory anyway.
+    /// `true` when the bytes are in memory and not more than ``BodySpool/memoryLimit``.
     fileprivate var isSmall: Bool {
         if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false }
     }
 }
 
-/// Stores images that are given, loaded or made.
+/// Stores given, loaded and made images.
 struct ImageStorer: Sendable {
     let engine: EngineServices
 
@@ -36,7 +36,7 @@ struct ImageStorer: Sendable {
                     then(result.map(\.stored))
                 }
             }
-            // Reading a file of the user's may take as long as it likes; what it held is stored together with others'.
+            // Reading a user's file may take long: it is done first, then the bytes are stored together with others.
             let count = StorageFolder.count(of: store.content)
             guard let briefly, !given.isSmall, store.content.isInMemory, count <= BodySpool.memoryLimit,
                 engine.readAhead.take(count)
@@ -45,7 +45,7 @@ struct ImageStorer: Sendable {
         }
     }
 
-    /// A given image as it is to be stored.
+    /// A given image, prepared for storing.
     func storing(
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
         metadata: String?
@@ -58,7 +58,7 @@ struct ImageStorer: Sendable {
         case .file(let path):
             content = try LocalFile(path: absolutePath(path), options: options).content()
         }
-        // Bytes that are in hand are held by memory too, as by Kingfisher's.
+        // Bytes that are in memory are put into the memory tier too, as in Kingfisher.
         return PendingStore(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,

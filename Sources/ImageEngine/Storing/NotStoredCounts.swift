@@ -1,7 +1,7 @@
 internal import Logging
 internal import Synchronization
 
-/// The number of loaded images that no tier keeps although they were to be kept, by reason.
+/// The numbers of loaded images that should have been stored and were not, by reason.
 final class NotStoredCounts: Sendable {
     private let counts = Mutex<[NotStoredReason: Int]>([:])
 
@@ -10,8 +10,8 @@ final class NotStoredCounts: Sendable {
 
     /// Counts an image that was not stored.
     ///
-    /// - Parameter unawaited: The cache and the hash of an image that nobody is told about: the log names it so, for URLs are
-    ///   private.
+    /// - Parameter unawaited: The cache and the hash of an image whose result no caller receives. It names the image in
+    ///   the log, because URLs are private.
     func note(_ reason: NotStoredReason, unawaited: @autoclosure () -> (cache: String, hash: String)?) {
         if reason == .notAsked { return }
         counts.withLock { $0[reason, default: 0] += 1 }

@@ -1,7 +1,7 @@
 internal import Logging
 internal import Platform
 
-/// One image on its way into a cache: validated by its header, then stored as its ``plan`` says.
+/// One image to store: validated by its header, then stored as its ``plan`` says.
 struct PendingStore: Sendable {
     var content: DiskStorage.Content
     let key: CacheKey
@@ -11,16 +11,16 @@ struct PendingStore: Sendable {
     var origin: ImageOrigin
     let options: ImageOptions
     let needs: ImageNeeds
-    /// The media type that the server gave; for errors and the log only.
+    /// The server's media type, for errors and the log only.
     var contentType: String?
-    /// `true` when an image that has the key is replaced.
+    /// `true` when an existing image with the key is replaced.
     var overwrites = true
-    /// The caller's own data that is kept with the image: a JSON object.
+    /// The caller's own data, stored with the image: a JSON object.
     var metadata: String?
 
-    /// The file of the content, when it exists for this store alone.
+    /// The file of the content, when it exists only for this store.
     var scratch: ScratchFile?
-    /// `true` when the image is the caller's own: it is stored, or the store fails.
+    /// `true` when the caller provides the image: it is stored, or the store fails.
     var isGiven = false
     /// `true` when the image is made from an expired original.
     var isOfExpired = false
@@ -31,7 +31,7 @@ struct PendingStore: Sendable {
             isGiven: isGiven, overwrites: overwrites, isOfExpired: isOfExpired)
     }
 
-    /// What is done with the image. Reads no more than the size of a file.
+    /// The plan for the image. Reads no more than the size of a file.
     var plan: StoragePlan {
         let (policy, count) = (policy, StorageFolder.count(of: content))
         return policy.plan(
@@ -42,16 +42,15 @@ struct PendingStore: Sendable {
                     ? cache.memory.configuration.admission(cost: count, isExempt: false) : .kept))
     }
 
-    /// Stores the image as its ``plan`` says, and makes the result. What is no image is never cached. Waits for the disk.
+    /// Stores the image as its ``plan`` says; content that is not an image is never cached. Waits for the disk.
     func run() throws(ImageError) -> ImageResult {
         try BlockingWait.wait { queue, then in run(in: queue, then: then) }.get()
     }
 
-    /// Stores the image as its ``plan`` says, and makes the result; waits for the disk, but not for the index, into which
-    /// another thread may be writing. What is no image is never cached.
+    /// Stores the image as its ``plan`` says; content that is not an image is never cached. Waits for the disk, but not
+    /// for the index, which another thread may be writing.
     ///
-    /// - Parameter then: Is told the result, once, on this thread or on another one; it must not wait, for other stores
-    ///   do.
+    /// - Parameter then: Receives the result once, on this or another thread; it must not block: other stores wait.
     func run(then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) {
         run(in: cache.queue, then: then)
     }
@@ -83,9 +82,9 @@ struct PendingStore: Sendable {
         }
     }
 
-    /// Counts the image among those that are not stored, when the result of the store says so.
+    /// Counts the image as not stored when the result of the store says so.
     ///
-    /// - Parameter isAwaited: `false` when nobody is told the result; then the log tells what was not stored.
+    /// - Parameter isAwaited: `false` when no caller receives the result; an image that was not stored is then logged.
     func note(_ result: Result<ImageResult, ImageError>, in counts: NotStoredCounts, isAwaited: Bool) {
         let reason: NotStoredReason? =
             switch result {
@@ -99,7 +98,7 @@ struct PendingStore: Sendable {
 
     /// The result of a store.
     private func result(_ kept: ImageCache.Kept, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
-        // Until now its content may have been in a file that goes with this.
+        // The content may be in a file that is deleted with `scratch`.
         defer { withExtendedLifetime(scratch) {} }
         let record = kept.entry.record
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
@@ -111,15 +110,15 @@ struct PendingStore: Sendable {
         if plan.place == .memory, let reason = result.notStored, policy.fails(for: reason) {
             throw refusal(reason, kept.admission)
         }
-        // Large bytes are not held by all those that wait until the client takes them.
+        // Large bytes are not held by all waiting callers until their clients read them.
         if (kept.entry.bytes?.count ?? 0) <= BodySpool.memoryLimit { result.entry = kept.entry }
-        // Nobody else may have them when there is no file.
+        // Without a file, the entry may be the only place with the bytes.
         let onlyBytes = record.path == nil && needs.contains(.bytes) ? kept.entry.bytes : nil
         result.bytes = if let onlyBytes { onlyBytes } else { try bytesIfNeeded() }
         return result
     }
 
-    /// The result of a plan that keeps the image nowhere.
+    /// The result of a plan that stores the image in no tier.
     private func unstored(_ header: ImageHeader, _ plan: StoragePlan) throws(ImageError) -> ImageResult {
         var result = try withoutFile(header, plan.reason)
         result.admission = plan.admission
@@ -138,7 +137,7 @@ struct PendingStore: Sendable {
         NotStoredReason(error).map { .notStored(plan.reason ?? $0, error) } ?? error
     }
 
-    /// The error of a caller to whom an image is of no use that no tier keeps.
+    /// The error for a caller that needs the image stored.
     private func refusal(_ reason: NotStoredReason, _ admission: MemoryAdmission?) -> ImageError {
         .notStored(reason, error(for: reason, admission))
     }
@@ -168,7 +167,7 @@ struct PendingStore: Sendable {
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
         result.notStored = reason
         if needs.contains(.bytes) {
-            // A file that is there for this alone goes before somebody could read it.
+            // A file that exists only for this store would be deleted before the caller reads it.
             if record.byteCount > BodySpool.memoryLimit, !content.isInMemory, scratch == nil {
                 result.content = content
             } else {
@@ -178,7 +177,7 @@ struct PendingStore: Sendable {
         return result
     }
 
-    /// Small bytes are in hand already; large ones are read when they are wanted.
+    /// The bytes if the caller needs them and they are small; large ones are read later.
     private func bytesIfNeeded() throws(ImageError) -> [UInt8]? {
         guard needs.contains(.bytes) else { return nil }
         switch content {
@@ -191,8 +190,8 @@ struct PendingStore: Sendable {
 
     var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
 
-    /// Says in the log that a server calls the image something else than it is; by its hash, for URLs are private.
-    private func warn(of format: ImageFormat) {
+    /// Logs a wrong media type from the server; names the image by its hash, because URLs are private.
+    private func logMismatch(of format: ImageFormat) {
         guard let contentType, !format.mayBeCalled(contentType) else { return }
         Self.logger.notice(
             "a server calls an image something else than it is",
@@ -206,7 +205,7 @@ struct PendingStore: Sendable {
 
     /// The header of the image.
     ///
-    /// - Parameter warns: `true` when the log names an image that its server calls something else than it is.
+    /// - Parameter warns: `true` when a wrong media type from the server is logged.
     func header(warns: Bool = true) throws(ImageError) -> ImageHeader {
         if let integrity = options.lookup.integrity, !integrity.allows(content) {
             throw Integrity.mismatch(source, sample)
@@ -219,7 +218,7 @@ struct PendingStore: Sendable {
                 case .body(let body): try body.header()
                 case .file(let path): try LocalFile(path: path, options: options).header()
                 }
-            if warns { warn(of: header.format) }
+            if warns { logMismatch(of: header.format) }
             return header
         } catch let failure as ImageHeader.Failure {
             throw .badData(reason: failure.sentence(contentType: contentType), source: source, sample: sample)
@@ -232,14 +231,14 @@ struct PendingStore: Sendable {
 }
 
 extension ImageOrigin {
-    /// `true` when the answer, or the request for it, forbids storing.
+    /// `true` when the response or its request forbids storing.
     fileprivate var isNoStore: Bool {
         http.flatMap(HTTPMetadata.init)?.freshness(lastModified: nil).control.noStore == true
     }
 }
 
 extension ImageHeader.Failure {
-    /// What is wrong, for the user.
+    /// A sentence for the user about the fault.
     func sentence(contentType: String? = nil) -> String {
         switch self {
         case .empty: "There is not a single byte."

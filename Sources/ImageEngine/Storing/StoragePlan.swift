@@ -1,5 +1,5 @@
 extension NotStoredReason {
-    /// The reason of a tier's refusal; `nil` when memory has taken the image.
+    /// The reason for a refusal of the memory tier; `nil` when it has stored the image.
     init?(_ admission: MemoryAdmission) {
         switch admission {
         case .kept: return nil
@@ -11,81 +11,81 @@ extension NotStoredReason {
         }
     }
 
-    /// The reason that only the attempt to store could show; `nil` when the error has another cause than the disk.
+    /// The reason for a failed attempt to store; `nil` when the disk is not the cause.
     init?(_ error: ImageError) {
         switch error {
         case .storageFailed(_, _, let isFull): self = isFull ? .noRoom : .diskFailed
-        // A plan finds out before the attempt that an image is larger than the whole tier.
+        // The plan has already excluded images larger than the whole tier.
         case .limitExceeded("bytesLimit", _, _): self = .noRoom
         default: return nil
         }
     }
 }
 
-/// Where an image that was loaded or given is kept, and why not: the one decision about storing, asked by every path that
-/// stores. A plain value.
+/// The decision about storing a loaded or given image: its place, or the reason for none. It is the only one: all paths
+/// that store use it. A plain value.
 struct StoragePlan: Sendable, Equatable {
     /// The place of the image.
     enum Place: Sendable, Equatable {
         /// In a file of the disk tier, with its record in memory.
         case disk
-        /// In memory alone.
+        /// In memory only.
         case memory
-        /// In a file that stays for the lease of its path and is no entry.
+        /// In a file that lasts for the lease of its path and is not an entry.
         case lease
-        /// In the user's own file, with its record in memory.
+        /// In the user's file, with its record in memory.
         case userFile
         /// In no tier.
         case nowhere
     }
 
-    /// What happens to the image that had the key before. A place that keeps the new image replaces it anyway.
+    /// The removal of the previous image with the key. A place that keeps the new image replaces it anyway.
     enum Removal: Sendable, Equatable {
         case none, fromMemory, fromBothTiers
     }
 
     var place: Place
-    /// The reason why no tier keeps the image; `nil` when the plan is to keep it.
+    /// The reason why no tier keeps the image; `nil` when one does.
     var reason: NotStoredReason?
-    /// The refusal of memory, when memory alone was to keep the image.
+    /// The refusal of the memory tier, when only memory should keep the image.
     var admission: MemoryAdmission?
-    /// `true` when memory keeps the bytes beside the file.
+    /// `true` when memory keeps the bytes in addition to the file.
     var keepsBytes = false
     var removal = Removal.none
-    /// `true` when the answer goes out before the image is stored.
+    /// `true` when the answer is sent before the image is stored.
     var answersFirst = false
     /// `true` when the caller gets an error instead of an image that no tier keeps.
     var fails = false
 }
 
-/// What a request wants of storing: the side of the caller in a ``StoragePlan``. A plain value.
+/// The storage rules of a request: the caller's side of a ``StoragePlan``. A plain value.
 struct StoragePolicy: Sendable, Equatable {
-    /// What is known of an image and of its cache before it is stored.
+    /// The known properties of an image and its cache before it is stored.
     struct Image: Sendable, Equatable {
         /// The size, in bytes.
         var byteCount = 0
-        /// `true` when `Cache-Control: no-store` came with the image, or was sent for it.
+        /// `true` when the response or the request has `Cache-Control: no-store`.
         var isNoStore = false
-        /// The most bytes that the disk tier may hold; 0 for no limit.
+        /// The size limit of the disk tier, in bytes; 0 for no limit.
         var diskLimit = 0
-        /// What memory makes of the bytes; counts when memory alone is to keep them.
+        /// The decision of the memory tier about the bytes; it applies when only memory should keep them.
         var memory = MemoryAdmission.kept
     }
 
     var storage = StorageOptions()
-    /// What the result must hold.
+    /// The required parts of the result.
     var needs: ImageNeeds = []
-    /// `true` when the request goes by HTTP.
+    /// `true` when the request follows HTTP.
     var obeysNoStore = false
-    /// `true` when the image is the caller's own: it is stored, or the request fails. A loaded image can be answered without
-    /// being stored.
+    /// `true` when the caller provides the image: it is stored, or the request fails. A loaded image can be answered
+    /// without being stored.
     var isGiven = false
     /// `true` when an image that has the key is replaced.
     var overwrites = true
-    /// `true` when the image is made from an expired original, and is stored as ``StorageOptions/ofExpiredOriginal(_:)`` says.
+    /// `true` when the image is made from an expired original; see ``StorageOptions/ofExpiredOriginal(_:)``.
     var isOfExpired = false
 
-    /// The policy of a request for an image that is loaded.
+    /// The policy of a request for a loaded image.
     init(_ options: ImageOptions, _ needs: ImageNeeds) {
         self.init(storage: options.storage, needs: needs, obeysNoStore: options.lookup.revalidate == .http)
     }
@@ -101,19 +101,19 @@ struct StoragePolicy: Sendable, Equatable {
     /// `true` when the caller waits neither for the store nor for a file.
     var answersFirst: Bool { !isGiven && !storage.waitForCache && !needs.contains(.file) }
 
-    /// `true` when a store is one step on one thread, for every image.
+    /// `true` when every store of this policy is one step on one thread.
     var isOneStep: Bool { !answersFirst && !obeysNoStore }
 
-    /// `true` when memory is to have the bytes too, unless the options keep memory out.
+    /// `true` when memory should have the bytes too, unless the options exclude memory.
     var wantsBytesInMemory: Bool { needs.contains(.bytes) || storage.queryDataWhenInMemory }
 
-    /// What is done with an image.
+    /// The plan for an image.
     func plan(for image: Image) -> StoragePlan {
         if obeysNoStore, image.isNoStore { return notStoring(.noStore, removal: .fromBothTiers) }
         var plan = StoragePlan(place: storage.cacheMemoryOnly ? .memory : .disk, answersFirst: answersFirst)
         plan.keepsBytes = wantsBytesInMemory && storage.keepsInMemory
         if isOfExpired, plan.place == .disk { plan.reason = .expired }
-        // The attempt finds the image that stays, where no other process can come between.
+        // The attempt itself finds an existing image, so that no other process can interfere.
         guard overwrites else { return plan }
         if storage.cacheMemoryOnly {
             let admission = storage.keepsInMemory ? image.memory : .unwanted
@@ -125,7 +125,7 @@ struct StoragePolicy: Sendable, Equatable {
                 (plan.place, plan.reason) = (.lease, .tooLarge)
             } else {
                 plan = notStoring(.tooLarge, removal: .fromBothTiers)
-                // The image of before is older than one that is answered, and stays when there is no answer.
+                // The previous image is outdated by an answer; without an answer it stays.
                 if plan.fails { plan.removal = .none }
             }
         }
@@ -136,9 +136,9 @@ struct StoragePolicy: Sendable, Equatable {
         StoragePlan(place: .nowhere, reason: reason, removal: removal, fails: fails(for: reason))
     }
 
-    /// What is done with a file of the user's, which is read where it is.
+    /// The plan for a file of the user, which is read in place.
     ///
-    /// - Parameter isTraceable: `true` when a change of the file can be noticed. It cannot behind a link.
+    /// - Parameter isTraceable: `true` when a change of the file can be detected, which is impossible behind a link.
     func plan(forUserFile isTraceable: Bool) -> StoragePlan {
         StoragePlan(place: isTraceable ? .userFile : .nowhere)
     }
@@ -154,12 +154,11 @@ struct StoragePolicy: Sendable, Equatable {
         return needs.contains(.file) || reason != .noStore && storage.cacheMemoryOnly && storage.waitForCache
     }
 
-    /// The reason why an image is answered without being stored, after the attempt has failed; `nil` when the error is the
-    /// answer.
+    /// The reason for answering an image that could not be stored; `nil` when the error is the answer.
     func reason(after error: ImageError) -> NotStoredReason? {
         guard !isGiven, let reason = NotStoredReason(error) else { return nil }
         if needs.contains(.bytes) { return reason }
-        // A tier without room is no failure for who needs no file; a disk that fails is one.
+        // A full tier is no failure for a caller that needs no file; a failed disk is one.
         if case .limitExceeded = error { return needs.contains(.file) ? nil : reason }
         return nil
     }
@@ -169,11 +168,11 @@ extension StorageOptions {
     /// `true` when no tier keeps the image.
     package var keepsNothing: Bool { cacheMemoryOnly && !keepsInMemory }
 
-    /// Names no tier.
+    /// Excludes both tiers.
     package mutating func keepNothing() { (cacheMemoryOnly, keepsInMemory) = (true, false) }
 
-    /// The same for what is made from an expired original, which stands in for a newer one: it does not live on as if it were
-    /// fresh. In memory alone it stays for a caller who needs no bytes, or it would be in no place.
+    /// The options for an image made from an expired original, which replaces a newer one: it does not stay as if it
+    /// were fresh. In memory only, it stays for a caller that needs no bytes, or it would be nowhere.
     func ofExpiredOriginal(_ needs: ImageNeeds) -> StorageOptions {
         var storage = self
         storage.diskCacheExpiration = .expired
