@@ -1,26 +1,26 @@
 internal import ImageRecipes
 internal import Platform
 
-/// The beginning of a chain, and what is left of the chain behind it: a plain value.
+/// A prefix of a chain of processors, and the rest of the chain: a plain value.
 ///
-/// What a cache has of the beginning is worked on instead of the original only when that makes the very same picture,
-/// sample for sample; a resolution in dots per inch may come out rounded or not at all:
-/// - its worker has said that the file holds all that the steps had made: a format without loss, every frame, no other
-///   colours, no smaller depth, no opaque alpha or metadata left out (``RenderedImage/isExact``);
-/// - it was made with the same choice of frames, for that is in its name, and of the original in force, by its mark;
-/// - the next step does not depend on how its source is decoded (``serves(_:)``).
+/// A cached image made by the prefix replaces the original only when the result is the same, sample for sample; the
+/// resolution in dots per inch may be rounded or lost. The conditions:
+/// - The worker has reported that the file holds the exact result of the steps: lossless, every frame, the same colours
+///   and depth, with opaque alpha and metadata (``RenderedImage/isExact``).
+/// - It was made with the same choice of frames, which is part of its name, and from the current original, by its mark.
+/// - The next step does not depend on the decoding of its source (``serves(_:)``).
 struct ChainPrefix: Equatable {
-    /// What names the entry of the beginning.
+    /// The recipe of the prefix, which names its entry.
     let recipe: ImageRecipe
-    /// What is still to be done.
+    /// The rest of the recipe.
     let rest: ImageRecipe
-    /// Whether a step of the beginning changes pixels.
+    /// `true` when a step of the prefix changes pixels.
     private let hasWorked: Bool
 
-    /// Every beginning of a chain, the longest first, in the serializations that are likely: the chain's own, the one chosen
-    /// by the result, and PNG. The chain itself, as it is asked for, and the bare original are none.
+    /// The prefixes of a chain, longest first, in the likely serializations: its own, the automatic one, PNG. The
+    /// requested chain itself and the unprocessed original are excluded.
     ///
-    /// - Parameter forPixels: Whether pixels are wanted and no file: then the chain itself is a beginning too.
+    /// - Parameter forPixels: `true` when pixels are requested instead of a file; then the chain is a prefix too.
     static func all(of recipe: ImageRecipe, forPixels: Bool = false) -> [ChainPrefix] {
         var serializers: [CacheSerializer?] = [nil, CacheSerializer(format: .png)]
         if let own = recipe.serializer, own != CacheSerializer(), !serializers.contains(own) {
@@ -38,23 +38,23 @@ struct ChainPrefix: Equatable {
         guard !recipe.isEmpty, mayBeWhole || recipe.identifier != whole.identifier else { return nil }
         self.recipe = recipe
         var rest = whole
-        // A format that is said in the beginning is still that of the end.
+        // A format set in the prefix still applies to the result.
         rest.processors =
             recipe.processors.filter { if case .format = $0 { true } else { false } }
             + whole.processors.dropFirst(count)
-        // What was taken of the frames is all that there is.
+        // The file of the prefix contains only the chosen frames.
         rest.frames = .all
         rest.scalesDown = false
         self.rest = rest
         hasWorked = recipe.processors.contains { !$0.changesNothing }
     }
 
-    /// Whether the rest makes of the beginning just what the whole makes of the original.
+    /// `true` when the rest makes the same image from the prefix as the whole chain makes from the original.
     ///
-    /// A step that only changes the size, when it is the first, lets JPEG, WebP and SVG be decoded smaller, and is done
-    /// before an EXIF orientation is: that gives other pixels than decoding first and resampling then.
+    /// A resampling step that is the first lets JPEG, WebP and SVG be decoded at a smaller size, and runs before the
+    /// EXIF orientation is applied: that gives other pixels than decoding and then resampling.
     ///
-    /// - Parameter header: Of the beginning.
+    /// - Parameter header: The header of the prefix's image.
     func serves(_ header: ImageHeader) -> Bool {
         guard let next = rest.processors.first(where: { !$0.changesNothing }), next.isResampling else { return true }
         return hasWorked && header.format != .webp

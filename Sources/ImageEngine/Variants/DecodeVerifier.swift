@@ -1,31 +1,31 @@
 internal import ImageRecipes
 internal import Platform
 
-/// Has images decoded completely before they are answered and stored: `verifyDecode`.
+/// Verifies that images can be decoded completely before they are answered and stored: `verifyDecode`.
 ///
-/// The worker decodes every frame and writes nothing. The verdict is noted with the entry, so that each picture is decoded
-/// once: a sound one is answered from then on, and a damaged one is no hit for requests that want it decoded, and still one
-/// for the others.
+/// The worker decodes every frame and writes nothing. The verdict is stored with the entry, so that each image is
+/// decoded once: a sound image is answered from then on; a damaged one is no hit for requests with `verifyDecode`, but
+/// still one for the others.
 struct DecodeVerifier: Sendable {
     let engine: EngineServices
 
-    /// Answers with the image once all of it has been decoded: what the cache has is decoded now, unless it has been before.
-    /// An image that turns out to be damaged is loaded again, once.
+    /// Answers with the image after complete decoding; a stored image is decoded now, unless it has a verdict already.
+    /// A damaged image is loaded again, once.
     func step(_ request: ImageRequest, isLastTry: Bool = false) async throws -> RequestStep {
         try await RequestPipeline(engine: engine).imageStep(request).then { [self] result in
             if result.record.decodeVerdict == .sound { return .answer(result) }
             do {
                 return .answer(try await verified(result, request))
             } catch ImageError.badData where !isLastTry && result.cacheType != .none {
-                // It is known for what it is now, and no hit any more.
+                // The verdict is stored now, so the next try does not hit this entry.
             } catch ImageError.storageFailed where !isLastTry && !result.record.isIntact(burst: 0) {
-                // It went while it was on its way to the worker.
+                // The file was removed before the worker opened it.
             }
             return try await step(request, isLastTry: true)
         }
     }
 
-    /// The result, once its image has been decoded; what came of that is kept with the entry.
+    /// The result after decoding its image; the verdict is stored with the entry.
     private func verified(_ result: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
         let (cache, options, source) = (request.cache, request.options, request.resource.url)
         let isLocal = result.record.isLocalFile
@@ -37,7 +37,7 @@ struct DecodeVerifier: Sendable {
         let failure = try await failure(
             of: original.path, original.scratch, result.record.header, mark: original.mark, options, source,
             request.caller.priority)
-        // A file of the user's may change at any time.
+        // A file of the user may change at any time, so its verdict is not stored.
         if !isLocal, failure == nil || failure?.kind == .badData {
             let verdict = failure == nil ? DecodeVerdict.sound : .damaged
             let noted = try await engine.pool.run { () -> ImageResult in
@@ -56,7 +56,7 @@ struct DecodeVerifier: Sendable {
         return result
     }
 
-    /// What is to be stored, once it has been decoded.
+    /// The pending store after decoding its image.
     @inline(never)
     func verified(_ store: PendingStore) async throws -> PendingStore {
         // As it is when it was copied from another cache.
@@ -75,16 +75,16 @@ struct DecodeVerifier: Sendable {
         var store = store
         store.origin.facts.verdict = .sound
         if case .file = store.content {
-            // What is kept is what was decoded, whoever writes to the file meanwhile.
+            // Stores the bytes that were decoded, even if another program writes to the file meanwhile.
             (store.content, store.scratch) = (.file(draft.path), scratch)
         }
         return store
     }
 
-    /// Has the worker decode a file, once for all who want that at the same time.
+    /// Decodes a file in the worker, once for all requests that need it at the same time.
     ///
-    /// - Parameter scratch: Lives as long as the worker needs the file.
-    /// - Returns: Why it cannot be decoded; nil when it can.
+    /// - Parameter scratch: The file's owner, kept alive while the worker needs the file.
+    /// - Returns: The reason why it cannot be decoded; `nil` when it can.
     private func failure(
         of path: String, _ scratch: ScratchFile?, _ header: ImageHeader, mark: String, _ options: ImageOptions,
         _ source: String, _ priority: CallPriority
@@ -111,14 +111,14 @@ struct DecodeVerifier: Sendable {
 }
 
 extension RenderFailure {
-    /// The error for who wants the image decoded.
+    /// The error for a request with `verifyDecode`.
     fileprivate func verificationError(_ source: String, _ sample: ContentSample? = nil) -> ImageError {
         switch kind {
         case .badData:
             .badData(
                 reason: "\(reason) That was found by decoding all of it, as verifyDecode asks.", source: source,
                 sample: sample)
-        // What cannot be decoded here is not known to be sound.
+        // An image that this machine cannot decode is not known to be sound.
         case .unsupported:
             .processingFailed(reason: "\(source.excerpt) cannot be decoded, as verifyDecode asks: \(reason)")
         default: imageError(source)
@@ -127,7 +127,7 @@ extension RenderFailure {
 }
 
 extension CodecFailure {
-    /// The error for who wants an image decoded.
+    /// The error for a request with `verifyDecode`.
     fileprivate func verificationError(_ source: String) -> any Error {
         guard case ImageError.processingFailed(let reason) = imageError(source) else { return imageError(source) }
         return ImageError.processingFailed(

@@ -31,9 +31,9 @@ enum ImagePreview {
 struct PreviewMaker: Sendable {
     let engine: EngineServices
 
-    /// The result with a placeholder of its image, made now if its entry has none, and kept with the entry.
+    /// The result with a placeholder of its image, which is made now if the entry has none, and stored with the entry.
     ///
-    /// A placeholder that cannot be made is left out: the image counts more.
+    /// A placeholder that cannot be made is omitted, because the image matters more.
     func addingPreview(
         to result: ImageResult, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ImageResult {

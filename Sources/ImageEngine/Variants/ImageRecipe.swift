@@ -1,11 +1,11 @@
 public import ImageRecipes
 internal import Platform
 
-/// How a result of processing is written: the format by the result unless it is said.
+/// The encoding of a processed image: its format and the encoder's parameters.
 public struct CacheSerializer: Hashable, Sendable {
-    /// The format; chosen by the result when nil.
+    /// The format; `nil` to choose it by the result.
     public var format: EncodedFormat?
-    /// How it is written.
+    /// The parameters of the encoder.
     public var encoding: Encoding
 
     /// A serializer.
@@ -14,7 +14,7 @@ public struct CacheSerializer: Hashable, Sendable {
         self.encoding = encoding
     }
 
-    /// Its part of the name of what it writes.
+    /// The serializer's part of a recipe's identifier.
     var identifier: String {
         var fields: [String] = []
         if let format { fields.append("format=\(format.rawValue)") }
@@ -29,29 +29,29 @@ public struct CacheSerializer: Hashable, Sendable {
     }
 }
 
-/// Everything that decides which bytes are made of an original.
+/// All inputs, besides the original, that determine the bytes of a made image.
 public struct ImageRecipe: Hashable, Sendable {
-    /// What is done, in order.
+    /// The processing steps, in order.
     public var processors: [ImageProcessor] = []
-    /// Which frames of an animation are taken.
+    /// The choice of frames of an animation.
     public var frames = RenderOutput.Frames.all
-    /// How the result is written.
+    /// The encoding of the result; `nil` for the automatic one.
     public var serializer: CacheSerializer?
-    /// Whether an original of more than ``largePixels`` is made smaller first.
+    /// `true` when an original of more than ``largePixels`` is scaled down first.
     public var scalesDown = false
 
-    /// How many pixels a large image is scaled down to: SDWebImage's 60 MB of four bytes each.
+    /// The number of pixels to which a large image is scaled down: SDWebImage's 60 MB of four bytes each.
     public static let largePixels = 15_728_640
 
     /// The recipe that leaves the original as it is.
     public init() {}
 
-    /// Whether the original itself is wanted.
+    /// `true` when the recipe leaves the original as it is.
     public var isEmpty: Bool {
         processors.isEmpty && frames == .all && !scalesDown && (serializer == nil || serializer == CacheSerializer())
     }
 
-    /// The name of what it makes: equal exactly when the bytes are.
+    /// The name of the recipe; two recipes have the same name exactly when they make the same bytes.
     public var identifier: String {
         var parts: [String] = []
         if scalesDown { parts.append("scaleDown.1(pixels=\(Self.largePixels))") }
@@ -65,7 +65,7 @@ public struct ImageRecipe: Hashable, Sendable {
         return parts.joined(separator: "|>")
     }
 
-    /// The name of the entry that holds what it makes of the image for `key`.
+    /// The key of the entry for the image that the recipe makes from the original with `key`.
     public func cacheKey(_ key: String) -> CacheKey {
         if isEmpty { return CacheKey(key) }
         var made = CacheKey(key, identifier: identifier)
@@ -73,7 +73,7 @@ public struct ImageRecipe: Hashable, Sendable {
         return made
     }
 
-    /// The format that is asked for.
+    /// The requested format; `nil` when none is.
     private var format: EncodedFormat? { serializer?.format ?? change?.format }
 
     private var change: FormatChange? {
@@ -81,8 +81,8 @@ public struct ImageRecipe: Hashable, Sendable {
         return nil
     }
 
-    /// The extension that the result is likely to have: that of the format that is asked for, else by the format that the
-    /// key foretells, and PNG for steps that make corners transparent.
+    /// The likely file extension of the result: that of the requested format, otherwise by the key's extension, and PNG
+    /// for steps that make corners transparent.
     private func foretoldExtension(of key: String) -> String {
         if let format { return ImageFormat(rawValue: format.rawValue)?.fileExtension ?? format.rawValue }
         let makesAlpha = processors.contains { processor in
@@ -101,10 +101,10 @@ public struct ImageRecipe: Hashable, Sendable {
         }
     }
 
-    /// Whether neither a processor nor a way of writing is asked for: then the original itself may be the answer.
+    /// `true` when the recipe has neither processors nor an encoding, so that the original itself may be the answer.
     var hasNoStep: Bool { processors.isEmpty && (serializer == nil || serializer == CacheSerializer()) }
 
-    /// What a picture with that header is left as it is by: nothing but a choice of frames, and there is one.
+    /// `true` when the recipe leaves an image with that header as it is: it has no step and drops no frame.
     func isNothing(for header: ImageHeader) -> Bool {
         guard hasNoStep else { return false }
         if scalesDown, isLarge(header) { return false }
@@ -120,16 +120,16 @@ public struct ImageRecipe: Hashable, Sendable {
             && header.width.multipliedReportingOverflow(by: header.height).partialValue > Self.largePixels
     }
 
-    /// What the worker is to do.
+    /// The output to request from the worker.
     ///
     /// - Parameters:
-    ///   - header: Of the original.
-    ///   - path: The file to be made.
+    ///   - header: The header of the original.
+    ///   - path: The path of the file to create.
     func output(of header: ImageHeader, to path: String) -> RenderOutput {
         var steps = processors.filter { if case .format = $0 { false } else { true } }
         if scalesDown, isLarge(header) {
             let factor = (Double(Self.largePixels) / Double(header.width * header.height)).squareRoot()
-            // A square, for the picture may lie on its side; rounded down, for it is a limit.
+            // A square, because EXIF may turn the image; rounded down, because it is a limit.
             let side = (Double(max(header.width, header.height)) * factor).rounded(.down)
             if let size = try? PixelSize(width: max(1, side), height: max(1, side)) {
                 steps.insert(.downsample(size), at: 0)
@@ -143,15 +143,15 @@ public struct ImageRecipe: Hashable, Sendable {
 }
 
 extension RenderLimits {
-    /// The bytes of pixels that the worker will hold for an image, by estimate.
+    /// The estimated number of pixel bytes that the worker holds for an image.
     static func cost(of header: ImageHeader) -> Int {
         if header.format == .svg { return 32 << 20 }
         return header.width * header.height * 4 * max(1, min(header.frameCount, 100_000))
     }
 
-    /// Refuses what is too large by its header, before anybody decodes it.
+    /// Throws when the header exceeds the limits, before anything is decoded.
     func check(_ header: ImageHeader, source: String) throws(ImageError) {
-        // A drawing has the size that it is given.
+        // An SVG is drawn at any size.
         guard header.format != .svg else { return }
         func exceeded(_ limit: String, _ reason: String) -> ImageError {
             .limitExceeded(limit: limit, reason: reason, source: source)

@@ -1,28 +1,28 @@
 internal import ImageRecipes
 
-/// An image with a file that the worker can read, or something made of it that stands in for it.
+/// An original image, or an intermediate made from it, with a file that the worker can read.
 struct Original: Sendable {
     let result: ImageResult
-    /// The file that the worker reads.
+    /// The path of the file that the worker reads.
     let path: String
-    /// The file, when it exists for the worker alone.
+    /// The file, when it exists only for the worker.
     let scratch: ScratchFile?
-    /// The mark of the original's bytes, also when this is something that was made of it.
+    /// The mark of the original's bytes, also for an intermediate.
     let mark: String
-    /// The rest of the recipe, when this is something that was made of the original; `nil` for the original itself.
+    /// The rest of the recipe for an intermediate; `nil` for the original itself.
     var rest: ImageRecipe?
     /// The format of the original.
     var format: ImageFormat
-    /// The mark of the bytes that are worked on.
+    /// The mark of the bytes that are processed.
     var workMark: String
-    /// The origin of the original, which says who may have it.
+    /// The origin of the original, which decides which requests it may answer.
     var origin: ImageOrigin
 
-    /// An original with a file: its own where it has one, otherwise one that is written for the worker. Waits for the disk.
+    /// An original with its own file, or otherwise with one that is written for the worker. Waits for the disk.
     ///
     /// - Parameters:
     ///   - home: The cache that has the image.
-    ///   - mark: The mark of its bytes; calculated when `nil`.
+    ///   - mark: The mark of its bytes; `nil` to compute it.
     init(
         _ result: ImageResult, in home: ImageCache, _ options: ImageOptions, mark: String? = nil, spool: StorageFolder
     ) throws {
@@ -50,7 +50,7 @@ struct Original: Sendable {
         (format, workMark, origin) = (record.header.format, self.mark, record.origin)
     }
 
-    /// `true` when work on it may have failed only because its file went on its way to the worker, or is damaged.
+    /// `true` when processing may have failed only because its file was removed or is damaged.
     func isToBlame(for error: ImageError) -> Bool {
         switch error {
         case .badData: true

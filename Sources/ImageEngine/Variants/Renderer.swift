@@ -2,11 +2,11 @@ internal import Glibc
 internal import ImageRecipes
 internal import Platform
 
-/// Has the codec worker make files of originals, each once for all who want the same.
+/// Renders files from originals in the codec worker, each once for all equal requests.
 struct Renderer: Sendable {
     let engine: EngineServices
 
-    /// Has the worker make the image, and says how it is to be stored.
+    /// Renders the image and prepares it for storing.
     func rendered(
         _ original: Original, _ key: CacheKey, _ source: String, in cache: ImageCache, _ options: ImageOptions,
         needs: ImageNeeds, priority: CallPriority = CallPriority(0.5), isOfExpired: Bool = false
@@ -26,7 +26,7 @@ struct Renderer: Sendable {
         }
     }
 
-    /// The file that the worker makes, once for all who want the same; it goes with the last who holds it.
+    /// The rendered file, shared by all equal requests; it is deleted with the last reference.
     func render(
         _ original: Original, _ key: JobKey.Render, _ source: String, priority: CallPriority
     ) async throws -> RenderedFile {
@@ -68,7 +68,7 @@ struct Renderer: Sendable {
         }
     }
 
-    /// What the worker has written: its bytes when they are few, else the file, which goes with the content.
+    /// The content of a rendered file: the bytes of a small one, otherwise the file, which is deleted with the content.
     private static func content(of file: RenderedFile) throws(ImageError) -> DiskStorage.Content {
         guard let stamp = FileStamp(path: file.path) else {
             throw .storageFailed(reason: "The codec worker has left no file.", hint: "Try again.")

@@ -1,13 +1,13 @@
 internal import ImageRecipes
 internal import Platform
 
-/// What was made of originals that are not kept themselves, as far as their servers may have to be asked.
+/// Revalidation of made images whose originals are not stored.
 extension VariantMaker {
-    /// Answers with what was made before, or checks it with the server of its original: the entry knows what that said of
-    /// the original, and by what to ask for it.
+    /// Answers with a stored made image, or revalidates it with the server of its original: its entry has the
+    /// original's metadata and validators.
     ///
-    /// - Returns: `nil` when the original is at hand, or when what was made is not there or cannot be asked about: then it is
-    ///   made of the original.
+    /// - Returns: `nil` when the original is stored, or the made image is not stored or cannot be revalidated: then it
+    ///   is made from the original.
     func checkedVariantStep(_ request: ImageRequest) async throws -> RequestStep? {
         let (cache, options, key) = (request.cache, request.options, request.madeKey)
         guard !options.lookup.forceRefresh, engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
@@ -22,7 +22,7 @@ extension VariantMaker {
         case .answer(let isStale):
             engine.counts.count(found.hit.cacheType)
             return .answer(try await pipeline.answer(found, isStale: isStale, asking))
-        // There is nothing that could be loaded again in the background.
+        // There is no stored original to refresh in the background.
         case .answerAndRefresh, .revalidate: break
         case .load, .fail: return nil
         }
@@ -40,7 +40,7 @@ extension VariantMaker {
                     request.needs.contains(.bytes)
                         ? try await engine.lookup.loadingBytes(
                             of: loaded, in: cache, options: asking.options, engine.pool) : loaded)
-            // The original has become another one.
+            // The original has changed.
             case .success(let loaded):
                 return try await stepWithOriginal(loaded, by: loading, request) { [self] in
                     try await variant(of: $0, request)
@@ -52,7 +52,7 @@ extension VariantMaker {
         }
     }
 
-    /// What was made, also if its time is over, when the original is not there at all.
+    /// The stored made image, even if expired, when the original is not stored.
     private func variantWithoutOriginal(
         _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ImageCache.Candidate? {
@@ -69,7 +69,7 @@ extension VariantMaker {
 }
 
 extension ImageOptions {
-    /// How what is made is kept.
+    /// The options for storing a made image.
     var keepingForVariants: ImageOptions {
         var keeping = keepingOnlyCacheOptions
         keeping.change { [self] keeping in
@@ -81,7 +81,7 @@ extension ImageOptions {
         return keeping
     }
 
-    /// The options with which the original of what is to be made is loaded.
+    /// The options for loading the original of a made image.
     func loadingOriginal(isLocal: Bool) -> ImageOptions {
         var loading = self
         loading.change { loading in
@@ -91,24 +91,24 @@ extension ImageOptions {
             loading.storage.queryDataWhenInMemory = false
             loading.lookup.originalCache = nil
             if !loading.processing.cacheOriginalImage || isLocal { loading.storage.keepNothing() }
-            // A local source is read again, whatever the cache has under its name.
+            // A local source is always read again, because the cached image may be outdated.
             if isLocal { loading.lookup.forceRefresh = true }
         }
         return loading
     }
 
-    /// What is needed of an original that is loaded with these options: its file, or its bytes where there may be none.
+    /// The required parts of an original loaded with these options: its file, or the bytes where there may be none.
     fileprivate var needsOfOriginal: ImageNeeds {
         if self.storage.cacheMemoryOnly { return .bytes }
-        // Its server may forbid to keep it.
+        // Its server may forbid storing it.
         return self.lookup.revalidate == .http ? [.file, .bytes] : .file
     }
 }
 
 extension ImageRequest {
-    /// The request for the original of what is to be made.
+    /// The request for the original of a made image.
     ///
-    /// - Parameter home: The cache that keeps the originals.
+    /// - Parameter home: The cache that stores the originals.
     func loadingOriginal(in home: ImageCache) -> ImageRequest {
         let loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
         return ImageRequest(resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)

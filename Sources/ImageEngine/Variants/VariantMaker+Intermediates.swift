@@ -1,17 +1,17 @@
 internal import ImageRecipes
 
-/// Cached beginnings of a chain, worked on instead of the original.
+/// Cached results of a chain's prefixes, which are processed instead of the original.
 extension VariantMaker {
-    /// A beginning of the chain of the options that stands in for the original, because that would have to be loaded.
+    /// An intermediate that replaces an original which would have to be loaded.
     ///
-    /// It is what would be answered itself to a request for just that much of the chain: the freshness and the credentials
-    /// of its original are its own. What is to be checked with its server, or against digests, is made of the original.
+    /// It is an image that could itself answer a request for that prefix: it has the freshness and the credentials of
+    /// its original. Images that need revalidation or a check of digests are made from the original.
     ///
-    /// - Returns: nil if the original is at hand, or there is no such beginning.
+    /// - Returns: `nil` when the original is stored, or there is no such intermediate.
     func intermediate(insteadOf request: ImageRequest) async throws -> Original? {
         let (resource, options) = (request.resource, request.options)
         guard resource.isOnNetwork, options.lookup.integrity == nil, !options.lookup.forceRefresh else { return nil }
-        // Nothing may be left to do then, which only the original shows: its own bytes are the answer.
+        // The original may need no processing, which only its header shows; then its own bytes are the answer.
         if options.processing.recipe.hasNoStep { return nil }
         let home = engine.lookup.originals(for: request.cache, options)
         guard try home.cacheType(for: request.key, burst: 0, mayWait: false) == CacheType.none else {
@@ -22,8 +22,7 @@ extension VariantMaker {
         }
     }
 
-    /// A beginning of the chain of the options that is less work than the original: made of its very bytes, and of fewer
-    /// pixels.
+    /// An intermediate that is less work than the original: made from its exact bytes, with fewer pixels.
     func intermediate(of original: Original, _ request: ImageRequest) async throws -> Original? {
         let header = original.result.record.header
         guard original.rest == nil, !request.options.lookup.forceRefresh, header.format != .svg else { return nil }
@@ -31,12 +30,12 @@ extension VariantMaker {
             VariantSource.mark(of: record) == original.mark && record.header.pixelCount < header.pixelCount
         }
         guard var base = found else { return nil }
-        // The beginning may be somebody's own, and this original everybody's.
+        // The intermediate may be limited to some credentials while this original is not.
         base.origin = original.origin
         return base
     }
 
-    /// The longest beginning that a cache has and that may be used.
+    /// The intermediate of the longest prefix that the cache has and that may be used.
     private func intermediate(
         of request: ImageRequest, _ isWanted: @escaping @Sendable (ImageRecord) -> Bool
     ) async throws -> Original? {
@@ -54,7 +53,7 @@ extension VariantMaker {
                     let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
                     isWanted(hit.record),
                     VariantSource.mark(of: hit.record) == mark,
-                    // What cannot be read is no help, and no harm: there is the original.
+                    // An unreadable intermediate is skipped, because the original remains.
                     var found = try? Original(
                         ImageResult(hit, in: cache, looking), in: cache, looking, mark: mark, spool: engine.spool)
                 else { continue }
@@ -68,7 +67,7 @@ extension VariantMaker {
 }
 
 extension ImageHeader {
-    /// The pixels of all frames together.
+    /// The number of pixels in all frames together.
     var pixelCount: Int {
         let (one, isHuge) = width.multipliedReportingOverflow(by: height)
         let (all, isEndless) = one.multipliedReportingOverflow(by: frameCount)

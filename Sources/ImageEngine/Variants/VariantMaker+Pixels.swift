@@ -3,32 +3,31 @@ internal import Platform
 
 /// Raw pixels: RGBA, eight bits each, sRGB, not premultiplied; the frames one below the other.
 public struct PixelFile: Sendable {
-    /// The file; it stays for the lease of the options, 60 s by default, and is gone after that or with the process.
+    /// The path of the file, which lasts for the lease of the options, 60 s by default, or until the process ends.
     public let path: String
-    /// In pixels.
+    /// The width in pixels.
     public let width: Int
-    /// Of one frame, in pixels.
+    /// The height of one frame in pixels.
     public let height: Int
-    /// How many frames there are.
+    /// The number of frames.
     public let frameCount: Int
-    /// Bytes from one row to the next.
+    /// The number of bytes from one row to the next.
     public let stride: Int
-    /// The size of the file.
+    /// The size of the file, in bytes.
     public let byteCount: Int
-    /// How long each frame is shown, in milliseconds; empty for a still.
+    /// The display time of each frame in milliseconds; empty for a still image.
     public let delays: [Int]
-    /// How often the animation is played; 0 for ever.
+    /// The number of times that the animation is played; 0 means forever.
     public let loopCount: Int
 }
 
 extension VariantMaker {
-    /// Answers with the pixels that the recipe of the options makes. They are not cached; the original is, as the options
-    /// say.
+    /// Answers with the pixels that the options' recipe makes. Only the original is cached, as the options say.
     ///
-    /// Like images, they are made of what the cache has of the beginning of the chain, or of all of it, where that spares
+    /// They are made from a cached intermediate, or from the cached result of the whole chain, where that avoids
     /// loading or decoding the original.
     func pixelsStep(_ request: ImageRequest) async throws -> RequestStep {
-        // What may have to be revalidated is revalidated by its original.
+        // If revalidation may be needed, the original is revalidated.
         if !request.mayRevalidate, let base = try await intermediate(insteadOf: request),
             let made = try await pixels(insteadOf: base, request)
         {
@@ -45,7 +44,7 @@ extension VariantMaker {
         }
     }
 
-    /// The pixels of what stands in for the original; `nil` where it is of no use after all.
+    /// The pixels made from an intermediate; `nil` when its file is gone or damaged.
     private func pixels(insteadOf base: Original, _ request: ImageRequest) async throws -> PixelFile? {
         do {
             return try await rawPixels(of: base, request)

@@ -2,18 +2,18 @@ internal import Glibc
 internal import ImageRecipes
 internal import Platform
 
-/// Makes images of others by recipes.
+/// Makes images from originals by recipes.
 ///
-/// A made image has an entry of its own, which is looked for first. Otherwise the original is taken from the cache, or loaded
-/// once, and the work is done once however many wait for it.
+/// A made image has its own entry, which is looked up first. Otherwise the original comes from the cache or is loaded,
+/// once, and the image is made once for all waiting requests.
 struct VariantMaker: Sendable {
     let engine: EngineServices
     var pipeline: RequestPipeline { RequestPipeline(engine: engine) }
 
-    /// The image that was made before.
+    /// The stored made image.
     ///
-    /// - Parameter original: The original that it must have been made from, when that is known; one who has it may have this
-    ///   too.
+    /// - Parameter original: The original that it must have been made from, when known; a request that may have the
+    ///   original may have the made image too.
     private func made(_ request: ImageRequest, from original: Original? = nil) async throws -> ImageResult? {
         let (key, cache, options) = (request.madeKey, request.cache, request.options)
         if options.lookup.forceRefresh { return nil }
@@ -35,9 +35,9 @@ struct VariantMaker: Sendable {
         }
     }
 
-    /// Answers with the image that the recipe of the options makes of a resource.
+    /// Answers with the image that the options' recipe makes from a resource.
     func variantStep(_ request: ImageRequest) async throws -> RequestStep {
-        // What may have to be revalidated is revalidated by its original.
+        // If revalidation may be needed, the original is revalidated.
         if request.mayRevalidate {
             if let step = try await checkedVariantStep(request) { return step }
         } else {
@@ -55,7 +55,7 @@ struct VariantMaker: Sendable {
         return try await stepWithOriginal(request) { [self] in try await variant(of: $0, request) }
     }
 
-    /// The image that the recipe of the options makes of that very original.
+    /// The image that the options' recipe makes from the given original.
     func variant(of original: Original, _ request: ImageRequest) async throws -> ImageResult {
         let (options, needs) = (request.options, request.needs)
         if original.rest == nil, options.processing.recipe.isNothing(for: original.result.record.header) {
@@ -79,17 +79,17 @@ struct VariantMaker: Sendable {
         if needs.contains(.bytes), result.bytes == nil, result.content == nil {
             result = try await engine.lookup.loadingBytes(of: result, in: request.cache, options: keeping, engine.pool)
         }
-        // What the original is to this request; of that, neither the cache nor the others who wait have anything.
+        // The state of the original for this request; it is neither stored nor shared with other waiting requests.
         (result.isStale, result.isRevalidated) = (original.result.isStale, original.result.isRevalidated)
         return result
     }
 
-    /// The work of the job that makes a variant: looks for it once more, makes it, and stores it.
+    /// The work of the job that makes a variant: looks it up again, makes it, and stores it.
     private func makeVariant(
         of original: Original, _ request: ImageRequest, _ key: JobKey.Variant, priority: CallPriority,
         isOfExpired: Bool
     ) async throws -> ImageResult {
-        // Another job may have made it since it was looked for.
+        // Another job may have made it since the last look-up.
         if let found = try await made(request, from: original) { return found }
         func make(_ base: Original) async throws -> ImageResult {
             try await ImageStorer(engine: engine).storeLoaded(
@@ -99,16 +99,16 @@ struct VariantMaker: Sendable {
         }
         if let base = try await intermediate(of: original, request) {
             do { return try await make(base) } catch let error as ImageError where base.isToBlame(for: error) {
-                // There is the original.
+                // Falls back to the original.
             }
         }
         return try await make(original)
     }
 
-    /// Does work on the original, from the cache or from its source.
+    /// Runs work on the original, from the cache or from its source.
     ///
-    /// - Parameter isSecondTry: `true` when an original has gone already: this one is loaded so that nobody else can take it
-    ///   away.
+    /// - Parameter isSecondTry: `true` when a first original's file was removed: this one is loaded for this request
+    ///   alone, so that nothing else can remove it.
     func stepWithOriginal(
         _ request: ImageRequest, isSecondTry: Bool = false,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
@@ -121,7 +121,7 @@ struct VariantMaker: Sendable {
         }
     }
 
-    /// Does work on an original that was loaded. If its file goes on the way to the worker, the original is loaded once more.
+    /// Runs work on a loaded original. If its file is removed before the worker opens it, it is loaded again, once.
     func stepWithOriginal(
         _ loaded: ImageResult, by loading: ImageRequest, _ request: ImageRequest, isSecondTry: Bool = false,
         _ work: @escaping @Sendable (Original) async throws -> ImageResult
@@ -139,7 +139,7 @@ struct VariantMaker: Sendable {
         }
     }
 
-    /// The original as the answer, when nothing is to be done to it: kept as an image that is asked for as it is.
+    /// The original as the answer when it needs no processing; stored like an image requested without a recipe.
     func untouched(_ loaded: ImageResult, _ request: ImageRequest) async throws -> ImageResult {
         let (record, cache, options) = (loaded.record, request.cache, request.options)
         guard record.path == nil, loaded.cacheType == .none || !options.storage.cacheMemoryOnly else { return loaded }
@@ -163,7 +163,7 @@ struct VariantMaker: Sendable {
 }
 
 extension ImageOptions {
-    /// The options with an original that is loaded for this alone, and goes with it.
+    /// The options for an original that is loaded for one request alone and deleted with it.
     fileprivate var keepingNoOriginal: ImageOptions {
         var own = self
         own.change { own in

@@ -2,27 +2,27 @@ internal import Glibc
 internal import ImageRecipes
 internal import Platform
 
-/// What a processed image was made from, as its entry remembers it: the mark of the original's bytes.
+/// The mark of the original's bytes in the entry of a processed image.
 ///
 /// An entry whose original has become another one is out of date: a local file that was written to, an image that was
 /// stored or downloaded anew. The mark is one of the entry's facts; so is the format of the original, when the file holds
 /// exactly what was made of that, so that more can be made of it (see ``ChainPrefix``).
 enum VariantSource {
-    /// The mark of bytes with that digest.
+    /// The mark of bytes with the given digest.
     static func mark(_ digest: Digest) -> String { String(digest.hex.prefix(32)) }
 
-    /// The mark of a file of the user's as it is now; nil when there is none.
+    /// The mark of the current content of a user's file; `nil` when there is no file.
     static func mark(file path: String) -> String? {
         let stamp = try? Descriptor(reading: path, followsLinks: true).stamp
         return stamp.map { "\($0.inode).\($0.size).\($0.modified)" }
     }
 
-    /// The origin of what is made from an image of that origin: what is kept of the server's answer, without what was noted
-    /// about the image itself.
+    /// The origin of an image made from an original with the given origin: the metadata of the server's response,
+    /// without the notes about the original.
     ///
     /// - Parameters:
-    ///   - mark: Of the original's bytes.
-    ///   - format: That of the original, if the file holds exactly what was made of it.
+    ///   - mark: The mark of the original's bytes.
+    ///   - format: The original's format, if the file holds the exact result.
     static func origin(_ origin: ImageOrigin, mark: String, of format: ImageFormat?) -> ImageOrigin {
         var made = origin
         made.facts = ImageFacts(sourceMark: mark, exactSource: format)
@@ -36,7 +36,7 @@ enum VariantSource {
     static func mark(of record: ImageRecord) -> String? { record.origin.facts.sourceMark }
 }
 
-/// A file that goes with whoever needs it last.
+/// A file that is deleted with the last reference to it.
 final class ScratchFile: Sendable {
     let path: String
 
@@ -45,7 +45,7 @@ final class ScratchFile: Sendable {
     deinit { unlink(path) }
 }
 
-/// A file that the worker has made, with what it says of it.
+/// A file that the worker has made, with its properties.
 final class RenderedFile: Sendable {
     private let scratch: ScratchFile
     let image: RenderedImage
