@@ -3,25 +3,23 @@ public import Platform
 
 /// The settings of an engine.
 public struct EngineConfiguration: Sendable {
-    /// The folder under which every cache has its own.
+    /// The folder that contains the folders of the caches.
     public var cacheRoot: String
-    /// The settings of every cache that has none of its own; the folder in it does not count.
+    /// The settings of caches that have none of their own; their folder has no effect.
     public var defaults = ImageCache.Configuration(folder: "")
-    /// The settings of single caches, by name. An empty folder is the one called like the cache, under
-    /// ``cacheRoot``.
+    /// The settings of single caches, by name. An empty folder means the one with the cache's name in ``cacheRoot``.
     public var caches: [String: ImageCache.Configuration] = [:]
-    /// `true` when nothing is loaded from the network, whoever asks.
+    /// `true` when no request loads anything from the network.
     public var offline = false
-    /// The downloader.
+    /// The settings of the downloader.
     public var downloader = ImageDownloader.Configuration()
-    /// The time from one cleaning of the caches to the next when nothing else is to do, in seconds; 120 by default, 0 for
-    /// never.
+    /// The time between cleanings of the caches when the engine is idle, in seconds. Default: 120; 0 means never.
     public var cleanInterval = 120.0
-    /// The workers that make pictures of others.
+    /// The settings of the codec workers, which process images.
     public var codec = CodecPool.Configuration()
     /// The clocks.
     public var clock = EngineClock.system
-    /// `true` when this machine has a network; another answer in tests.
+    /// Returns `true` when this machine has a network; replaced in tests.
     var hasNetwork: @Sendable () -> Bool = { hl_has_network() != 0 }
 
     /// The default settings under a folder.

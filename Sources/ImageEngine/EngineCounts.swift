@@ -5,11 +5,11 @@ final class EngineCounts: Sendable {
     private let memoryHits = Atomic(0)
     private let diskHits = Atomic(0)
     private let misses = Atomic(0)
-    /// The number of answers that another process had downloaded meanwhile.
+    /// The number of answers that another process downloaded while this one waited.
     let sharedDownloads = Atomic(0)
     /// The number of downloads that wait for another process.
     let waitingClaims = Atomic(0)
-    /// The loaded images that no tier keeps.
+    /// The numbers of loaded images that no tier keeps.
     let notStored = NotStoredCounts()
 
     /// Counts an answer.

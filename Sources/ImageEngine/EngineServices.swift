@@ -1,16 +1,16 @@
 internal import Platform
 
-/// What the stages of one engine share: its settings, its caches, the downloader, the codec workers, the running jobs and
-/// the counters. A stage is a value around these services.
+/// The services that the stages of one engine share: settings, caches, the downloader, codec workers, running jobs and
+/// counters. A stage is a value around these services.
 final class EngineServices: Sendable {
-    /// The number of threads that may wait for the disk at once, besides those of surveys.
+    /// The number of threads that may wait for the disk at the same time, besides those of surveys.
     static let diskThreads = 8
 
     let configuration: EngineConfiguration
     let caches: CacheRegistry
     let downloader: ImageDownloader
     let codec: CodecPool
-    /// Runs what may wait for the disk.
+    /// Runs work that may wait for the disk.
     let pool = BlockingPool(threads: diskThreads)
     /// The work that requests share.
     let jobs = JobTable<JobKey, JobValue>()
@@ -20,7 +20,7 @@ final class EngineServices: Sendable {
     let lookup: CacheLookup
     let changes = EventHook<ImageChange>()
     let activity = EventHook<Int>()
-    /// The bytes of users' files that have been read and wait to be stored together with others.
+    /// The limit on bytes of users' files that have been read and wait to be stored together with others.
     let readAhead = Allowance(bytes: 4 << 20)
     /// The stores that are answered before they are done.
     let unawaited = Backlog()
@@ -43,9 +43,9 @@ final class EngineServices: Sendable {
         lookup = CacheLookup(configuration, caches, scopes, counts)
     }
 
-    /// The folder of the default cache, where large bodies are gathered.
+    /// The folder of the default cache, where large bodies are collected.
     var spool: StorageFolder { caches.spool }
 
-    /// The time, in nanoseconds of a clock that never goes back.
+    /// The time in nanoseconds, from a monotonic clock.
     var now: Int { configuration.clock.monotonic() }
 }

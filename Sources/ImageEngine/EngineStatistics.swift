@@ -1,37 +1,37 @@
 /// Counters since the start of the process.
 public struct EngineStatistics: Sendable, Equatable {
-    /// Images answered from memory.
+    /// The number of images answered from memory.
     public let memoryHits: Int
-    /// Images answered from disk.
+    /// The number of images answered from disk.
     public let diskHits: Int
-    /// Images that no cache had.
+    /// The number of images that no cache had.
     public let misses: Int
-    /// Callers that joined work under way.
+    /// The number of callers that joined running work.
     public let merged: Int
-    /// Downloads that ended well.
+    /// The number of successful downloads.
     public let downloads: Int
-    /// Images that another process had downloaded while this one waited for it.
+    /// The number of images that another process downloaded while this one waited for it.
     public let sharedDownloads: Int
-    /// Downloads that failed or were cancelled.
+    /// The number of downloads that failed or were cancelled.
     public let failedDownloads: Int
-    /// Bytes of bodies received.
+    /// The number of received body bytes.
     public let downloadedBytes: Int
-    /// Downloads under way.
+    /// The number of running downloads.
     public let runningDownloads: Int
-    /// Those of them whose servers say nothing: others may run beside them.
+    /// The number of running downloads whose servers send nothing; others may run beside them.
     public let stalledDownloads: Int
-    /// Downloads waiting for their turn, or for another process that downloads the same.
+    /// The number of downloads that wait for a slot, or for another process that downloads the same image.
     public let waitingDownloads: Int
-    /// Images evicted from disk for their size.
+    /// The number of images evicted from disk because the tier was full.
     public let evictions: Int
-    /// Images taken out because their files had been changed behind our back.
+    /// The number of images removed because another program had changed their files.
     public let damagedFiles: Int
-    /// Failures that are remembered, and repeated without asking.
+    /// The number of remembered failures, which are repeated without a new request.
     public let rememberedFailures: Int
-    /// Loaded images that no tier keeps although they were to be kept, by reason.
+    /// The number of loaded images that should have been stored and were not, by reason.
     public let notStored: [NotStoredReason: Int]
 
-    /// The counters as they are now.
+    /// The current counters of an engine.
     init(_ engine: EngineServices) {
         let (counts, load, answers) = (engine.downloader.counts, engine.downloader.load, engine.counts.answers)
         let caches = engine.caches.opened
