@@ -94,7 +94,7 @@ struct FrameReader {
 
     mutating func list<Value>(_ read: (inout FrameReader) throws(FrameError) -> Value) throws(FrameError) -> [Value] {
         let count = try integer()
-        // Every element takes at least one byte, so a false count reserves no memory.
+        // Every element takes at least one byte, so a wrong count reserves no memory.
         guard count >= 0, count <= rest.count else { throw FrameError("it is cut off") }
         var values: [Value] = []
         for _ in 0..<count { values.append(try read(&self)) }

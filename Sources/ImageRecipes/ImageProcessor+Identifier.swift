@@ -12,7 +12,7 @@ extension ImageProcessor {
         return "\(name).\(version)(\(parameters))"
     }
 
-    /// The parameters in the order of the identifier, without those that are nil.
+    /// The parameters in the order of the identifier, without those that are `nil`.
     private var fields: [(String, String)] {
         func optional(_ name: String, _ text: String?) -> [(String, String)] { text.map { [(name, $0)] } ?? [] }
         func number(_ value: Double) -> String { RecipeValue.text(value) }

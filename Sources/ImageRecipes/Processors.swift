@@ -1,8 +1,8 @@
 /// The parameters of ``ImageProcessor/resize(_:)``.
 public struct Resize: Hashable, Sendable {
-    /// The width in pixels; nil to follow the height.
+    /// The width in pixels; `nil` to follow the height.
     public let width: Int?
-    /// The height in pixels; nil to follow the width.
+    /// The height in pixels; `nil` to follow the width.
     public let height: Int?
     /// The treatment of the aspect ratio when both sides are given.
     public let mode: ResizeMode
@@ -46,9 +46,9 @@ public struct RoundCorner: Hashable, Sendable {
     /// The corners that are rounded.
     public let corners: Corners
     /// The size that the image is resized to first: it covers the size, and the rest is cut off around the middle. The
-    /// image keeps its own size when nil.
+    /// image keeps its own size when `nil`.
     public let targetSize: PixelSize?
-    /// The colour behind the corners; transparent when nil.
+    /// The colour behind the corners; transparent when `nil`.
     public let background: RecipeColor?
 
     /// Rounded corners. Default: all four.
@@ -115,7 +115,7 @@ public struct Blend: Hashable, Sendable {
     public let mode: BlendMode
     /// The opacity of the image, 0…1.
     public let alpha: Double
-    /// The colour below the image; transparent when nil.
+    /// The colour below the image; transparent when `nil`.
     public let background: RecipeColor?
 
     /// A blend of an image with a colour below it.
@@ -132,7 +132,7 @@ public struct Compositing: Hashable, Sendable {
     public let operation: CompositingOperation
     /// The opacity of the image, 0…1.
     public let alpha: Double
-    /// The colour below the image; transparent when nil.
+    /// The colour below the image; transparent when `nil`.
     public let background: RecipeColor?
 
     /// A composition of an image and a colour.
@@ -191,7 +191,7 @@ public enum Rotation: Hashable, Sendable {
 public struct FormatChange: Hashable, Sendable {
     /// The format of the result.
     public let format: EncodedFormat
-    /// The quality, 1…100; the format's default when nil.
+    /// The quality, 1…100; the format's default when `nil`.
     public let quality: Int?
 
     /// A conversion to another format.

@@ -21,7 +21,7 @@ public struct RecipeColor: Hashable, Sendable {
     public static let expectation =
         "a colour as \"#rgb\", \"#rgba\", \"#rrggbb\", \"#rrggbbaa\", \"black\", \"white\" or \"transparent\""
 
-    /// The colour of a text, in any letter case; nil for a text that is not a colour.
+    /// The colour of a text, in any letter case; `nil` for a text that is not a colour.
     public init?(_ text: String) {
         switch text.lowercased() {
         case "black": self.init(red: 0, green: 0, blue: 0)

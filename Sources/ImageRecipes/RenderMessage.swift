@@ -36,7 +36,7 @@ public enum RenderMessage: Hashable, Sendable {
 
     /// The length of the frame that begins with the bytes, including the length field.
     ///
-    /// - Returns: nil while there are fewer than four bytes.
+    /// - Returns: `nil` while there are fewer than four bytes.
     /// - Throws: ``FrameError`` for a length that no frame has.
     public static func frameLength(_ bytes: some Collection<UInt8>) throws(FrameError) -> Int? {
         guard bytes.count >= 4 else { return nil }
@@ -72,7 +72,7 @@ public struct RenderMessageReader: Sendable {
     /// Appends bytes that were read.
     public mutating func append(_ piece: some Sequence<UInt8>) { bytes.append(contentsOf: piece) }
 
-    /// The next message; nil until it is complete.
+    /// The next message; `nil` until it is complete.
     ///
     /// - Throws: ``FrameError`` when the bytes are not messages; no further message can be read then.
     public mutating func next() throws(FrameError) -> RenderMessage? {

@@ -5,7 +5,7 @@ public struct RenderRequest: Hashable, Sendable {
     /// The recognised format of the source, such as `png`; it alone selects the loader.
     public var format: String
     /// The format of the original image, when the source is a lossless intermediate result of it. It decides the format
-    /// of automatic outputs (``RenderOutput/Rule/automatic(_:)``). ``format`` when nil.
+    /// of automatic outputs (``RenderOutput/Rule/automatic(_:)``). ``format`` when `nil`.
     public var originalFormat: String?
     /// The files to write. The source is decoded as few times as possible, and outputs whose steps begin alike share
     /// those steps.
@@ -86,17 +86,17 @@ public struct Encoding: Hashable, Sendable {
         case sRGB
     }
 
-    /// The quality, 1…100; the format's default when nil.
+    /// The quality, 1…100; the format's default when `nil`.
     public var quality: Int?
     /// `true` for lossless compression, if the format supports it.
     public var lossless: Bool
     /// `true` for an interlaced or progressive file, if the format supports it.
     public var progressive: Bool
     /// The colour behind transparent pixels. It applies when the format has no alpha or when it is given; white when
-    /// nil.
+    /// `nil`.
     public var background: RecipeColor?
     /// The largest file size, in bytes. The quality is lowered until the file fits; the output fails as `limit` when
-    /// none does. No such limit when nil.
+    /// none does. No such limit when `nil`.
     public var maxBytes: Int?
     /// `true` when EXIF, XMP, IPTC and comments are left out; ``profile`` decides on the ICC profile.
     public var stripMetadata: Bool
