@@ -9,9 +9,7 @@ ENGINE_LINES = 25_900
 #: The most files that one type, with its extensions, is spread over.
 SPREAD = 6
 #: The types that are spread over more, with the most files that each may have until it is mended.
-WIDER: Dict[str, int] = {
-    "ImageOptions": 7,
-}
+WIDER: Dict[str, int] = {}
 #: The most files of one target that name each other's types in a circle.
 CYCLE = 25
 #: What no source contains.

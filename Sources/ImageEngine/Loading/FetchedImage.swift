@@ -1,15 +1,21 @@
 internal import Platform
 
 /// The stored image at the start of a load: it is revalidated, or it answers when the load fails.
-struct StoredCandidate: Sendable {
+///
+/// A reference: most loads have none, and those that wait in thousands pay for one word.
+final class StoredCandidate: Sendable {
     let hit: ImageCache.Hit
     /// The validators that make the request conditional; `nil` for an unconditional load.
-    var validators: Validators?
+    let validators: Validators?
     /// The key of the made image, when the candidate is a made image instead of the original.
-    var variant: JobKey.Variant?
+    let variant: JobKey.Variant?
+
+    init(hit: ImageCache.Hit, validators: Validators? = nil, variant: JobKey.Variant? = nil) {
+        (self.hit, self.validators, self.variant) = (hit, validators, variant)
+    }
 
     /// The candidate for another source, for which the validators mean nothing.
-    var unasked: StoredCandidate { StoredCandidate(hit: hit, validators: nil) }
+    var unasked: StoredCandidate { StoredCandidate(hit: hit) }
 }
 
 /// The response of a server to the request of a ``FetchPlan``.

@@ -135,12 +135,3 @@ final class ImageLoad: Sendable {
         return { [jobs = engine.jobs] in jobs.leave(ticket) }
     }
 }
-
-extension ImageOptions {
-    /// `true` when further attempts may follow a failure, or there is a deadline.
-    fileprivate var mayTakeSeveralAttempts: Bool {
-        let fields = box.fields
-        return fields.network.retry.maxRetries > 0 || fields.network.waitForConnectivity != nil
-            || !fields.network.alternativeSources.isEmpty || fields.caller.deadline != nil
-    }
-}

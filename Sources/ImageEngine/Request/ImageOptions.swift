@@ -183,6 +183,13 @@ public enum LastCancel: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ImageOptions {
+    /// `true` when further attempts may follow a failure, or there is a deadline.
+    var mayTakeSeveralAttempts: Bool {
+        let fields = box.fields
+        return fields.network.retry.maxRetries > 0 || fields.network.waitForConnectivity != nil
+            || !fields.network.alternativeSources.isEmpty || fields.caller.deadline != nil
+    }
+
     /// The options for loading `url` instead of `original`; see ``RequestContent/scoped(from:to:)``.
     func scoped(from original: String, to url: String) -> ImageOptions {
         // Fast path: the URL is usually the same.
