@@ -42,8 +42,11 @@ let package = Package(
         .target(name: "ImageFormats", dependencies: ["ImageRecipes"], swiftSettings: settings),
         .target(
             name: "Downloading",
+            dependencies: ["CCurl", "CLinux", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
+        .target(
+            name: "DownloadRecording",
             dependencies: [
-                "CCurl", "CLinux", "HTTPSemantics", "ImageErrors", "Platform",
+                "Downloading", "HTTPSemantics", "ImageErrors", "Platform",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -73,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "halcyon",
             dependencies: [
-                "ImageServer", "JSONRPC", "ImageEngine", "Platform", "Terminal", "CLinux",
+                "CLinux", "DownloadRecording", "ImageServer", "JSONRPC", "ImageEngine", "Platform", "Terminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -82,7 +85,8 @@ let package = Package(
         .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "ImageRecipes", "JSONRPC", "Platform"],
+            name: "TestSupport",
+            dependencies: ["CTestSupport", "Downloading", "HTTPSemantics", "ImageRecipes", "JSONRPC", "Platform"],
             path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(
@@ -105,9 +109,20 @@ let package = Package(
             ],
             swiftSettings: testSettings),
         .testTarget(
+            name: "HTTPSemanticsTests", dependencies: ["HTTPSemantics", "Platform", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "DownloadingTests",
+            dependencies: [
+                "Downloading", "DownloadRecording", "HTTPSemantics", "ImageErrors", "Platform", "TestSupport",
+                "CTestSupport",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
             name: "ImageEngineTests",
             dependencies: [
-                "ImageEngine", "Caching", "Downloading", "HTTPSemantics", "ImageErrors", "ImageFormats", "ImageRecipes",
+                "ImageEngine", "Caching", "Downloading", "DownloadRecording", "HTTPSemantics", "ImageErrors",
+                "ImageFormats", "ImageRecipes",
                 "Platform", "TestSupport", "CTestSupport", "halcyon-codec",
             ],
             swiftSettings: testSettings),

@@ -34,10 +34,7 @@ public struct DownloadDraft: Sendable, Hashable {
 
     /// Creates a request for `url`.
     public init(url: String, headers: [String: String], method: RequestMethod = .get, body: [UInt8]? = nil) {
-        self.url = url
-        self.headers = headers
-        self.method = method
-        self.body = body
+        (self.url, self.headers, self.method, self.body) = (url, headers, method, body)
     }
 
     /// Returns the request for another URL. Credentials and a body stay with their origin, and a request to another
@@ -69,12 +66,8 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
     /// Creates a challenge.
     public init(url: String, host: String, realm: String?, scheme: String, isProxy: Bool, failures: Int) {
-        self.url = url
-        self.host = host
-        self.realm = realm
-        self.scheme = scheme
-        self.isProxy = isProxy
-        self.failures = failures
+        (self.url, self.host, self.realm, self.scheme) = (url, host, realm, scheme)
+        (self.isProxy, self.failures) = (isProxy, failures)
     }
 }
 
@@ -102,8 +95,7 @@ public struct DownloadDelegates: Sendable, Hashable {
 
     /// Creates a value that asks `delegate` only the given questions.
     public init(_ delegate: any DownloadDelegate, questions: Set<Question>) {
-        self.delegate = delegate
-        self.questions = questions
+        (self.delegate, self.questions) = (delegate, questions)
     }
 
     /// The same delegate without `question`. `nil`: no question is left.

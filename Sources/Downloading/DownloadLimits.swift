@@ -1,11 +1,9 @@
-internal import HTTPSemantics
 package import ImageErrors
 
 /// The limits within which one caller wants a download.
 ///
-/// A transfer runs within the limits of the caller who started it. Every caller who shares it is held to its own
-/// limits: no one waits longer, or receives more or something else, than accepted, and no one suffers from another's
-/// limits.
+/// A shared transfer runs within the loosest limits of its callers, and each caller's wait ends when its own are exceeded:
+/// no one waits longer, or receives more or something else, than accepted, and no one suffers from another's limits.
 public struct DownloadLimits: Hashable, Sendable {
     /// The longest wait for the next bytes, in seconds. `nil`: as the downloader is configured.
     public var timeout: Double?
@@ -21,6 +19,9 @@ public struct DownloadLimits: Hashable, Sendable {
     /// the bytes decide.
     public var acceptContentTypes: Set<String>?
 
+    /// The default of the longest wait for the next bytes, in seconds.
+    package static let defaultTimeout = 15.0
+
     /// The default limits.
     public init() {}
 
@@ -34,36 +35,14 @@ public struct DownloadLimits: Hashable, Sendable {
     }
 
     /// The longest wait for the next bytes, in seconds.
-    package var timeoutSeconds: Double { timeout ?? ImageDownloader.Configuration.defaultTimeout }
+    package var timeoutSeconds: Double { timeout ?? Self.defaultTimeout }
+
+    var patience: TransferPace.Patience {
+        TransferPace.Patience(timeout: timeoutSeconds, minBytesPerSecond: minBytesPerSecond)
+    }
 
     package func accepts(status: Int) -> Bool {
         validStatusCodes?.contains(status) ?? ((200..<400).contains(status) && status != 206)
-    }
-
-    /// `true` when a transfer within these limits may be given up later than one within `other`.
-    func isMorePatient(than other: DownloadLimits) -> Bool {
-        timeoutSeconds > other.timeoutSeconds || minBytesPerSecond < other.minBytesPerSecond
-    }
-
-    /// `true` when a transfer within `other` limits may have failed with `error` only because of them, or would have
-    /// failed differently within these. The status of a response is checked first.
-    func mayAvoid(_ error: ImageError, of other: DownloadLimits) -> Bool {
-        switch error {
-        // A caller who joined later has not waited as long as the transfer did.
-        case .timedOut: return true
-        case .limitExceeded(_, _, let source):
-            let isRedirect = error == other.tooManyRedirects(source) && maxRedirects > other.maxRedirects
-            return isRedirect
-                || error == other.tooLarge(source)
-                    && (maxBytes > other.maxBytes || validStatusCodes != other.validStatusCodes)
-        case .invalidStatusCode(let status, _, _): return accepts(status: status)
-        case .notModified: return validStatusCodes?.contains(304) == true
-        case .badData(_, _, let sample):
-            if validStatusCodes != other.validStatusCodes { return true }
-            guard let type = sample?.contentType, let types = acceptContentTypes else { return sample != nil }
-            return MediaType.matches(type, types)
-        default: return false
-        }
     }
 
     /// `true` when a response that demands credentials is accepted as the answer. The request then is not repeated with
@@ -74,10 +53,5 @@ public struct DownloadLimits: Hashable, Sendable {
     package func tooLarge(_ url: String) -> ImageError {
         .limitExceeded(
             limit: "maxBytes", reason: "it is over the limit of \(maxBytes) bytes", source: url)
-    }
-
-    /// The error that there are more redirects than accepted.
-    func tooManyRedirects(_ url: String) -> ImageError {
-        .tooManyRedirects(maxRedirects, source: url)
     }
 }

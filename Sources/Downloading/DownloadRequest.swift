@@ -1,6 +1,6 @@
 package import HTTPSemantics
 package import ImageErrors
-internal import Platform
+package import Platform
 internal import Synchronization
 
 /// One request of one caller: what is sent, and the limits of the answer.
@@ -11,40 +11,50 @@ internal import Synchronization
 /// among the limits.
 package struct DownloadRequest: Hashable, Sendable {
     /// What is sent, and the delegates that may change it: the identity under which downloads are merged.
-    struct Sent: Hashable, Sendable {
-        fileprivate struct Fields: Hashable {
-            let givenURL: Uncompared<String>
-            let exactHeaders: [Header]
-            let exactAuthorization: [ExactText]
-            let webURL: WebURL
-            let transfer: TransferOptions
-            let delegates: DownloadDelegates?
-            let method: RequestMethod
-            let body: [UInt8]?
-            /// `true` when a response that demands credentials is accepted as the answer and the request is not
-            /// repeated with credentials.
-            let takesChallenges: Bool
-            /// A unique number for a request that must not be merged with any other.
-            var own: UInt64?
-            var validators: Validators?
-        }
+    package typealias Sent = HashedOnce<Fields>
 
-        private let content: HashedOnce<Fields>
-
-        fileprivate init(_ fields: Fields) { content = HashedOnce(fields) }
-
-        fileprivate var fields: Fields { content.value }
+    /// The parts of what is sent.
+    package struct Fields: Hashable, Sendable {
+        let givenURL: Uncompared<String>
+        let webURL: WebURL
+        let transfer: TransferOptions
+        let method: RequestMethod
+        /// `true` when a response that demands credentials is accepted as the answer and the request is not
+        /// repeated with credentials.
+        let takesChallenges: Bool
+        /// A unique number for a request that must not be merged with any other.
+        var own: UInt64?
+        /// Made only when used, because many requests may wait.
+        var rare: HashedOnce<RareFields>?
     }
 
-    fileprivate struct Header: Hashable {
-        /// The lower-case name.
-        let folded: ExactText
-        let value: ExactText
-        let name: Uncompared<String>
+    /// The parts that few requests have.
+    package struct RareFields: Hashable, Sendable {
+        let content: Uncompared<RequestContent>
+        /// The credentials and header fields, compared by their bytes.
+        let texts: [ExactText]
+        let body: [UInt8]?
+        let delegates: DownloadDelegates?
+        /// The limits, when there is a delegate: it decides with them at hand, and for all callers alike.
+        let delegateLimits: DownloadLimits?
+        let validators: Validators?
+
+        fileprivate init?(
+            _ content: RequestContent, _ delegates: DownloadDelegates?, _ limits: DownloadLimits,
+            _ validators: Validators?
+        ) {
+            if content == RequestContent(), delegates == nil, validators == nil { return nil }
+            self.content = Uncompared(content)
+            texts = content.texts.map { ExactText($0) }
+            body = content.method == .get ? nil : content.body
+            (self.delegates, delegateLimits) = (delegates, delegates == nil ? nil : limits)
+            self.validators = content.method == .get ? validators : nil
+        }
     }
 
     private(set) var sent: Sent
-    package let limits: DownloadLimits
+    private let sharedLimits: HashedOnce<DownloadLimits>
+    package var limits: DownloadLimits { sharedLimits.value }
     /// The decoding of the body that happens before anything inspects it.
     package let dataModifier: DataModifier?
 
@@ -53,65 +63,49 @@ package struct DownloadRequest: Hashable, Sendable {
     /// - Throws: ``ImageError/invalidURL(_:reason:)``; ``ImageError/connectionFailed(url:reason:)`` when libcurl cannot
     ///   be loaded.
     package init(url: String, options: NetworkOptions, validators: Validators? = nil) throws(ImageError) {
-        limits = options.limits.bounded
-        let content = options.request
-        let fields = Sent.Fields(
-            givenURL: Uncompared(url),
-            exactHeaders: content.headers.map { name, value in
-                Header(folded: ExactText(name.asciiLowercased), value: ExactText(value), name: Uncompared(name))
-            }.sorted { ($0.folded.text, $0.value.text) < ($1.folded.text, $1.value.text) },
-            exactAuthorization: Self.texts(of: content.authorization),
-            webURL: try WebURL(url), transfer: options.transfer, delegates: options.delegates, method: content.method,
-            body: content.method == .get ? nil : content.body,
-            takesChallenges: limits.takesChallenges,
-            own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
-            validators: content.method == .get ? validators : nil)
-        sent = Sent(fields)
+        let limits = options.limits.bounded
+        sharedLimits = Self.lastLimits.value(for: limits) { HashedOnce(limits) }
+        sent = Sent(
+            Fields(
+                givenURL: Uncompared(url), webURL: try WebURL(url), transfer: options.transfer,
+                method: options.request.method, takesChallenges: limits.takesChallenges,
+                own: options.merges ? nil : Self.lastOwn.add(1, ordering: .relaxed).newValue,
+                rare: RareFields(options.request, options.delegates, limits, validators).map(HashedOnce.init)))
         dataModifier = options.dataModifier
     }
 
-    private static func texts(of authorization: Authorization?) -> [ExactText] {
-        switch authorization {
-        case .basic(let user, let password): [ExactText(user), ExactText(password)]
-        case .bearer(let token): [ExactText(token)]
-        case nil: []
-        }
-    }
-
     /// The request without conditions.
-    package var unconditional: DownloadRequest {
-        guard validators != nil else { return self }
-        return changing { $0.validators = nil }
-    }
+    package var unconditional: DownloadRequest { validators == nil ? self : unconditional(own: sent.value.own) }
 
     /// The request without conditions, as any other caller may have sent it.
     package var common: DownloadRequest {
-        guard validators != nil || sent.fields.own != nil else { return self }
-        return changing { ($0.validators, $0.own) = (nil, nil) }
+        validators == nil && sent.value.own == nil ? self : unconditional(own: nil)
     }
 
-    private func changing(_ change: (inout Sent.Fields) -> Void) -> DownloadRequest {
-        var fields = sent.fields
-        change(&fields)
-        var request = self
+    private func unconditional(own: UInt64?) -> DownloadRequest {
+        var (request, fields) = (self, sent.value)
+        fields.own = own
+        fields.rare = RareFields(content, delegates, limits, nil).map(HashedOnce.init)
         request.sent = Sent(fields)
         return request
     }
 
+    /// The limits of the last request: those that wait mostly share them.
+    private static let lastLimits = LastValue<DownloadLimits, HashedOnce<DownloadLimits>>()
     private static let lastOwn = Atomic<UInt64>(0)
 
     /// The URL as libcurl parses it.
-    package var webURL: WebURL { sent.fields.webURL }
+    package var webURL: WebURL { sent.value.webURL }
     /// The options of the transfer.
-    package var transfer: TransferOptions { sent.fields.transfer }
+    package var transfer: TransferOptions { sent.value.transfer }
     /// The delegates that are asked during the download.
-    package var delegates: DownloadDelegates? { sent.fields.delegates }
+    package var delegates: DownloadDelegates? { sent.value.rare?.value.delegates }
     /// The HTTP method.
-    package var method: RequestMethod { sent.fields.method }
+    package var method: RequestMethod { sent.value.method }
     /// The request's body.
-    package var body: [UInt8]? { sent.fields.body }
+    package var body: [UInt8]? { sent.value.rare?.value.body }
     /// The validators that make the request conditional: the server may answer 304 instead of sending the body again.
-    package var validators: Validators? { sent.fields.validators }
+    package var validators: Validators? { sent.value.rare?.value.validators }
 
     /// The validators that may be sent to a URL, which may be the target of a redirect.
     package func validators(for url: String, isRedirected: Bool) -> Validators? {
@@ -122,90 +116,52 @@ package struct DownloadRequest: Hashable, Sendable {
     package var host: String { webURL.origin }
 
     /// The URL as given by the first of the callers that share the download.
-    package var url: String { sent.fields.givenURL.value }
+    package var url: String { sent.value.givenURL.value }
 
-    /// The header fields, sorted by name.
-    package var headers: [(name: String, value: String)] {
-        sent.fields.exactHeaders.map { ($0.name.value, $0.value.text) }
-    }
+    /// The part of the request that the caller chose.
+    package var content: RequestContent { sent.value.rare?.value.content.value ?? RequestContent() }
 
     /// The directives of the request's `Cache-Control`. `nil`: it has none.
-    package var cacheControl: CacheControl? {
-        let fields = sent.fields.exactHeaders
-        if fields.isEmpty { return nil }
-        return CacheControl(
-            of: Dictionary(fields.map { ($0.folded.text, $0.value.text) }, uniquingKeysWith: { "\($0),\($1)" }))
-    }
-
-    /// The credentials.
-    package var authorization: Authorization? {
-        let texts = sent.fields.exactAuthorization
-        return switch texts.count {
-        case 2: .basic(user: texts[0].text, password: texts[1].text)
-        case 1: .bearer(texts[0].text)
-        default: nil
-        }
-    }
+    package var cacheControl: CacheControl? { content.headers.isEmpty ? nil : CacheControl(of: content.headers) }
 }
 
-/// A response without its body.
-package struct DownloadResponse: Sendable {
-    package var status = 0
-    package var url = ""
-    package var contentType: String?
-    package var etag: String?
-    package var lastModified: String?
-    /// `true` when it confirms the stored body.
-    package var isConfirmation = false
-    /// The header fields of the final response: lower-case names, repeated fields joined by commas.
-    package var fields: [String: String] = [:]
+extension DownloadRequest {
+    /// `true` when a partial body of this request may be resumed. Not when the request has conditions or a range, nor
+    /// when a delegate may change what is sent, because the credentials of the partial body are unknown then.
+    var canResume: Bool {
+        validators == nil && method == .get
+            && delegates?.questions.isDisjoint(with: [.modifyRequest, .redirect, .challenge]) ?? true
+            && !content.headers.contains { name, value in
+                let name = name.lowercased()
+                return name.hasPrefix("if-") || name == "range" || name == "accept-encoding"
+                    || name == "cache-control" && CacheControl(value).noStore
+            }
+    }
 
-    /// The compression of the body that the server declares. `nil`: none.
+    /// A digest of everything that is sent: equal for requests with the same body.
+    var resumeIdentity: Digest { identity() }
+
+    /// A digest that is equal for two requests, of any process, that fetch the same body for the same destination. It
+    /// covers everything that is sent, so that nobody waits for a body fetched with other credentials.
     ///
-    /// Only registered or usual compressions count (RFC 9110, 8.4.1): some servers send "none" or "utf-8" there, or the
-    /// coding of an upload, and deliver the bytes unchanged.
-    var compression: String? {
-        for name in ["content-encoding", "transfer-encoding"] {
-            guard let coding = fields[name] else { continue }
-            let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
-            if names.contains(where: Self.compressions.contains) { return coding }
+    /// - Parameters:
+    ///   - place: The name of the destination.
+    ///   - marks: Further properties that distinguish the request.
+    package func identity(at place: [String] = ["", ""], marks: [String] = []) -> Digest {
+        var content = content
+        content.authorization = content.authorization ?? webURL.credentials
+        var fields = place + [webURL.text] + marks + content.texts
+        // No header's name has upper-case letters here, so these words cannot collide with one.
+        if method != .get {
+            fields += ["METHOD", method.rawValue, (body ?? []).withUnsafeBytes { Digest(of: $0) }.hex]
         }
-        return nil
-    }
-
-    private static let compressions: Set<Substring> = [
-        "gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd", "dcb", "dcz", "exi", "pack200-gzip",
-        "bzip2",
-        "lzma", "xz", "sdch",
-    ]
-}
-
-/// A finished download.
-package struct Download: Sendable {
-    /// The whole seconds between the last request and its response.
-    package var delay = 0
-    package let response: DownloadResponse
-    package var body: DownloadedBody
-    /// The number of redirects.
-    package var redirects = 0
-    /// The redirects in order.
-    package var route: [RedirectConstraints.Redirect] = []
-    /// The limits of the transfer.
-    package var limits: DownloadLimits?
-    /// Credentials from other sources than the request; see `Logins` of the engine.
-    package var login: String?
-}
-
-/// The progress of a download.
-public struct DownloadProgress: Sendable, Equatable {
-    /// The number of received bytes of the body.
-    public let received: Int
-    /// The size of the whole body in bytes. `nil`: the server does not declare it.
-    public let total: Int?
-
-    /// Creates a progress value.
-    public init(received: Int, total: Int?) {
-        self.received = received
-        self.total = total
+        if let dataModifier { fields += ["MODIFIER", dataModifier.rawValue] }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(fields.reduce(0) { $0 + $1.utf8.count + 8 })
+        for field in fields {
+            withUnsafeBytes(of: field.utf8.count.littleEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: field.utf8)
+        }
+        return bytes.withUnsafeBytes { Digest(of: $0) }
     }
 }

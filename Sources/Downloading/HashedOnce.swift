@@ -1,6 +1,6 @@
 /// A value that is hashed once, and compared in full only with those of the same hash: it may be a whole request with its
 /// options. A reference, for it is held in many places at once.
-struct HashedOnce<Value: Hashable & Sendable>: Hashable, Sendable {
+package struct HashedOnce<Value: Hashable & Sendable>: Hashable, Sendable {
     private final class Box: Sendable {
         let value: Value
         let hash: Int
@@ -16,11 +16,11 @@ struct HashedOnce<Value: Hashable & Sendable>: Hashable, Sendable {
     init(_ value: Value) { box = Box(value) }
 
     /// The value.
-    var value: Value { box.value }
+    package var value: Value { box.value }
 
-    static func == (one: HashedOnce, other: HashedOnce) -> Bool {
+    package static func == (one: HashedOnce, other: HashedOnce) -> Bool {
         one.box === other.box || one.box.hash == other.box.hash && one.box.value == other.box.value
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(box.hash) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(box.hash) }
 }

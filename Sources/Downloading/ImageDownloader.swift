@@ -1,4 +1,4 @@
-internal import HTTPSemantics
+package import HTTPSemantics
 internal import ImageErrors
 internal import Platform
 internal import Synchronization
@@ -22,7 +22,7 @@ public final class ImageDownloader: Sendable {
         /// The number of starts at once before ``startsPerSecond`` and ``startsPerSecondPerHost`` count.
         public var burst = 25
         /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
-        public var timeout = defaultTimeout
+        public var timeout = DownloadLimits.defaultTimeout
         /// The User-Agent header.
         public var userAgent = "halcyon"
         /// The hosts and networks that may be loaded from.
@@ -37,75 +37,38 @@ public final class ImageDownloader: Sendable {
         public var cookieFile: String?
         /// The path of a netrc file with credentials. `nil`: none.
         public var netrc: String?
-        /// The tape that downloads are recorded on or played from. `nil`: neither.
-        public var tape: Tape?
+        /// The recorder that all downloads go through. `nil`: none.
+        package var recorder: (any DownloadRecorder)?
         /// The transport's settings. Tests replace the classification of addresses and the resolution of names, because
         /// they have no public address.
         var network = TransportSettings()
-
-        /// The default of the longest wait for the next bytes, in seconds.
-        public static let defaultTimeout = 15.0
 
         /// The default settings.
         public init() {}
 
         fileprivate func transport(accept: String) -> TransportSettings {
             var settings = network
-            settings.accept = accept
-            settings.userAgent = userAgent
-            settings.addedFields = AddedFields(accept: accept, userAgent: userAgent)
-            settings.policy = policy
-            settings.tls = tls
+            (settings.accept, settings.userAgent, settings.netrc) = (accept, userAgent, netrc)
+            (settings.policy, settings.tls) = (policy, tls)
             settings.proxies = ProxyTable(proxy, variable: network.variable)
-            settings.netrc = netrc
             settings.cookies = cookieFile.map { CookieFile(path: $0) }
             return settings
         }
     }
 
-    private struct Scheduler {
-        var queue: DownloadQueue
-        /// `true` while a client is left who can resume paused downloads.
-        var mayPause = true
-        var lastID: UInt64 = 0
-        /// The receivers of a waiting download's turn, or of its cancellation.
-        var starters: [UInt64: Starter] = [:]
-        var timeout = Configuration.defaultTimeout
-        /// The settings that the token bucket was made for.
-        var rate = (0.0, 0)
-        /// `true` while a timer is set for the next start that the rate allows.
-        var hasAlarm = false
-    }
-
     /// The downloads that are not started for now.
-    public enum Pause: String, Sendable, Hashable, CaseIterable {
-        /// None: all are started in their turn.
-        case none
-        /// Those that nobody waits for.
-        case prefetch
-        /// All.
-        case all
-    }
+    public typealias Pause = DownloadPause
 
-    private struct Starter: Sendable { let start: @Sendable (Result<Void, any Error>) -> Void }
-
-    /// A slot of a running download.
-    struct Slot: Sendable {
-        let id: UInt64
-        let priority: CallPriority
-        let token: UInt64
-    }
+    /// One caller's place among those who wait for a download.
+    package typealias Ticket = JobTable<DownloadRequest.Sent, Download>.Ticket
 
     package let transport: CurlTransport
-    package let tape: Tape?
-    private let finishHook: FinishHook
-    private let now: @Sendable () -> Int
-    let jobs = JobTable<Sharing, Download>()
-    private let scheduler: Mutex<Scheduler>
+    let recorder: (any DownloadRecorder)?
+    let scheduler: DownloadScheduler
+    private let jobs = JobTable<DownloadRequest.Sent, Download>()
     private let finished = Atomic(0)
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
-    private let activity: @Sendable (_ running: Int) -> Void
     private let hostRules: Mutex<RequestRules>
 
     /// The current rules for hosts.
@@ -122,46 +85,22 @@ public final class ImageDownloader: Sendable {
         activity: @escaping @Sendable (_ running: Int) -> Void = { _ in },
         spool: SpoolPlace
     ) {
-        self.now = now
-        self.activity = activity
         hostRules = Mutex(configuration.rules)
-        let hook = FinishHook()
-        finishHook = hook
-        tape = configuration.tape
+        recorder = configuration.recorder
         var settings = configuration.transport(accept: accept)
         settings.now = now
-        transport = CurlTransport(settings, spool: spool) { hook.call($0) }
-        var scheduler = Scheduler(queue: DownloadQueue())
-        Self.apply(configuration, to: &scheduler, at: now())
-        self.scheduler = Mutex(scheduler)
-    }
-
-    private static func apply(_ configuration: Configuration, to scheduler: inout Scheduler, at now: Int) {
-        scheduler.timeout = configuration.timeout
-        scheduler.queue.limits = DownloadQueue.Limits(
-            perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads,
-            connections: DescriptorBudget(limit: DescriptorBudget.processLimit).downloads)
-        scheduler.queue.reorder(configuration.order)
-        if scheduler.rate != (configuration.startsPerSecond, configuration.burst) {
-            scheduler.rate = (configuration.startsPerSecond, configuration.burst)
-            scheduler.queue.bucket = TokenBucket(
-                rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
-        }
-        let hostRate = HostRate(rate: configuration.startsPerSecondPerHost, burst: configuration.burst)
-        if (hostRate.rate, hostRate.burst) != (scheduler.queue.hostRate.rate, scheduler.queue.hostRate.burst) {
-            scheduler.queue.hostRate = hostRate
-        }
+        transport = CurlTransport(settings, spool: spool)
+        scheduler = DownloadScheduler(configuration, now: now, activity: activity)
     }
 
     /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
-    package var timeout: Double { scheduler.withLock { $0.timeout } }
+    package var timeout: Double { scheduler.timeout }
 
     /// Changes limits, order, rates, timeout and host rules from now on. Running downloads continue. The rest of
     /// `configuration` is ignored.
     public func configure(_ configuration: Configuration) {
-        scheduler.withLock { Self.apply(configuration, to: &$0, at: now()) }
         hostRules.withLock { $0 = configuration.rules }
-        startWaiting()
+        scheduler.configure(configuration)
     }
 
     /// Pauses the start of some or all downloads, or resumes it. Running downloads continue, and waiting ones keep
@@ -169,26 +108,10 @@ public final class ImageDownloader: Sendable {
     ///
     /// - Returns: The downloads that are paused now: none after ``endPauses()``.
     @discardableResult
-    public func pause(_ pause: Pause) -> Pause {
-        let pause = scheduler.withLock { scheduler in
-            let pause = scheduler.mayPause ? pause : .none
-            scheduler.queue.pause =
-                switch pause {
-                case .none: .nothing
-                case .prefetch: .background
-                case .all: .everything
-                }
-            return pause
-        }
-        startWaiting()
-        return pause
-    }
+    public func pause(_ pause: DownloadPause) -> DownloadPause { scheduler.pause(pause) }
 
     /// Resumes all downloads for good, because no client is left who could resume them.
-    public func endPauses() {
-        scheduler.withLock { $0.mayPause = false }
-        pause(.none)
-    }
+    public func endPauses() { _ = scheduler.pause(.none, isForGood: true) }
 
     /// The numbers of successful downloads, failed downloads, callers that joined a running one, and received bytes so
     /// far.
@@ -200,213 +123,95 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Sets the receiver of a report about every ended transfer. It is called from any thread. `nil`: none.
-    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { finishHook.set(receiver) }
+    public func onFinish(_ receiver: (@Sendable (DownloadReport) -> Void)?) { transport.onFinish(receiver) }
 
     /// The numbers of running downloads, of those among them whose servers are silent, and of waiting downloads.
-    public var load: (running: Int, stalled: Int, waiting: Int) {
-        scheduler.withLock { ($0.queue.runningCount, $0.queue.stalledCount, $0.queue.waitingCount) }
-    }
+    public var load: (running: Int, stalled: Int, waiting: Int) { scheduler.load }
+
+    // MARK: Downloads
 
     /// Downloads the body of `request`, once for all overlapping callers.
-    ///
-    /// - Parameter hooks: The actions around the transfer, used when this caller starts it.
     package func download(
         _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
         owner: (any DownloadOwner)? = nil
     ) async throws -> Download {
-        do {
-            return try await download(request, isStrict: false, priority, report, owner)
-        } catch is EndedForAnother {
-            // A transfer within the limits of this caller, shared with callers of equal limits.
-            return try await download(request, isStrict: true, priority, report, owner)
+        try await awaitResult { [self] end in
+            start(request, priority: priority, report: report, owner: owner, then: end)
+        } cancel: { [self] in
+            leave($0)
         }
     }
 
-    private func download(
-        _ request: DownloadRequest, isStrict: Bool, _ priority: CallPriority,
-        _ report: (@Sendable (DownloadProgress) -> Void)?, _ owner: (any DownloadOwner)?
-    ) async throws -> Download {
-        let place = Mutex<JobTable<Sharing, Download>.Ticket?>(nil)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                let ticket = start(request, isStrict: isStrict, priority: priority, report: report, owner: owner) {
-                    continuation.resume(with: $0)
-                }
-                place.withLock { $0 = ticket }
-                if Task.isCancelled { leave(ticket) }
-            }
-        } onCancel: {
-            if let ticket = place.withLock({ $0 }) { leave(ticket) }
-        }
-    }
-
-    /// Downloads within a slot, which it releases at the end.
-    func downloadInSlot(
-        _ sharing: Sharing, _ slot: Slot, _ owner: (any DownloadOwner)?, _ job: Job<Download>
-    ) async throws -> Download {
-        defer { releaseSlot(slot) }
-        try await owner?.prepare()
-        let download = try await counted(within: sharing.request.limits) {
-            let exchange = exchange(sharing, slot, owner, job)
-            guard let tape else { return try await transport.perform(exchange) }
-            return try await tape.download(sharing.request, transport.spool) { try await transport.perform(exchange) }
-        }
-        owner?.noteBody()
-        return download
-    }
-
-    package func counted(within limits: DownloadLimits, _ work: () async throws -> Download) async throws -> Download {
-        do {
-            let download = try await work()
-            count(download)
-            return download
-        } catch {
-            failed.add(1, ordering: .relaxed)
-            throw (error as? ImageError).map { BoundedFailure(error: $0, limits: limits) } ?? error
-        }
-    }
-
-    package func count(_ download: Download) {
-        finished.add(1, ordering: .relaxed)
-        receivedBytes.add(download.body.count, ordering: .relaxed)
-    }
-
-    func exchange(
-        _ sharing: Sharing, _ slot: Slot, _ owner: (any DownloadOwner)?, _ job: Job<Download>
-    ) -> Exchange {
-        Exchange(
-            sharing.request, over: transport, rules: rules, transferActivity: sharing.transferActivity,
-            waitForSlot: { try await self.moveSlot(slot, to: $0) }, stall: { self.setStalled(slot, $0) },
-            report: { progress in
-                owner?.noteProgress()
-                job.report(progress)
-            }, changed: { owner?.noteChange(at: $0, isAnswer: $1) })
-    }
-
-    // MARK: Slots
-
-    func makeSlot(_ priority: CallPriority) -> Slot {
-        let id = scheduler.withLock { scheduler in
-            scheduler.lastID += 1
-            return scheduler.lastID
-        }
-        return Slot(
-            id: id, priority: priority, token: priority.observe { [weak self] in self?.updatePriority(id, priority) })
-    }
-
-    static func enqueue(_ slot: Slot, _ request: DownloadRequest, in queue: inout DownloadQueue) {
-        queue.enqueue(
-            slot.id, host: request.host, priority: slot.priority.value, arrival: slot.priority.arrival)
-    }
-
-    /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
-    private func moveSlot(_ slot: Slot, to host: String) async throws {
-        try await wait(slot) { queue in queue.move(slot.id, to: host) }
-    }
-
-    /// Waits until a download may start that `change` adds to the queue.
-    private func wait(_ slot: Slot, _ change: @Sendable (inout DownloadQueue) -> Void) async throws {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                queue(slot, change) { continuation.resume(with: $0) }
-                if Task.isCancelled { leaveQueue(slot.id) }
-            }
-        } onCancel: {
-            leaveQueue(slot.id)
-        }
-    }
-
-    /// Calls `start` when a download may start that `change` adds to the queue.
-    func queue(
-        _ slot: Slot, _ change: (inout DownloadQueue) -> Void,
-        _ start: @escaping @Sendable (Result<Void, any Error>) -> Void
-    ) {
-        // Queued and startable in one step; otherwise another thread could start a download without a receiver.
-        scheduler.withLock { scheduler in
-            let running = scheduler.queue.runningCount
-            scheduler.starters[slot.id] = Starter(start: start)
-            change(&scheduler.queue)
-            if scheduler.queue.runningCount != running { activity(scheduler.queue.runningCount) }
-        }
-        // The priority may have changed before the download was queued.
-        updatePriority(slot.id, slot.priority)
-    }
-
-    /// Moves a download to the position of its current priority, and starts the downloads that may start.
-    private func updatePriority(_ id: UInt64, _ priority: CallPriority) {
-        scheduler.withLock { $0.queue.setPriority(id, to: priority.value) }
-        startWaiting()
-    }
-
-    /// Frees the slot of a download whose server is silent, or counts the download again.
-    private func setStalled(_ slot: Slot, _ isStalled: Bool) {
-        scheduler.withLock { $0.queue.setStalled(slot.id, isStalled) }
-        if isStalled { startWaiting() }
-    }
-
-    func releaseSlot(_ slot: Slot) {
-        slot.priority.forget(slot.token)
-        scheduler.withLock { scheduler in
-            scheduler.queue.remove(slot.id)
-            activity(scheduler.queue.runningCount)
-        }
-        startWaiting()
-    }
-
-    package func leaveQueue(_ id: UInt64) {
-        let starter = scheduler.withLock { scheduler -> Starter? in
-            guard let starter = scheduler.starters.removeValue(forKey: id) else { return nil }
-            scheduler.queue.remove(id)
-            return starter
-        }
-        starter?.start(.failure(CancellationError()))
-    }
-
-    private func startWaiting() {
-        while true {
-            let (start, starter) = scheduler.withLock {
-                scheduler -> (DownloadQueue.Start, Starter?) in
-                let start = scheduler.queue.start(at: now())
-                switch start {
-                case .download(let id):
-                    activity(scheduler.queue.runningCount)
-                    return (start, scheduler.starters.removeValue(forKey: id))
-                case .wait:
-                    if scheduler.hasAlarm { return (.none, nil) }
-                    scheduler.hasAlarm = true
-                    return (start, nil)
-                case .none: return (start, nil)
+    /// Starts the download of a body, or joins a running one. A transfer runs within the limits of its most tolerant caller;
+    /// each caller's wait ends when its own limits are exceeded.
+    ///
+    /// - Parameter then: Receives the result, once, from any thread.
+    /// - Returns: The argument of ``leave(_:)``.
+    package func start(
+        _ request: DownloadRequest, priority: CallPriority, report: (@Sendable (DownloadProgress) -> Void)?,
+        owner: (any DownloadOwner)?, then: @escaping @Sendable (Result<Download, any Error>) -> Void
+    ) -> Ticket {
+        let caller = DownloadCaller(request, owner)
+        return jobs.join(request.sent, priority: priority, report: report, caller: caller) { job in
+            scheduler.enqueue(host: request.host, job.priority) { slot in
+                let run = DownloadRun(by: caller, job, in: slot, of: self)
+                // Nobody leaves before this call returns.
+                job.onCancel { run.leaveQueue() }
+                return { turn in
+                    switch turn {
+                    // On the transport's thread: in the order of their turns, and never within the call that gave the turn.
+                    case .success: run.downloader.transport.run { run.start() }
+                    case .failure(let error): run.giveUp(error)
+                    }
                 }
             }
-            switch start {
-            case .download: starter?.start(.success(()))
-            case .wait(let nanoseconds): return wake(in: nanoseconds)
-            case .none: return
-            }
+        } end: {
+            then($0)
         }
     }
 
-    /// Starts downloads again when the rate allows the next start.
-    private func wake(in nanoseconds: Int) {
-        Task { [weak self] in
-            try? await Task.sleep(for: .nanoseconds(nanoseconds))
-            self?.scheduler.withLock { $0.hasAlarm = false }
-            self?.startWaiting()
+    /// Ends a caller's wait for a download.
+    package func leave(_ ticket: Ticket) { jobs.leave(ticket) }
+
+    func count(_ result: Result<Download, any Error>) {
+        switch result {
+        case .success(let download):
+            finished.add(1, ordering: .relaxed)
+            receivedBytes.add(download.body.count, ordering: .relaxed)
+        case .failure: failed.add(1, ordering: .relaxed)
+        }
+    }
+
+    // MARK: What the configuration adds
+
+    /// The marks of the credentials that the configuration adds to a download without redirects, as in
+    /// ``Download/login``. `nil`: none.
+    package func configuredLogin(of url: WebURL, _ request: RequestContent) -> String? {
+        let rules = rules
+        guard let outgoing = try? rules.rewritten(HTTPRequest(url, request)) else { return nil }
+        let marks = transport.settings.configuredLogins(
+            of: outgoing, configured: transport.settings.configured(outgoing, by: rules))
+        return marks.isEmpty ? nil : marks.joined(separator: "\n")
+    }
+
+    /// The header fields that are added to a request for `url` whose options do not name them, by lower-case names: those
+    /// of the rules for the host that it is sent to, which may be a mirror, else the defaults.
+    package func addedFields(for url: String) -> [String: String] {
+        let usual = transport.settings.addedFields
+        let rules = rules
+        guard !rules.hosts.isEmpty, let web = try? WebURL(url),
+            let outgoing = try? rules.rewritten(HTTPRequest(web, RequestContent()))
+        else { return usual }
+        // Reversed, because the first of several rules for one host counts.
+        return rules.hosts.reversed().filter { $0.matches(outgoing.url.host) }.reduce(into: usual) { added, rule in
+            for (name, value) in rule.headers { added[name.asciiLowercased] = value }
         }
     }
 }
 
-/// The receiver of reports about ended transfers.
-private final class FinishHook: Sendable {
-    /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
-    private struct Receiver: Sendable { let call: @Sendable (DownloadReport) -> Void }
-
-    private let receiver = Mutex<Receiver?>(nil)
-
-    func set(_ receiver: (@Sendable (DownloadReport) -> Void)?) {
-        self.receiver.withLock { $0 = receiver.map(Receiver.init) }
-    }
-
-    func call(_ report: DownloadReport) { receiver.withLock { $0 }?.call(report) }
+/// Records downloads, or answers them without network.
+package protocol DownloadRecorder: Sendable {
+    /// The download of `request`, which `live` performs.
+    func download(_ request: DownloadRequest, _ place: SpoolPlace, live: () async throws -> Download) async throws
+        -> Download
 }

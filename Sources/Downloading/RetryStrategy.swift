@@ -23,8 +23,7 @@ public struct RetryStrategy: Hashable, Sendable {
 
     /// Creates a strategy of up to `maxRetries` retries.
     public init(maxRetries: Int, interval: Interval) {
-        self.maxRetries = maxRetries
-        self.interval = interval
+        (self.maxRetries, self.interval) = (maxRetries, interval)
     }
 
     /// The pause before retry number `attempt`, counted from 1, in seconds. `nil`: no retry, because the retries are

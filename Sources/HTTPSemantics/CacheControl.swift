@@ -1,5 +1,3 @@
-internal import Platform
-
 /// The directives of a `Cache-Control` field, of a response or of a request, that concern a private cache (RFC 9111,
 /// 5.2; RFC 5861; RFC 8246).
 ///
@@ -68,40 +66,28 @@ package struct CacheControl: Sendable, Equatable {
 
     /// The lower-case names, and the values without quotes. A comma in quotes is no separator.
     private static func directives(_ text: String) -> [(name: String, value: String?)] {
-        var found: [(name: String, value: String?)] = []
-        var name = ""
-        var value: String?
-        var isQuoted = false
-        var isEscaped = false
-        func end() {
-            let trimmed = trimmed(name).lowercased()
-            if !trimmed.isEmpty { found.append((trimmed, value.map(Self.trimmed))) }
-            name = ""
-            value = nil
-        }
+        var found: [(name: String, value: String?)] = [("", nil)]
+        var (isQuoted, isEscaped) = (false, false)
         for character in text {
-            if isEscaped {
-                value?.append(character)
+            let last = found.count - 1
+            switch character {
+            case "\\" where isQuoted && !isEscaped: isEscaped = true
+            case "\"" where isQuoted && !isEscaped: isQuoted = false
+            case "," where !isQuoted: found.append(("", nil))
+            case "=" where found[last].value == nil: found[last].value = ""
+            case "\"" where found[last].value != nil && !isQuoted: isQuoted = true
+            default:
                 isEscaped = false
-            } else if isQuoted {
-                switch character {
-                case "\"": isQuoted = false
-                case "\\": isEscaped = true
-                default: value?.append(character)
-                }
-            } else {
-                switch character {
-                case ",": end()
-                case "=" where value == nil: value = ""
-                case "\"" where value != nil: isQuoted = true
-                default:
-                    if value == nil { name.append(character) } else { value?.append(character) }
+                if found[last].value == nil {
+                    found[last].name.append(character)
+                } else {
+                    found[last].value?.append(character)
                 }
             }
         }
-        end()
         // The meaning of the text after an unclosed quote is unknown.
-        return isQuoted ? found + [("no-cache", nil)] : found
+        if isQuoted { found.append(("no-cache", nil)) }
+        return found.map { (trimmed($0.name).lowercased(), $0.value.map(trimmed)) }.filter { !$0.0.isEmpty }
     }
 
     private static func trimmed(_ text: String) -> String {

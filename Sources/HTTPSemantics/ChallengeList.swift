@@ -1,5 +1,3 @@
-internal import Platform
-
 /// The challenges of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110, 11.6.1).
 package struct ChallengeList: Sendable, Equatable {
     /// One authentication scheme with its parameters.

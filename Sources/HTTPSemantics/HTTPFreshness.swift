@@ -71,9 +71,7 @@ package struct HTTPFreshness: Sendable, Equatable {
     ///
     /// - Parameter seconds: The seconds past freshness that the caller accepts, even when the server names fewer.
     package func mayBeUsedAfterError(age: Int, staleFor seconds: Int = 0) -> Bool {
-        if control.noStore || control.noCache || isPartial { return false }
-        if age < lifetime { return true }
-        return !control.mustRevalidate && staleness(age: age) < max(control.staleIfError, seconds)
+        mayBeUsed(age: age, staleFor: max(control.staleIfError, seconds) - 1)
     }
 
     /// `true` when a response that is `age` seconds old may be used without revalidation by a caller who accepts it

@@ -22,7 +22,6 @@ package struct HTTPMetadata: Sendable, Equatable {
     private var salt = ""
     /// The digest of the request fields that ``vary`` names.
     private var variant: String?
-    /// The digest of the request's credentials.
     private var credentials: String?
     /// The method and the digest of the body of a request that is not a GET.
     private var demand: String?
@@ -38,10 +37,7 @@ package struct HTTPMetadata: Sendable, Equatable {
         _ fields: [String: String], status: Int = 200, to scope: HTTPScope, at moment: Int, wall: Int,
         delay: Int = 0, isAlternative: Bool = false, route: RedirectConstraints? = nil
     ) {
-        self.route = route
-        receivedAt = moment
-        self.status = status
-        self.isAlternative = isAlternative
+        (self.route, receivedAt, self.status, self.isAlternative) = (route, moment, status, isAlternative)
         let date = fields["date"].flatMap(HTTPDate.seconds)
         self.date = date ?? wall
         initialAge = HTTPFreshness.initialAge(age: fields["age"], date: date, at: wall, delay: delay)
@@ -59,10 +55,8 @@ package struct HTTPMetadata: Sendable, Equatable {
     ) -> HTTPMetadata {
         let new = HTTPMetadata(fields, to: scope, at: moment, wall: wall, delay: delay)
         var merged = self
-        merged.route = route
-        merged.receivedAt = moment
-        merged.initialAge = new.initialAge
-        merged.date = new.date
+        (merged.route, merged.receivedAt) = (route, moment)
+        (merged.initialAge, merged.date) = (new.initialAge, new.date)
         if fields["cache-control"] != nil { merged.cacheControl = new.cacheControl }
         if fields["expires"] != nil { merged.expires = new.expires }
         if fields["vary"] != nil { merged.vary = new.vary }

@@ -3,24 +3,23 @@ internal import Platform
 /// The properties of a request that decide which stored response may answer it: credentials, method, body, and the
 /// header fields that `Vary` may name.
 package struct HTTPScope: Sendable, Equatable {
-    /// Header fields by lower-case names.
     private var fields: [String: String] = [:]
     /// Credentials from the answer to a challenge, from a redirect, a netrc file or a rule; see `Logins` of the engine.
     package var login: String?
     /// The method and a digest of the body. `nil`: a GET.
     let demand: String?
-    /// The fields that are sent when the request does not name them.
-    private let added: AddedFields?
+    /// The fields that are sent when the request does not name them, by lower-case names.
+    private let added: [String: String]
 
     /// Creates the scope of a request.
     ///
     /// - Parameters:
     ///   - credentials: The user and password of the URL, used when the request has no credentials of its own.
     ///   - login: Credentials that the configuration, a redirect or the answer to a challenge adds.
-    ///   - added: The header fields that are sent when the request does not name them.
+    ///   - added: The header fields that are sent when the request does not name them, by lower-case names.
     package init(
         _ request: RequestContent = RequestContent(), credentials: Authorization? = nil, login: String? = nil,
-        added: AddedFields? = nil
+        added: [String: String] = [:]
     ) {
         self.login = login
         self.added = added
@@ -53,7 +52,7 @@ package struct HTTPScope: Sendable, Equatable {
     /// The values of the header fields that `Vary` names, in the order of the names.
     package func values(of names: [String]) -> String {
         names.map { name in
-            let sent = fields[name] ?? added?[name]
+            let sent = fields[name] ?? added[name]
             // An empty field differs from an absent one (RFC 9111, 4.1).
             if sent?.isEmpty == true { return "\(name) empty" }
             let value = sent ?? ""

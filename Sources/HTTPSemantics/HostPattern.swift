@@ -1,5 +1,3 @@
-internal import Platform
-
 /// Operations on host names and patterns for them: a name or an address, or `*.example.com` for every name below one.
 public enum HostPattern {
     /// `true` when `text` is a name or an address, optionally a name after `*.`. A URL, or a host with a port, is not

@@ -15,23 +15,6 @@ package struct RedirectConstraints: Sendable, Equatable {
             self.fields = fields.filter { Self.names.contains($0.key) }
         }
 
-        /// One line for the status, then one for each field.
-        package var text: String {
-            (["\(status)"] + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }).joined(separator: "\n")
-        }
-
-        /// Reads the text form. `nil`: it is malformed.
-        package init?(_ text: String) {
-            let lines = text.split(separator: "\n")
-            guard let status = lines.first.flatMap({ Int($0) }) else { return nil }
-            var fields: [String: String] = [:]
-            for line in lines.dropFirst() {
-                guard let colon = line.firstIndex(of: ":") else { return nil }
-                fields[String(line[..<colon])] = String(line[colon...].dropFirst(2))
-            }
-            self.init(status: status, fields: fields)
-        }
-
         private static let names: Set = ["cache-control", "expires", "date", "age", "vary"]
     }
 
@@ -42,7 +25,6 @@ package struct RedirectConstraints: Sendable, Equatable {
     /// The lower-case names in `Vary` of all redirects.
     private(set) var vary: Set<String> = []
 
-    /// Creates constraints that allow everything.
     private init() {
         control.staleWhileRevalidate = HTTPFreshness.longest
         control.staleIfError = HTTPFreshness.longest

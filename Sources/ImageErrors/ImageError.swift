@@ -60,10 +60,7 @@ extension ImageError {
 
         /// Creates a failed attempt.
         public init(url: String, error: ImageError, seconds: Double = 0, bytes: Int = 0) {
-            self.url = url
-            self.error = error
-            self.seconds = seconds
-            self.bytes = bytes
+            (self.url, self.error, self.seconds, self.bytes) = (url, error, seconds, bytes)
         }
 
         /// The status that was not accepted, if that is the reason of the failure.
@@ -169,5 +166,20 @@ extension ImageError: CustomStringConvertible {
         case .invalidStatusCode(let code, _, _): [408, 425, 429, 500, 502, 503, 504].contains(code)
         default: false
         }
+    }
+}
+
+/// The beginning of bytes that are not a usable image. It shows whoever receives the error what was delivered instead.
+public struct ContentSample: Sendable, Equatable {
+    /// The media type by signature; nil when there are no bytes.
+    public let type: String?
+    /// The first bytes, at most 32.
+    public let firstBytes: [UInt8]
+    /// The media type that the server declared.
+    public let contentType: String?
+
+    /// A sample with the given parts.
+    package init(type: String? = nil, firstBytes: [UInt8] = [], contentType: String?) {
+        (self.type, self.firstBytes, self.contentType) = (type, firstBytes, contentType)
     }
 }

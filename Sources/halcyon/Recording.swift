@@ -1,3 +1,4 @@
+internal import DownloadRecording
 internal import Glibc
 internal import ImageEngine
 internal import ImageServer

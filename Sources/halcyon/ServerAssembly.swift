@@ -13,7 +13,7 @@ struct ServerAssembly {
         recording = try Recording(configuration)
         var engine = configuration.engine
         if let recording {
-            engine.downloader.tape = recording.tape
+            engine.downloader.recorder = recording.tape
             engine.clock = recording.clock
         }
         manager = ImageManager(engine)

@@ -10,11 +10,17 @@ package final class BodySpool {
     /// The maximum size of a body in memory, in bytes.
     package static let memoryLimit = 256 << 10
 
+    /// The place of the bytes. While ``bytes`` is not empty, they are there and nowhere else.
+    private enum Sink {
+        case memory
+        case file(descriptor: Int32, path: String)
+        case part(ResumePart)
+        case unnamed(UnnamedFile)
+    }
+
     private let place: SpoolPlace
+    private var sink = Sink.memory
     private var bytes: [UInt8] = []
-    private var file: (descriptor: Int32, path: String)?
-    private var part: ResumePart?
-    private var unnamed: UnnamedFile?
     /// The remaining places for a temporary file.
     private var spares: ArraySlice<@Sendable () throws -> UnnamedFile>
     /// The data needed to resume the body later. `nil`: it cannot be resumed.
@@ -24,52 +30,55 @@ package final class BodySpool {
     private var pending: [UInt8] = []
     /// The maximum number of bytes written together.
     private static let pieceSize = 32 << 10
-    /// The hash of the file, computed while it grows.
     private var digest: TrailingDigest?
     private var isHashed = false
 
-    package init(_ place: SpoolPlace) {
-        self.place = place
-        spares = place.spares[...]
+    package init(_ place: SpoolPlace) { (self.place, spares) = (place, place.spares[...]) }
+
+    deinit { deleteFile() }
+
+    private func deleteFile() {
+        guard case .file(let descriptor, let path) = sink else { return }
+        close(descriptor)
+        unlink(path)
+        sink = .memory
     }
 
-    deinit { closeFile() }
-
-    private func closeFile() {
-        guard let file else { return }
-        close(file.descriptor)
-        unlink(file.path)
-        self.file = nil
-    }
+    private var isInMemory: Bool { if case .memory = sink { true } else { false } }
 
     /// Begins with the partial body of an earlier transfer.
-    package func resume(with part: ResumePart) {
-        self.part = part
-        count = part.file.count
-    }
+    package func resume(with part: ResumePart) { (sink, count) = (.part(part), part.file.count) }
 
     /// Makes the body resumable if it is interrupted.
     package func makeResumable(as request: DownloadRequest, _ note: ResumeNote) { resumable = (request, note) }
 
     /// - Parameter expected: The size of the whole body, if known.
     package func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
-        if file == nil, part == nil, unnamed == nil, count + data.count > Self.memoryLimit {
-            do { try moveToFile() } catch { try moveToSpare(after: error) }
-        }
-        while true {
-            do {
-                try write(data, expected)
-                break
-            } catch { try moveToSpare(after: error) }
+        try movingOnFailure {
+            if isInMemory, count + data.count > Self.memoryLimit { try moveToFile() }
+            try write(data, expected)
         }
         count += data.count
         hash()
     }
 
+    /// Does `work`; when it fails, continues in a temporary file and does it again.
+    private func movingOnFailure(_ work: () throws -> Void) throws {
+        while true {
+            do { return try work() } catch { try moveToSpare(after: error) }
+        }
+    }
+
     /// Hashes the file up to its current end, if it is large enough. An unnamed file is hashed when it is copied into
     /// the cache.
     private func hash() {
-        guard written >= TrailingDigest.least, let path = part?.file.path ?? file?.path else { return }
+        let path: String? =
+            switch sink {
+            case .file(_, let path): path
+            case .part(let part): part.file.path
+            case .memory, .unnamed: nil
+            }
+        guard written >= TrailingDigest.least, let path else { return }
         if !isHashed {
             isHashed = true
             digest = TrailingDigest(of: path, observer: place.observer)
@@ -81,7 +90,7 @@ package final class BodySpool {
     private var written: Int { count - pending.count }
 
     private func write(_ data: UnsafeRawBufferPointer, _ expected: Int?) throws {
-        if file == nil, part == nil, unnamed == nil {
+        if isInMemory {
             if bytes.isEmpty, let expected { bytes.reserveCapacity(min(expected, Self.memoryLimit)) }
             bytes.append(contentsOf: data)
         } else if pending.count + data.count < Self.pieceSize {
@@ -92,7 +101,6 @@ package final class BodySpool {
         }
     }
 
-    /// Writes the pending bytes.
     private func flush() throws {
         if pending.isEmpty { return }
         try pending.withUnsafeBytes { try writeOut($0) }
@@ -100,91 +108,80 @@ package final class BodySpool {
     }
 
     private func writeOut(_ data: UnsafeRawBufferPointer) throws {
-        if let unnamed {
-            try unnamed.append(data)
-        } else if let part {
-            try Files.writeAll(data, to: part.file.descriptor, part.file.path)
-        } else if let file {
-            try Files.writeAll(data, to: file.descriptor, file.path)
+        switch sink {
+        case .memory: break
+        case .file(let descriptor, let path): try Files.writeAll(data, to: descriptor, path)
+        case .part(let part): try Files.writeAll(data, to: part.file.descriptor, part.file.path)
+        case .unnamed(let file): try file.append(data)
         }
     }
 
     private func moveToFile() throws {
         if let resumable, let part = place.resume?.begin(resumable.request.resumeIdentity, resumable.note) {
-            self.part = part
-            try bytes.withUnsafeBytes { try Files.writeAll($0, to: part.file.descriptor, part.file.path) }
+            sink = .part(part)
         } else {
             let path = try place.makePath()
-            let descriptor = try Files.create(path)
-            file = (descriptor, path)
-            try bytes.withUnsafeBytes { try Files.writeAll($0, to: descriptor, path) }
+            sink = .file(descriptor: try Files.create(path), path: path)
         }
+        try bytes.withUnsafeBytes { try writeOut($0) }
         bytes = []
     }
 
-    /// Continues in a temporary file, because the current place failed with `error`.
-    ///
-    /// - Throws: `error`, when there is no other place.
+    /// Continues in a temporary file, because the current place failed with `error`, which is thrown when there is no other.
     private func moveToSpare(after error: any Error) throws {
         while let makeFile = spares.popFirst() {
             guard let next = try? makeFile(), (try? copy(to: next)) != nil else { continue }
-            part?.file.drop()
-            part = nil
-            closeFile()
-            digest = nil
-            bytes = []
-            unnamed = next
+            deleteFile()
+            if case .part(let part) = sink { part.file.drop() }
+            (sink, digest, bytes) = (.unnamed(next), nil, [])
             return
         }
         throw error
     }
 
-    /// Copies the bytes received so far.
     private func copy(to next: UnnamedFile) throws {
-        if let unnamed {
-            try next.append(written, from: unnamed.descriptor, unnamed.path)
-        } else if let part {
-            // The copy from memory to the file may have failed.
-            try bytes.isEmpty
-                ? next.append(written, from: part.file.descriptor, part.file.path)
-                : bytes.withUnsafeBytes { try next.append($0) }
-        } else if let file, bytes.isEmpty {
-            let descriptor = open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { throw SystemError(errno, "open", file.path) }
+        // The copy from memory to the file may have failed.
+        if !bytes.isEmpty { return try bytes.withUnsafeBytes { try next.append($0) } }
+        func copy(_ descriptor: Int32, _ path: String) throws {
+            try Files.forEachPiece(of: descriptor, written, path) { try next.append($0) }
+        }
+        switch sink {
+        case .memory: break
+        case .part(let part): try copy(part.file.descriptor, part.file.path)
+        case .unnamed(let file): try copy(file.descriptor, file.path)
+        case .file(_, let path):
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
             defer { close(descriptor) }
-            try next.append(written, from: descriptor, file.path)
-        } else {
-            try bytes.withUnsafeBytes { try next.append($0) }
+            try copy(descriptor, path)
         }
     }
 
-    /// Ends an incomplete body.
-    ///
-    /// - Parameter keeps: `true` when it may be resumed.
+    /// Ends an incomplete body, which is kept when it may be resumed.
     func interrupt(keeps: Bool) {
         let isWorthIt = keeps && count >= ResumeNote.smallestBody
-        if isWorthIt, part == nil, file == nil, unnamed == nil, resumable != nil { try? moveToFile() }
-        if let part {
-            // Bytes that cannot be written are requested again later.
-            if isWorthIt { try? flush() }
-            if isWorthIt { part.file.keep() } else { part.file.drop() }
-            part.file.letGo()
-        }
-        part = nil
+        if isWorthIt, isInMemory, resumable != nil { try? moveToFile() }
         digest = nil
+        guard case .part(let part) = sink else { return }
+        // Bytes that cannot be written are requested again later.
+        if isWorthIt { try? flush() }
+        if isWorthIt { part.file.keep() } else { part.file.drop() }
+        part.file.letGo()
+        sink = .memory
     }
 
     /// Returns the body, which now owns the file.
     package func finish() throws -> DownloadedBody {
-        while true {
-            do {
-                try flush()
-                break
-            } catch { try moveToSpare(after: error) }
-        }
+        try movingOnFailure { try flush() }
         hash()
-        if let unnamed { return DownloadedBody(.unnamed(unnamed, count: count)) }
-        if let part {
+        switch sink {
+        case .memory: return DownloadedBody(.memory(bytes))
+        case .unnamed(let file): return DownloadedBody(.unnamed(file, count: count))
+        case .file(let descriptor, let path):
+            close(descriptor)
+            sink = .memory
+            return body(at: path)
+        case .part(let part):
             let path: String
             do {
                 path = try place.makePath()
@@ -193,13 +190,9 @@ package final class BodySpool {
                 try moveToSpare(after: error)
                 return try finish()
             }
-            self.part = nil
+            sink = .memory
             return body(at: path)
         }
-        guard let file else { return DownloadedBody(.memory(bytes)) }
-        close(file.descriptor)
-        self.file = nil
-        return body(at: file.path)
     }
 
     private func body(at path: String) -> DownloadedBody {

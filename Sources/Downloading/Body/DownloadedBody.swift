@@ -16,8 +16,7 @@ package final class DownloadedBody: Sendable {
 
     /// - Parameter digest: The hash of the file, computed during the download.
     package init(_ storage: Storage, _ digest: TrailingDigest? = nil) {
-        self.storage = storage
-        self.digest = digest
+        (self.storage, self.digest) = (storage, digest)
     }
 
     deinit {
@@ -52,24 +51,37 @@ package final class DownloadedBody: Sendable {
         switch storage {
         case .memory(let bytes): bytes
         case .file(let path, _): try Files.read(path, followsLinks: false)
-        case .unnamed(let file, let count): try file.bytes(count)
+        case .unnamed(let file, let count):
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                try Files.forEachPiece(of: file.descriptor, count, file.path) { piece in
+                    _ = UnsafeMutableBufferPointer(rebasing: buffer[filled...]).initialize(fromContentsOf: piece)
+                    filled += piece.count
+                }
+            }
         }
     }
 
     /// Calls `body` with all bytes, piece by piece.
-    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch storage {
         case .memory(let bytes): try bytes.withUnsafeBytes(body)
         case .file(let path, _):
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { throw SystemError(errno, "open", path) }
             defer { close(descriptor) }
-            try Self.forEachPiece(of: descriptor, count, path, body)
-        case .unnamed(let file, let count): try Self.forEachPiece(of: file.descriptor, count, file.path, body)
+            try Files.forEachPiece(of: descriptor, count, path, body)
+        case .unnamed(let file, let count): try Files.forEachPiece(of: file.descriptor, count, file.path, body)
         }
     }
 
-    private static func forEachPiece(
+    /// The observer that has received the bytes of the file during the download. `nil`: none has. May wait for the
+    /// disk.
+    package var observer: (any ByteObserver)? { digest?.observer }
+}
+
+extension Files {
+    /// Calls `body` with the first `count` bytes of an open file, piece by piece.
+    static func forEachPiece(
         of descriptor: Int32, _ count: Int, _ path: String, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var piece = [UInt8](repeating: 0, count: min(count, 1 << 18))
@@ -82,8 +94,4 @@ package final class DownloadedBody: Sendable {
             offset += read
         }
     }
-
-    /// The observer that has received the bytes of the file during the download. `nil`: none has. May wait for the
-    /// disk.
-    package var observer: (any ByteObserver)? { digest?.observer }
 }

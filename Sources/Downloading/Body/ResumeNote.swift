@@ -18,30 +18,6 @@ package struct ResumeNote: Hashable, Sendable {
     /// one user's credentials is not resumed with another's.
     package let login: String
 
-    /// Creates the note of a response. `nil`: its body cannot be resumed.
-    ///
-    /// - Parameters:
-    ///   - length: The size of its body in bytes, if known.
-    ///   - login: The value of ``login``.
-    init?(_ response: DownloadResponse, length: Int?, login: String = "") {
-        guard response.status == 200, length.map({ $0 >= Self.smallestBody }) ?? true,
-            response.compression == nil,
-            // Not even a part of it may be stored (RFC 9111, 5.2.2.5).
-            response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
-            response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
-                $0.filter { $0 != " " } == "bytes"
-            }) == true, let validator = Self.validator(response)
-        else { return nil }
-        self.validator = validator
-        total = length
-        source = Digest(of: response.url).hex
-        self.login = login
-    }
-
-    private init(validator: String, total: Int?, source: String, login: String) {
-        (self.validator, self.total, self.source, self.login) = (validator, total, source, login)
-    }
-
     /// A weak tag says that two bodies are equivalent, not that they are equal; the date does not count then either
     /// (RFC 9110, 13.1.5). A date counts if the body was a second old when it was sent (8.8.2.2).
     private static func validator(_ response: DownloadResponse) -> String? {
@@ -100,21 +76,10 @@ package struct ResumeNote: Hashable, Sendable {
 
     /// The parts of `bytes 100-199/200`.
     private static func range(_ text: String) -> (first: Int, last: Int, total: Int?)? {
-        let words = text.split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = number(ends[0]), let last = number(ends[1]), first <= last else {
-            return nil
-        }
-        if parts[1] == "*" { return (first, last, nil) }
-        guard let total = number(parts[1]) else { return nil }
-        return (first, last, total)
-    }
-
-    private static func number(_ text: Substring) -> Int? {
-        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
+        guard let match = text.wholeMatch(of: /(?i) *bytes +([0-9]+)-([0-9]+)\/([0-9]+|\*) */),
+            let first = Int(match.1), let last = Int(match.2), first <= last
+        else { return nil }
+        return match.3 == "*" ? (first, last, nil) : Int(match.3).map { (first, last, $0) }
     }
 
     // MARK: As text
@@ -132,5 +97,20 @@ package struct ResumeNote: Hashable, Sendable {
         else { return nil }
         return ResumeNote(
             validator: String(lines[4]), total: Int(lines[2]), source: String(lines[3]), login: String(lines[5]))
+    }
+}
+
+extension ResumeNote {
+    /// Creates the note of a response. `nil`: its body cannot be resumed.
+    init?(_ response: DownloadResponse, length: Int?, login: String = "") {
+        guard response.status == 200, length.map({ $0 >= Self.smallestBody }) ?? true,
+            response.compression == nil,
+            // Not even a part of it may be stored (RFC 9111, 5.2.2.5).
+            response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
+            response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {
+                $0.filter { $0 != " " } == "bytes"
+            }) == true, let validator = Self.validator(response)
+        else { return nil }
+        self.init(validator: validator, total: length, source: Digest(of: response.url).hex, login: login)
     }
 }

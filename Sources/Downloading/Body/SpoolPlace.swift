@@ -17,10 +17,7 @@ package struct SpoolPlace: Sendable {
         observer: (any ByteObserver)? = nil,
         spares: [@Sendable () throws -> UnnamedFile] = UnnamedFile.places
     ) {
-        self.makePath = makePath
-        self.resume = resume
-        self.observer = observer
-        self.spares = spares
+        (self.makePath, self.resume, self.observer, self.spares) = (makePath, resume, observer, spares)
     }
 }
 

@@ -27,13 +27,10 @@ package final class TrailingDigest: Sendable {
         let digest = RunningDigest()
         var observer: (any ByteObserver)?
         var count = 0
-        /// `true` when the file could not be read.
         var isBroken = false
         var result: Digest?
 
-        /// Reads and hashes the next bytes.
-        ///
-        /// - Returns: `true` when there may be more before `limit`.
+        /// Reads and hashes the next bytes. Returns `true` when there may be more before `limit`.
         mutating func advance(_ descriptor: Int32, limit: Int) -> Bool {
             guard !isBroken, count < limit else { return false }
             return withUnsafeTemporaryAllocation(byteCount: windowSize, alignment: 64) { buffer in

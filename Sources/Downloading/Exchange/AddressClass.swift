@@ -1,5 +1,5 @@
 /// The classes of network addresses, the most public first (RFC 6890 and its registries).
-public enum AddressClass: String, Sendable, CaseIterable, Comparable {
+public enum AddressClass: Sendable, CaseIterable, Comparable {
     /// Reachable from everywhere.
     case `public`
     /// In a local network or a provider's, or reserved: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7…
@@ -12,20 +12,6 @@ public enum AddressClass: String, Sendable, CaseIterable, Comparable {
     case metadata
     /// Multicast, where nothing can be loaded from.
     case multicast
-
-    /// `true` when the left class is the more public.
-    public static func < (one: AddressClass, other: AddressClass) -> Bool { one.rank < other.rank }
-
-    private var rank: Int {
-        switch self {
-        case .public: 0
-        case .private: 1
-        case .loopback: 2
-        case .linkLocal: 3
-        case .metadata: 4
-        case .multicast: 5
-        }
-    }
 
     /// The name of the class in error messages.
     package var words: String {
@@ -53,11 +39,11 @@ extension AddressClass {
         }
     }
 
-    private static let metadataAddresses: Set<IPAddress> = Set(
-        [
-            "169.254.169.254", "169.254.170.2", "169.254.169.253", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
-            "100.100.100.200", "168.63.129.16", "192.0.0.192",
-        ].compactMap(IPAddress.init))
+    private static let metadataAddresses = Set(
+        """
+        169.254.169.254 169.254.170.2 169.254.169.253 fd00:ec2::254 fd00:ec2::23 fd20:ce::254 100.100.100.200 \
+        168.63.129.16 192.0.0.192
+        """.split(separator: " ").compactMap { IPAddress(String($0)) })
 
     private static func networks(_ list: [(AddressClass, [String])]) -> [(network: IPNetwork, type: AddressClass)] {
         list.flatMap { type, texts in texts.compactMap(IPNetwork.init).map { (network: $0, type: type) } }

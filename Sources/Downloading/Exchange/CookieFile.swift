@@ -13,16 +13,13 @@ final class CookieFile: Sendable {
         var cookies: [Cookie] = []
     }
 
-    /// The path of the file.
     let path: String
     private let state = Mutex(State())
 
     /// Creates a cookie file, which need not exist yet.
     init(path: String) { self.path = path }
 
-    /// The value of the `Cookie` field for a request. `nil`: no cookie applies.
-    ///
-    /// - Parameter now: The seconds since 1970.
+    /// The value of the `Cookie` field for a request at `now`, in seconds since 1970. `nil`: no cookie applies.
     func value(for url: WebURL, now: Int) -> String? {
         let cookies = state.withLock { state in
             // The path may be a symbolic link.
@@ -40,7 +37,6 @@ final class CookieFile: Sendable {
     }
 }
 
-/// One cookie of a file.
 struct Cookie: Sendable, Equatable {
     let name: String
     let value: String
@@ -61,12 +57,9 @@ struct Cookie: Sendable, Equatable {
         var places: [[String]: Int] = [:]
         for cookie in lines(bytes) {
             let identity = [cookie.name, cookie.domain, cookie.path, cookie.includesSubdomains ? "." : ""]
-            if let place = places[identity] {
-                cookies[place] = cookie
-            } else {
-                places[identity] = cookies.count
-                cookies.append(cookie)
-            }
+            let place = places[identity] ?? cookies.count
+            places[identity] = place
+            cookies.replaceSubrange(place..<min(place + 1, cookies.count), with: [cookie])
         }
         return cookies
     }
@@ -102,12 +95,11 @@ struct Cookie: Sendable, Equatable {
     }
 
     private func isFor(_ host: String, _ path: String, isSecure isSecureRequest: Bool, now: Int) -> Bool {
-        if isSecure, !isSecureRequest { return false }
-        if let expiry, expiry <= now { return false }
         // Only names have subdomains.
         let isBelow = includesSubdomains && host.hasSuffix("." + domain) && IPAddress(host) == nil
-        guard HostPattern.bare(host) == domain || isBelow else { return false }
-        guard path.utf8.starts(with: self.path.utf8) else { return false }
+        guard !isSecure || isSecureRequest, expiry ?? .max > now, HostPattern.bare(host) == domain || isBelow,
+            path.utf8.starts(with: self.path.utf8)
+        else { return false }
         let rest = path.utf8.dropFirst(self.path.utf8.count)
         return rest.isEmpty || self.path.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
     }

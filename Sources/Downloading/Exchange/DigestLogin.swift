@@ -7,7 +7,6 @@ internal import Platform
 /// request over the same connection, so that a server that withholds the body of its rejection delays the download.
 /// libcurl answers the challenges that are not parsed here: SHA-512/256, `auth-int` alone, and hashed user names.
 struct DigestChallenge: Hashable, Sendable {
-    /// The hash function of the digests.
     private enum Algorithm: String { case md5 = "md5", sha256 = "sha-256" }
 
     let realm: String
@@ -39,13 +38,9 @@ struct DigestChallenge: Hashable, Sendable {
         if let qualities, !qualities.contains("auth") { return nil }
         // The client nonce is part of the secret then, but the server would not receive it.
         if isSession, qualities == nil { return nil }
-        self.realm = realm
-        self.nonce = nonce
-        opaque = plain("opaque")
-        self.algorithm = algorithm
+        (self.realm, self.nonce, opaque, self.algorithm) = (realm, nonce, plain("opaque"), algorithm)
+        (self.isSession, hasQuality) = (isSession, qualities != nil)
         algorithmText = challenge.parameters["algorithm"]
-        self.isSession = isSession
-        hasQuality = qualities != nil
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
     }
 
@@ -54,13 +49,10 @@ struct DigestChallenge: Hashable, Sendable {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !text.unicodeScalars.contains("\u{FFFD}")
     }
 
-    /// The value of the `Authorization` field that answers the challenge.
+    /// The value of the `Authorization` field that answers the challenge for a request line with `method` and `target`.
     ///
     /// - Parameters:
-    ///   - method: `GET`, or `CONNECT` for a tunnel.
-    ///   - target: The target of the request line, as it is sent.
-    ///   - use: The number of the request with this nonce, counted from 1. A server takes a number that does not
-    ///     increase for a replay.
+    ///   - use: The number of the request with this nonce, from 1; one that does not increase is taken for a replay.
     ///   - own: The client nonce, new for each request.
     func answer(
         user: String, password: String, method: String = "GET", target: String, use: Int = 1, own: String
@@ -83,10 +75,7 @@ struct DigestChallenge: Hashable, Sendable {
     }
 
     private func digest(_ text: String) -> String {
-        switch algorithm {
-        case .md5: Digest(md5Of: text).hex
-        case .sha256: Digest(of: text).hex
-        }
+        (algorithm == .md5 ? Digest(md5Of: text) : Digest(of: text)).hex
     }
 
     private static func quoted(_ text: String) -> String {
@@ -97,6 +86,11 @@ struct DigestChallenge: Hashable, Sendable {
 extension ChallengeList {
     /// The digest challenge that this software can answer. `nil`: there is none.
     var digest: DigestChallenge? { challenges.lazy.compactMap(DigestChallenge.init).first }
+
+    /// The digest challenge that this software can answer with these credentials.
+    func digest(for credentials: Authorization?) -> DigestChallenge? {
+        if case .basic(let user, _) = credentials, DigestChallenge.isPlain(user) { digest } else { nil }
+    }
 }
 
 extension HTTPRequest {
@@ -123,11 +117,7 @@ extension HTTPRequest {
     /// - Parameter sent: The request with its credentials, which the rules of its host may have added.
     func usingDigest(_ challenges: ChallengeList, as sent: HTTPRequest) -> HTTPRequest {
         var outgoing = self
-        outgoing.scheme = "digest"
-        outgoing.digest = nil
-        if case .basic(let user, _) = sent.authorization, DigestChallenge.isPlain(user) {
-            outgoing.digest = challenges.digest
-        }
+        (outgoing.scheme, outgoing.digest) = ("digest", challenges.digest(for: sent.authorization))
         return outgoing
     }
 }

@@ -39,17 +39,12 @@ extension Exchange {
             // The credentials are right, but have to be sent in another scheme.
             return next.usingDigest(challenges, as: sent)
         }
-        if !isProxy, let old = outgoing.digest, let new = challenges.digest, renewals < Self.challengeLimit,
-            new.isStale && new.nonce != old.nonce || new.realm != old.realm
+        if let old = isProxy ? outgoing.proxyLogin?.digest : outgoing.digest, let new = challenges.digest,
+            renewals < Self.challengeLimit, new.isStale && new.nonce != old.nonce || !isProxy && new.realm != old.realm
         {
             // The credentials may still be right; only the nonce is too old, or the realm is another.
             renewals += 1
-            return next.usingDigest(challenges, as: sent)
-        }
-        if isProxy, let old = outgoing.proxyLogin?.digest, let new = challenges.digest, renewals < Self.challengeLimit,
-            new.isStale, new.nonce != old.nonce
-        {
-            renewals += 1
+            guard isProxy else { return next.usingDigest(challenges, as: sent) }
             next.proxyLogin?.digest = new
             return next
         }
@@ -69,7 +64,7 @@ extension Exchange {
             url: outgoing.url.text, host: isProxy ? proxy.map(ProxyTable.host) ?? "" : outgoing.url.host,
             realm: best.realm,
             scheme: best.scheme, isProxy: isProxy, failures: failures)
-        let answer = try await whileStalled { try await delegate.answer(challenge) }
+        let answer = try await run.whileStalled { try await delegate.answer(challenge) }
         failures += 1
         switch answer {
         case .cancel: throw ImageError.downloadCancelledBeforeStarting(url: request.url)

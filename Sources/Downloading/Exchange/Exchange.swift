@@ -7,26 +7,16 @@ internal import Platform
 ///
 /// Delegates are asked between the requests, where only this download waits.
 struct Exchange: Sendable {
-    /// The maximum number of answers to challenges.
     static let challengeLimit = 3
 
-    let transport: CurlTransport
-    let request: DownloadRequest
-    /// The configured rules for hosts.
+    let run: DownloadRun
     let rules: RequestRules
-    /// The activity that the callers who share the download check.
-    let transferActivity: TransferActivity
-    /// Waits for a slot at another host.
-    let waitForSlot: @Sendable (_ host: String) async throws -> Void
-    /// Called when the current server becomes silent or sends again.
-    let stall: @Sendable (_ isStalled: Bool) -> Void
-    let report: @Sendable (DownloadProgress) -> Void
-    /// The report about the download so far.
     private(set) var summary: DownloadReport
     private let started = monotonicNanoseconds()
     /// The host that the download has a slot at.
     private var host: String
-    private var policy: RedirectPolicy
+    /// The requests that were redirected. None is sent twice, because the response would be the same.
+    private var visited: Set<HTTPRequest> = []
     private var headerBytes = 0
     private var origin: AddressClass?
     var failures = 0
@@ -40,52 +30,26 @@ struct Exchange: Sendable {
     private var uses: [String: Int] = [:]
     /// `true` when challenges are handled as without a delegate.
     var leavesChallenges = false
+    /// The partial body of an earlier transfer, loaded once.
     private var part: ResumePart?
+    private var hasLoadedPart = false
     /// Marks of credentials from other sources than the request.
     private var logins: [String] = []
     /// The nanoseconds between the last request and its response.
     private var delay = 0
-    /// Receives each URL where a request that is not a GET was accepted, whatever its outcome: stored responses of that
-    /// URL are invalid (RFC 9111, 4.4). `isAnswer` is `true` when the response may replace them.
-    private let changed: @Sendable (_ url: String, _ isAnswer: Bool) -> Void
-    /// The redirects so far.
     private var route: [RedirectConstraints.Redirect] = []
 
-    init(
-        _ request: DownloadRequest, over transport: CurlTransport, rules: RequestRules,
-        transferActivity: TransferActivity,
-        waitForSlot: @escaping @Sendable (_ host: String) async throws -> Void,
-        stall: @escaping @Sendable (_ isStalled: Bool) -> Void,
-        report: @escaping @Sendable (DownloadProgress) -> Void,
-        changed: @escaping @Sendable (_ url: String, _ isAnswer: Bool) -> Void
-    ) {
-        self.transport = transport
-        self.request = request
-        self.rules = rules
-        self.transferActivity = transferActivity
-        self.waitForSlot = waitForSlot
-        self.stall = stall
-        self.report = report
-        self.changed = changed
-        host = request.host
-        summary = DownloadReport(url: request.url)
-        policy = RedirectPolicy(request)
+    init(_ run: DownloadRun) {
+        (self.run, rules, host) = (run, run.downloader.rules, run.request.host)
+        summary = DownloadReport(url: run.request.url)
     }
+
+    var request: DownloadRequest { run.request }
+    var transport: CurlTransport { run.downloader.transport }
 
     func delegate(for question: DownloadDelegates.Question) -> (any DownloadDelegate)? {
         guard let delegates = request.delegates, delegates.questions.contains(question) else { return nil }
         return delegates.delegate
-    }
-
-    /// A request that is ready to be sent.
-    struct PreparedRequest: Sendable {
-        let outgoing: HTTPRequest
-        /// The request with the additions of the rules for its host.
-        fileprivate let sent: HTTPRequest
-        fileprivate let uses: (server: Int, proxy: Int)
-        /// The time when it was prepared, on the engine's clock.
-        fileprivate let started: Int
-        fileprivate let question = OpenQuestion()
     }
 
     private enum Step {
@@ -93,20 +57,60 @@ struct Exchange: Sendable {
         case next(HTTPRequest)
     }
 
+    // MARK: From the first request to the last
+
     /// Performs the download.
-    mutating func run() async throws -> Download {
+    ///
+    /// - Parameter sent: The first request and its outcome, if it was sent already.
+    mutating func perform(after sent: (first: PreparedRequest, outcome: HTTPOutcome)? = nil) async throws -> Download {
         do {
-            return try await sendRequests(from: try await firstRequest())
+            var step: Step
+            if let sent {
+                step = try await self.step(sent.outcome, of: sent.first)
+            } else {
+                step = .next(try await firstRequest())
+            }
+            while true {
+                switch step {
+                case .done(let download):
+                    reportEnd()
+                    return download
+                case .next(let outgoing):
+                    let prepared = try prepared(outgoing)
+                    if outgoing.url.origin != host { try await run.moveSlot(to: outgoing.url.origin) }
+                    host = outgoing.url.origin
+                    step = try await self.step(try await transport.perform(prepared), of: prepared)
+                }
+            }
         } catch {
-            end(error)
+            reportEnd(error)
             throw error
         }
     }
 
-    private mutating func end(_ error: (any Error)? = nil) {
+    /// Prepares the first request, if no delegate has to be asked and nothing is wrong with it. Returns `nil`
+    /// otherwise; then ``perform(after:)`` of another exchange performs the download.
+    mutating func prepareFirst() -> PreparedRequest? {
+        guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
+            outgoing.url.origin == host
+        else { return nil }
+        return try? prepared(outgoing)
+    }
+
+    /// The download, if the first request delivered its body. Returns `nil` otherwise; then ``perform(after:)``
+    /// continues.
+    mutating func download(from outcome: HTTPOutcome, of first: PreparedRequest) -> Download? {
+        guard case .answer(let download) = outcome.kind else { return nil }
+        record(outcome, first)
+        reportEnd()
+        return completed(download)
+    }
+
+    private mutating func reportEnd(_ error: (any Error)? = nil) {
         summary.seconds = Double(monotonicNanoseconds() - started) / 1e9
         summary.error = error as? ImageError
         summary.isCancelled = error is CancellationError
+        transport.report(summary)
     }
 
     private mutating func firstRequest() async throws -> HTTPRequest {
@@ -117,48 +121,31 @@ struct Exchange: Sendable {
             }
             outgoing = try outgoing.changed(to: draft)
         }
-        outgoing = try rules.rewritten(outgoing)
-        loadPart()
-        return outgoing
-    }
-
-    /// Loads the partial body of an earlier transfer, if there is one.
-    private mutating func loadPart() {
-        part = request.canResume ? transport.spool.resume?.part(of: request.resumeIdentity) : nil
-    }
-
-    private mutating func sendRequests(from first: HTTPRequest) async throws -> Download {
-        var outgoing = first
-        while true {
-            let prepared = try prepared(outgoing)
-            try await acquireSlot(at: outgoing.url.origin)
-            let current = self
-            let outcome = await transport.perform { id, finish in current.command(for: prepared, id, finish) }
-            switch try await step(outcome, of: prepared) {
-            case .done(let download):
-                end()
-                return download
-            case .next(let next): outgoing = next
-            }
-        }
+        return try rules.rewritten(outgoing)
     }
 
     private mutating func prepared(_ outgoing: HTTPRequest) throws(ImageError) -> PreparedRequest {
         try check(outgoing)
+        if !hasLoadedPart, request.canResume {
+            part = transport.spool.resume?.part(of: request.resumeIdentity)
+        }
+        hasLoadedPart = true
         let sent = transport.settings.configured(outgoing, by: rules)
         for mark in transport.settings.configuredLogins(of: outgoing, configured: sent) { addLogin(mark) }
         return PreparedRequest(
-            outgoing: outgoing, sent: sent,
+            run: run, outgoing: outgoing, sent: sent, redirects: summary.redirects,
+            validators: request.validators(for: sent.url.text, isRedirected: !route.isEmpty),
             uses: (server: use(outgoing.digest), proxy: use(outgoing.proxyLogin?.digest)),
+            isAlone: staleConnections >= Self.staleLimit, headerAllowance: Transfer.headerLimit - headerBytes,
+            origin: origin, answersChallenges: answersChallenges(sent), answersProxy: answersProxy(sent), part: part,
+            login: login, validator: delegate(for: .validateStatus),
             started: transport.settings.now())
     }
 
     private mutating func step(_ outcome: HTTPOutcome, of prepared: PreparedRequest) async throws -> Step {
-        prepared.question.withdraw()
         record(outcome, prepared)
         switch outcome.kind {
         case .answer(let download): return .done(completed(download))
-        case .undecided(let download): return .done(completed(try await decided(download)))
         case .redirect(let redirect, let location):
             route.append(redirect)
             return .next(try await redirected(prepared.outgoing, redirect.status, location))
@@ -171,45 +158,6 @@ struct Exchange: Sendable {
         case .failure(let error): throw error
         }
         return .next(prepared.outgoing)
-    }
-
-    // MARK: Without a task
-
-    /// Prepares the first request, if no delegate has to be asked and nothing is wrong with it.
-    ///
-    /// - Returns: `nil` otherwise; then ``run()`` of another exchange performs the download.
-    mutating func prepareFirstRequest() -> PreparedRequest? {
-        guard delegate(for: .modifyRequest) == nil, let outgoing = try? rules.rewritten(HTTPRequest(request)),
-            outgoing.url.origin == host, let prepared = try? prepared(outgoing)
-        else { return nil }
-        loadPart()
-        return prepared
-    }
-
-    /// The download, if the first request delivered its body.
-    ///
-    /// - Returns: `nil` otherwise; then ``resume(after:_:)`` continues.
-    mutating func download(from outcome: HTTPOutcome, of prepared: PreparedRequest) -> Download? {
-        guard case .answer(let download) = outcome.kind else { return nil }
-        prepared.question.withdraw()
-        record(outcome, prepared)
-        end()
-        return completed(download)
-    }
-
-    /// Continues the download after its first request.
-    mutating func resume(after prepared: PreparedRequest, _ outcome: HTTPOutcome) async throws -> Download {
-        do {
-            switch try await step(outcome, of: prepared) {
-            case .done(let download):
-                end()
-                return download
-            case .next(let outgoing): return try await sendRequests(from: outgoing)
-            }
-        } catch {
-            end(error)
-            throw error
-        }
     }
 
     /// Counts a request with the nonce of a challenge. Returns its number.
@@ -228,10 +176,7 @@ struct Exchange: Sendable {
 
     private func completed(_ download: Download) -> Download {
         var download = download
-        download.redirects = summary.redirects
-        download.route = route
-        download.limits = request.limits
-        download.delay = delay / 1_000_000_000
+        (download.route, download.delay) = (route, delay / 1_000_000_000)
         download.login = logins.isEmpty ? nil : logins.joined(separator: "\n")
         return download
     }
@@ -252,74 +197,23 @@ struct Exchange: Sendable {
         throw .forbiddenAddress(url: outgoing.url.text, reason: reason)
     }
 
-    /// Waits for a slot at the host of the next request, if that is another than before.
-    private mutating func acquireSlot(at origin: String) async throws {
-        guard origin != host else { return }
-        try await waitForSlot(origin)
-        host = origin
-    }
-
-    /// The command for the transfer of a request.
-    func command(for prepared: PreparedRequest, _ id: UInt64, _ finish: @escaping @Sendable (HTTPOutcome) -> Void)
-        -> TransferCommand
-    {
-        TransferCommand(
-            request: request, outgoing: prepared.sent, redirects: summary.redirects,
-            validators: request.validators(for: prepared.sent.url.text, isRedirected: !route.isEmpty),
-            uses: prepared.uses,
-            isAlone: staleConnections >= Self.staleLimit,
-            headerAllowance: Transfer.headerLimit - headerBytes,
-            origin: origin, answersChallenges: answersChallenges(prepared.sent),
-            answersProxy: answersProxy(prepared.sent), part: part, login: login,
-            spool: transport.spool,
-            ask: delegateQuestion(id, prepared.question), transferActivity: transferActivity, report: report,
-            stall: stall,
-            finish: finish)
-    }
-
-    /// Asks the delegate about a head while the transfer waits.
-    private func delegateQuestion(_ id: UInt64, _ question: OpenQuestion) -> (@Sendable (TransferCommand.Head) -> Void)?
-    {
-        guard let delegate = delegate(for: .validateStatus) else { return nil }
-        return { [transport, stall] head in
-            question.ask {
-                stall(true)
-                defer { stall(false) }
-                do {
-                    let verdict = try await delegate.accepts(
-                        status: head.status, contentType: head.contentType, url: head.url)
-                    transport.decide(id, .success(verdict))
-                } catch {
-                    transport.decide(id, .failure(error))
-                }
-            }
-        }
-    }
-
     private mutating func record(_ outcome: HTTPOutcome, _ prepared: PreparedRequest) {
         let (timing, outgoing) = (outcome.timing, prepared.outgoing)
         // Limited by the engine's clock, which may have stood still meanwhile.
         let onTheWay = timing.sent.map { monotonicNanoseconds() - $0 } ?? 0
         delay = max(0, min(onTheWay, transport.settings.now() - prepared.started))
-        summary.finalURL = outgoing.url.text
-        summary.status = timing.status ?? summary.status
-        summary.bytes = timing.bytes
-        summary.resumedBytes = timing.resumedBytes
+        (summary.finalURL, summary.status) = (outgoing.url.text, timing.status ?? summary.status)
+        (summary.bytes, summary.resumedBytes) = (timing.bytes, timing.resumedBytes)
         summary.dns += timing.dns
         summary.connect += timing.connect
         summary.tls += timing.tls
-        summary.isReused = timing.isReused
-        summary.httpVersion = timing.httpVersion
+        (summary.isReused, summary.httpVersion) = (timing.isReused, timing.httpVersion)
         summary.firstByte = timing.firstByte.map { Double($0 - started) / 1e9 }
         headerBytes += timing.headerBytes
         if outgoing.method != .get, let status = timing.status, (200..<400).contains(status) {
-            let isAnswer =
-                switch outcome.kind {
-                case .answer, .undecided: true
-                default: false
-                }
-            if route.isEmpty { changed(request.url, isAnswer) }
-            changed(outgoing.url.text, isAnswer)
+            let isAnswer = if case .answer = outcome.kind { true } else { false }
+            if route.isEmpty { run.noteChange(at: request.url, isAnswer: isAnswer) }
+            run.noteChange(at: outgoing.url.text, isAnswer: isAnswer)
         }
         // Behind a proxy, a literal address counts as the one that was reached. A name counts as public, because its
         // address is unknown.
@@ -328,51 +222,32 @@ struct Exchange: Sendable {
         origin = origin.map { min($0, reached) } ?? reached
     }
 
-    /// Asks a delegate. Meanwhile other downloads may run, as beside one whose server is silent.
-    func whileStalled<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
-        stall(true)
-        defer { stall(false) }
-        return try await ask()
-    }
-
     // MARK: Redirects
 
     private mutating func redirected(_ outgoing: HTTPRequest, _ status: Int, _ location: String) async throws
         -> HTTPRequest
     {
-        var next = try policy.next(after: outgoing, status: status, location: location)
+        visited.insert(outgoing)
+        var next = try outgoing.redirected(status: status, to: location, request.transfer.redirect, naming: request.url)
+        let redirects = summary.redirects + 1
+        if let error = run.job.dismiss({ $0.request.error(after: redirects) }) { throw error }
+        if visited.contains(next) { throw ImageError.redirectCircle(through: next.url.text, source: request.url) }
         if let delegate = delegate(for: .redirect) {
-            let draft = next.draft
-            let answer = try await whileStalled {
-                try await delegate.redirect(draft, from: outgoing.url.text, status: status)
+            let wanted = next.draft
+            let answer = try await run.whileStalled {
+                try await delegate.redirect(wanted, from: outgoing.url.text, status: status)
             }
-            guard let draft = answer else {
-                throw ImageError.invalidStatusCode(status, url: request.url)
-            }
+            guard let draft = answer else { throw ImageError.invalidStatusCode(status, url: request.url) }
             let changed = try next.changed(to: draft)
             if let credentials = changed.credentials, credentials != next.credentials {
                 addLogin("redirect \(changed.url.origin) \(credentials)")
             }
             next = changed
         }
-        summary.redirects += 1
+        summary.redirects = redirects
         // The nonce may be outdated for each request; the number of redirects has its own limit.
         renewals = 0
         return try rules.rewritten(next)
-    }
-
-    // MARK: Answers
-
-    /// Returns a response without a body if the delegate accepts it.
-    private func decided(_ download: Download) async throws -> Download {
-        let response = download.response
-        let delegate = delegate(for: .validateStatus)
-        let verdict = try await whileStalled {
-            try await delegate?.accepts(
-                status: response.status, contentType: response.contentType, url: response.url)
-        }
-        if let error = request.error(in: response, accepted: verdict ?? nil) { throw error }
-        return download
     }
 }
 

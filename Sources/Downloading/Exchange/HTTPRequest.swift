@@ -21,9 +21,7 @@ package struct HTTPRequest: Hashable, Sendable {
 
         /// Creates credentials that answer a proxy's challenges: by this software where it can, else by libcurl.
         init(_ proxy: String, _ authorization: Authorization, _ challenges: ChallengeList) {
-            self.proxy = proxy
-            self.authorization = authorization
-            if case .basic(let user, _) = authorization, DigestChallenge.isPlain(user) { digest = challenges.digest }
+            (self.proxy, self.authorization, digest) = (proxy, authorization, challenges.digest(for: authorization))
             mayBeDigest = digest == nil && challenges.offers("digest")
         }
 
@@ -49,17 +47,13 @@ package struct HTTPRequest: Hashable, Sendable {
     var mayUseNetrc = true
 
     /// Creates the first request of a download.
-    package init(_ request: DownloadRequest) {
-        url = request.webURL.withoutCredentials
-        fields = Self.fields(request.headers)
-        (method, body) = (request.method, request.body)
-        authorization = request.authorization ?? request.webURL.credentials
-    }
+    package init(_ request: DownloadRequest) { self.init(request.webURL, request.content) }
 
     /// Creates the first request for a URL with the given content.
     package init(_ url: WebURL, _ content: RequestContent) {
         self.url = url.withoutCredentials
-        fields = Self.fields(content.headers.map { (name: $0.key, value: $0.value) })
+        fields = Self.fields(content.sortedHeaders)
+        (method, body) = (content.method, content.method == .get ? nil : content.body)
         authorization = content.authorization ?? url.credentials
     }
 
@@ -76,10 +70,7 @@ package struct HTTPRequest: Hashable, Sendable {
         if url.isSecure, !target.isSecure { next.mayUseNetrc = false }
         guard target.origin != url.origin else { return next }
         next.fields = fields.filter { RequestContent.crossesOrigins($0.name.text) }
-        next.authorization = nil
-        next.scheme = nil
-        next.digest = nil
-        next.isAtOriginalOrigin = false
+        (next.authorization, next.scheme, next.digest, next.isAtOriginalOrigin) = (nil, nil, nil, false)
         return next
     }
 
@@ -112,18 +103,6 @@ package struct HTTPRequest: Hashable, Sendable {
             }
         }
         outgoing.fields = Self.fields(draft.headers.map { ($0.key, $0.value) }.sorted { $0.name < $1.name })
-        return outgoing
-    }
-}
-
-extension HTTPRequest {
-    /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET
-    /// after 301 and 302, without the fields that describe a body.
-    package func redirected(status: Int) -> HTTPRequest {
-        guard method != .get, status == 303 || [301, 302].contains(status) && method == .post else { return self }
-        var outgoing = self
-        (outgoing.method, outgoing.body) = (.get, nil)
-        outgoing.fields.removeAll { $0.name.text.asciiLowercased.hasPrefix("content-") }
         return outgoing
     }
 }

@@ -1,6 +1,5 @@
 internal import CCurl
 internal import Glibc
-internal import Platform
 
 /// An IPv4 or IPv6 address.
 package enum IPAddress: Hashable, Sendable {
@@ -66,11 +65,9 @@ struct IPNetwork: Hashable, Sendable {
     init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
-        self.address = address
-        var longest = 128
-        if case .v4 = address { longest = 32 }
+        let longest = if case .v4 = address { 32 } else { 128 }
         guard let bits = parts.count == 2 ? Int(parts[1]) : longest, (0...longest).contains(bits) else { return nil }
-        self.bits = bits
+        (self.address, self.bits) = (address, bits)
     }
 
     func contains(_ other: IPAddress) -> Bool { other.matches(address, bits: bits) }

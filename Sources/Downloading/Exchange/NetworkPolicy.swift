@@ -1,5 +1,4 @@
 internal import HTTPSemantics
-internal import Platform
 
 /// The hosts and networks that may be loaded from.
 ///
@@ -76,7 +75,6 @@ struct ResolvedNames: Sendable {
     /// The most public class of the addresses of `name`.
     subscript(name: String) -> AddressClass? { classes[name] }
 
-    /// Records that `name` resolved to an address.
     mutating func add(_ name: String, _ type: AddressClass) {
         if let known = classes[name] {
             classes[name] = min(known, type)

@@ -29,12 +29,9 @@ package struct ProxyTable: Sendable, Hashable {
     private var plain: String?
     private var exceptions: [String] = []
 
-    /// Creates a table without proxies.
     init() {}
 
-    /// Creates the table for a choice.
-    ///
-    /// - Parameter variable: The environment.
+    /// Creates the table for a choice. `variable` reads the environment.
     init(_ choice: ProxyChoice, variable: (String) -> String?) {
         if choice == .none { return }
         exceptions =
@@ -54,17 +51,12 @@ package struct ProxyTable: Sendable, Hashable {
     /// The proxy's URL with the SOCKS variant in which the proxy resolves names. With the other one, an address
     /// resolved here could not be attributed to a request.
     private static func resolving(_ proxy: String) -> String {
-        for (scheme, other) in [
-            ("socks5://", "socks5h://"), ("socks4://", "socks4a://"), ("socks://", "socks5h://"),
-        ] {
-            guard proxy.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8.map { $0 | 0x20 })
-            else { continue }
-            return other + proxy.dropFirst(scheme.count)
-        }
-        return proxy
+        let variants = ["socks5://": "socks5h://", "socks4://": "socks4a://", "socks://": "socks5h://"]
+        guard let end = proxy.firstRange(of: "://")?.upperBound, let other = variants[proxy[..<end].lowercased()]
+        else { return proxy }
+        return other + proxy[end...]
     }
 
-    /// The proxy's URL without user and password.
     static func withoutCredentials(_ proxy: String) -> String {
         guard let login = login(in: proxy) else { return proxy }
         return String(proxy[..<login.lowerBound] + proxy[login.upperBound...])

@@ -50,10 +50,7 @@ public struct ClientCertificate: Sendable, Hashable {
     public let key: String?
 
     /// Creates a certificate from a file.
-    public init(file: String, key: String? = nil) {
-        self.file = file
-        self.key = key
-    }
+    public init(file: String, key: String? = nil) { (self.file, self.key) = (file, key) }
 }
 
 /// A mirror: requests for URLs with one prefix are sent to URLs with another.
@@ -66,8 +63,7 @@ public struct URLRewrite: Sendable, Hashable {
     /// - Returns: `nil` if one of them is not the prefix of an http or https URL.
     public init?(from: String, to: String) {
         guard URLOrigin.host(of: from) != nil, URLOrigin.host(of: to) != nil else { return nil }
-        self.from = from
-        self.to = to
+        (self.from, self.to) = (from, to)
     }
 
     /// The URL that replaces `url`. `nil`: the rule does not match.
@@ -95,20 +91,5 @@ extension HTTPRequest {
                     .filter { !names.contains($0.name.asciiLowercased) })
         }
         return outgoing
-    }
-}
-
-extension ImageDownloader {
-    /// The header fields that are added to a request for `url` whose options do not name them: those of the rules for
-    /// the host that it is sent to, which may be a mirror, else the defaults.
-    package func addedFields(for url: String) -> AddedFields {
-        let usual = transport.settings.addedFields
-        let rules = rules
-        guard !rules.hosts.isEmpty, let web = try? WebURL(url),
-            let outgoing = try? rules.rewritten(HTTPRequest(web, RequestContent()))
-        else { return usual }
-        // Reversed, because the first of several rules for one host counts.
-        return rules.hosts.reversed().filter { $0.matches(outgoing.url.host) }
-            .reduce(usual) { $0.replacing(with: $1.headers) }
     }
 }

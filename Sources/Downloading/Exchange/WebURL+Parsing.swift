@@ -24,9 +24,7 @@ extension WebURL {
     ///   be loaded.
     package init(_ text: String) throws(ImageError) { try self.init(text, relativeTo: nil, naming: text) }
 
-    /// The URL that a `Location` of this one refers to (RFC 9110, 10.2.2).
-    ///
-    /// - Parameter source: The URL shown in error messages.
+    /// The URL that a `Location` of this one refers to (RFC 9110, 10.2.2). Error messages show `source`.
     func following(_ location: String, naming source: String) throws(ImageError) -> WebURL {
         // A fragment alone refers to the same document (RFC 3986, 4.4); libcurl would apply it to the host.
         location.hasPrefix("#") ? self : try WebURL(location, relativeTo: self, naming: source)
@@ -62,6 +60,7 @@ extension WebURL {
         guard scheme == "http" || scheme == "https" else {
             throw invalid("It leads to something that is neither http nor https.")
         }
+        var noName: ImageError { invalid("Its host has a name that cannot be looked up.") }
         var name = part(CURLUPART_HOST)
         if name?.utf8.allSatisfy({ $0 < 0x80 }) == false {
             // The host is compared in the form that resolvers receive: letters may stand for others, or for the digits
@@ -69,18 +68,18 @@ extension WebURL {
             guard let plain = part(CURLUPART_HOST, 1 << 12), plain.utf8.allSatisfy({ $0 < 0x80 }),
                 hc_url_set(url, CURLUPART_HOST, plain, 0) == CURLUE_OK, let whole = part(CURLUPART_URL, 0),
                 hc_url_set(url, CURLUPART_URL, whole, flags) == CURLUE_OK
-            else { throw invalid("Its host has a name that cannot be looked up.") }
+            else { throw noName }
             name = part(CURLUPART_HOST)
         }
         if text.utf8.contains(UInt8(ascii: "%")) || name?.hasSuffix(".") == true {
-            guard Self.stabilizeHost(url, flags, part) else {
-                throw invalid("Its host has a name that cannot be looked up.")
-            }
+            guard Self.stabilizeHost(url, flags, part) else { throw noName }
             name = part(CURLUPART_HOST)
         }
         let host = (name ?? "").quicklyLowercased
         guard !host.isEmpty else { throw invalid("It names no host.") }
+        // Requests that wait share the texts of their host, and each its URL with its caller.
         let origin = "\(scheme)://\(host):\(part(CURLUPART_PORT) ?? "")"
+        let shared = Self.lastHost.value(for: origin) { (origin: origin, host: host) }
         let credentials: Authorization?
         // Most URLs have neither user nor fragment, which these characters show.
         let mayHaveMore = text.utf8.contains { "@#%".utf8.contains($0) || $0 >= 0x80 }
@@ -98,8 +97,12 @@ extension WebURL {
         }
         if mayHaveMore { hc_url_set(url, CURLUPART_FRAGMENT, nil, 0) }
         guard let whole = part(CURLUPART_URL, 0) else { throw invalid("It is no well-formed URL.") }
-        self.init(parsed: ExactText(whole), origin: origin, host: host, credentials: credentials)
+        self.init(
+            parsed: ExactText(text) == ExactText(whole) ? ExactText(text) : ExactText(whole), origin: shared.origin,
+            host: shared.host, credentials: credentials)
     }
+
+    private static let lastHost = LastValue<String, (origin: String, host: String)>()
 
     /// The text with spaces in the query as `%20`, as browsers send them. libcurl would replace each by a plus sign.
     private static func encodingQuerySpaces(_ text: String) -> String {
@@ -110,8 +113,7 @@ extension WebURL {
 
     /// Repeats parsing until the host does not change any more: `%31`, or a dot at the end, may hide the digits of an
     /// address, which libcurl recognises only when it parses the result again, to connect or to name it to a proxy.
-    ///
-    /// - Returns: `false` when it changes each time.
+    /// Returns `false` when it changes each time.
     private static func stabilizeHost(
         _ url: OpaquePointer, _ flags: UInt32, _ part: (CURLUPart, Int32) -> String?
     ) -> Bool {

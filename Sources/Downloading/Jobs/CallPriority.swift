@@ -43,30 +43,23 @@ public final class CallPriority: Sendable {
     }
 
     /// Changes the value without notifying the observers. Returns `true` when it changed.
-    package func store(_ value: Double) -> Bool {
-        state.withLock { state in
-            guard !value.isNaN else { return false }
-            let before = state.effective
-            state.value = value
-            return state.effective != before
-        }
-    }
+    package func store(_ value: Double) -> Bool { !value.isNaN && change { $0.value = value } }
 
     /// Raises the priority to at least `floor` while a more urgent request waits for this one. Does not notify the
-    /// observers.
-    ///
-    /// - Returns: `true` when the priority changed.
-    public func raise(to floor: Double?) -> Bool {
+    /// observers. Returns `true` when the priority changed.
+    public func raise(to floor: Double?) -> Bool { change { $0.floor = floor ?? -.infinity } }
+
+    private func change(_ change: (inout State) -> Void) -> Bool {
         state.withLock { state in
             let before = state.effective
-            state.floor = floor ?? -.infinity
+            change(&state)
             return state.effective != before
         }
     }
 
     /// Notifies the observers.
     public func notify() {
-        state.withLock { $0.observers }.forEach { $0() }
+        state.withLock { $0.observers }.forEach { $1() }
     }
 
     /// Notifies `observer` of changes until ``forget(_:)``.
@@ -80,4 +73,30 @@ public final class CallPriority: Sendable {
 
     /// Removes an observer.
     public func forget(_ token: UInt64) { state.withLock { $0.observers[token] = nil } }
+}
+
+/// The priorities of all requests that wait for the same result. Knows the highest without visiting each of them.
+///
+/// Adding one, or removing one that is not the last of the highest, takes O(1). Removing the last of the highest takes
+/// O(distinct priorities).
+public struct PriorityTally: Sendable {
+    private var counts = OneOrMany<Double, Int>()
+    /// The highest priority. `nil`: nobody waits.
+    public private(set) var most: Double?
+
+    /// Creates an empty tally.
+    public init() {}
+
+    /// Adds a priority.
+    public mutating func add(_ value: Double) {
+        counts[value] = (counts[value] ?? 0) + 1
+        most = max(most ?? value, value)
+    }
+
+    /// Removes a priority that was added.
+    public mutating func remove(_ value: Double) {
+        guard let count = counts[value] else { return }
+        counts[value] = count > 1 ? count - 1 : nil
+        if count == 1, value == most { most = counts.keys.max() }
+    }
 }

@@ -9,21 +9,18 @@ package final class Job<Value: Sendable>: Sendable {
     package typealias End = @Sendable (Result<Value, any Error>) -> Void
     package typealias Report = @Sendable (DownloadProgress) -> Void
 
-    /// One who waits for the result.
     struct Subscriber: Sendable {
-        let end: End
-        var report: Report?
         let priority: CallPriority
         /// `true` when the work goes on after this one has left as the last.
         let lingers: Bool
+        let report: Report?
+        /// The caller of a download, who is held to its own limits.
+        var caller: DownloadCaller?
+        let end: End
         /// The observation of ``priority``.
-        fileprivate var token: UInt64?
+        var token: UInt64?
         /// The priority that the tally counts.
-        fileprivate var weight = 0.0
-
-        init(priority: CallPriority, lingers: Bool, report: Report?, end: @escaping End) {
-            (self.priority, self.lingers, self.report, self.end) = (priority, lingers, report, end)
-        }
+        var weight = 0.0
     }
 
     private enum Phase: Sendable {
@@ -32,15 +29,26 @@ package final class Job<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var phase = Phase.running
+        /// `true` when nobody may join any more.
+        var isClosed = false
         var subscribers = OneOrMany<UInt64, Subscriber>()
         var tally = PriorityTally()
         var lastID: UInt64 = 0
         var latest: DownloadProgress?
         var stops: [@Sendable () -> Void] = []
+
+        mutating func remove(_ id: UInt64) -> Subscriber? {
+            guard let subscriber = subscribers.removeValue(forKey: id) else { return nil }
+            tally.remove(subscriber.weight)
+            return subscriber
+        }
     }
 
     /// The highest priority of the subscribers. Changes as they join, leave and change theirs.
     package let priority: CallPriority
+    /// The moment since when the server of a download has been silent, in nanoseconds of a monotonic clock; `Int.max` while
+    /// nothing is awaited from it.
+    let silentSince = Atomic(Int.max)
     private let state = Mutex(State())
     private let onEnd: @Sendable (Job) -> Void
 
@@ -71,7 +79,7 @@ package final class Job<Value: Sendable>: Sendable {
             state.latest = progress
             return state.subscribers
         }
-        subscribers?.forEach { $0.report?(progress) }
+        subscribers?.forEach { $1.report?(progress) }
     }
 
     /// Ends the work. Only the first result counts.
@@ -83,71 +91,69 @@ package final class Job<Value: Sendable>: Sendable {
             defer { (state.subscribers, state.stops) = (OneOrMany(), []) }
             return state.subscribers
         }
-        // No key path here: in generic code it is looked up each time, which takes longer than the rest.
-        subscribers?.forEach { subscriber in
-            if let token = subscriber.token { subscriber.priority.forget(token) }
-            subscriber.end(result)
-        }
+        subscribers?.forEach { Self.end($1, with: result) }
     }
 
     /// Continues the work in a task, which is cancelled with it and ends it.
     package func continueInTask(_ work: @escaping @Sendable () async throws -> Value) {
         let task = Task {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            end(result)
+            do { end(.success(try await work())) } catch { end(.failure(error)) }
         }
         onCancel { task.cancel() }
     }
 
+    // MARK: The callers of a download
+
+    /// One of the callers; `nil` when none is left.
+    var anyCaller: DownloadCaller? { state.withLock { $0.subscribers.first?.caller } }
+
+    /// Ends the wait of the callers for which `check` finds an error, while the work goes on for the others.
+    ///
+    /// - Parameter isLast: `true` when nobody may join after this check.
+    /// - Returns: The error of the last one when none would be left: the work has to end with it, and nobody joins any more.
+    func dismiss(isLast: Bool = false, _ check: (DownloadCaller) -> (any Error)?) -> (any Error)? {
+        var gone: [(subscriber: Subscriber, error: any Error)] = []
+        let last = state.withLock { state -> (any Error)? in
+            var refused: [(id: UInt64, error: any Error)] = []
+            state.subscribers.forEach { id, subscriber in
+                if let error = subscriber.caller.flatMap(check) { refused.append((id, error)) }
+            }
+            let last = refused.count == state.subscribers.count ? refused.popLast()?.error : nil
+            if isLast || last != nil { state.isClosed = true }
+            gone = refused.compactMap { id, error in state.remove(id).map { ($0, error) } }
+            return last
+        }
+        if !gone.isEmpty { updatePriority() }
+        for (subscriber, error) in gone { Self.end(subscriber, with: .failure(error)) }
+        return last
+    }
+
     // MARK: The subscribers
 
-    /// The number of subscribers.
     var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
-    /// Adds a subscriber; ``observe(_:)`` follows.
-    ///
-    /// - Returns: Its number, and the latest progress.
-    func add(_ subscriber: Subscriber) -> (id: UInt64, latest: DownloadProgress?) {
+    /// Adds a subscriber; ``updatePriority()`` follows. Returns its number, and the latest progress. Returns `nil` when it
+    /// must not join: the work is about to end, or its server has been silent for too long for this caller.
+    func add(_ subscriber: Subscriber) -> (id: UInt64, latest: DownloadProgress?)? {
         state.withLock { state in
+            if state.isClosed || subscriber.caller?.isTooImpatient(for: self) == true { return nil }
             state.lastID += 1
+            let id = state.lastID
             var subscriber = subscriber
+            // Before it is read, so that no change is missed.
+            subscriber.token = subscriber.priority.observe { [weak self] in self?.updateWeight(id) }
             subscriber.weight = subscriber.priority.value
             state.tally.add(subscriber.weight)
-            state.subscribers[state.lastID] = subscriber
-            return (state.lastID, state.latest)
+            state.subscribers[id] = subscriber
+            return (id, state.latest)
         }
     }
 
-    /// Follows the priority of a subscriber from now on.
-    func observe(_ id: UInt64, _ priority: CallPriority) {
-        let token = priority.observe { [weak self] in self?.updateWeight(id) }
-        let isGone = state.withLock { state in
-            state.subscribers[id]?.token = token
-            return state.subscribers[id] == nil
-        }
-        if isGone { return priority.forget(token) }
-        updateWeight(id)
-    }
-
-    /// Replaces the receiver of a subscriber's progress. The new one receives the latest progress at once.
-    func setReport(_ id: UInt64, _ report: @escaping Report) {
-        let latest = state.withLock { state -> DownloadProgress? in
-            guard state.subscribers[id] != nil else { return nil }
-            state.subscribers[id]?.report = report
-            return state.latest
-        }
-        if let latest { report(latest) }
-    }
-
-    /// Removes a subscriber.
-    ///
-    /// - Returns: The subscriber, and `true` when nobody wants the work any more: then ``cancel()`` follows. `nil` when the
-    ///   subscriber is not there.
+    /// Removes a subscriber. Returns the subscriber, and `true` when nobody wants the work any more: then ``cancel()``
+    /// follows. `nil` when the subscriber is not there.
     func remove(_ id: UInt64) -> (subscriber: Subscriber, isAbandoned: Bool)? {
         state.withLock { state in
-            guard let subscriber = state.subscribers.removeValue(forKey: id) else { return nil }
-            state.tally.remove(subscriber.weight)
+            guard let subscriber = state.remove(id) else { return nil }
             let isAbandoned = state.subscribers.isEmpty && !subscriber.lingers
             if isAbandoned { state.phase = .cancelled }
             return (subscriber, isAbandoned)
@@ -163,7 +169,7 @@ package final class Job<Value: Sendable>: Sendable {
         for stop in stops { stop() }
     }
 
-    /// Gives the work the priority of its most urgent subscriber, after one has left.
+    /// Gives the work the priority of its most urgent subscriber, after one has joined or left.
     func updatePriority() {
         let isChanged = state.withLock { priority.store($0.tally.most ?? CallPriority.background) }
         if isChanged { priority.notify() }
@@ -181,9 +187,9 @@ package final class Job<Value: Sendable>: Sendable {
         updatePriority()
     }
 
-    /// Ends the wait of a subscriber that was removed.
-    static func dismiss(_ subscriber: Subscriber) {
+    /// Tells a subscriber that was removed.
+    static func end(_ subscriber: Subscriber, with result: Result<Value, any Error>) {
         if let token = subscriber.token { subscriber.priority.forget(token) }
-        subscriber.end(.failure(CancellationError()))
+        subscriber.end(result)
     }
 }

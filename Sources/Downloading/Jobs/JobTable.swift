@@ -10,8 +10,6 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         fileprivate let name: Name
         fileprivate let job: Job<Value>
         fileprivate let id: UInt64
-        /// The key of the caller that started the job; `nil` for that one.
-        let leader: Key?
     }
 
     /// Keeps the value of a job findable as long as it lives.
@@ -53,7 +51,6 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         state.withLock { $0.running.keys.count { isWanted($0.value) } }
     }
 
-    /// The job for `key`; `nil` when none runs.
     func job(for key: Key) -> Job<Value>? { state.withLock { $0.running[Name(key)] } }
 
     // MARK: Waiting
@@ -61,55 +58,51 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     /// Joins the job for `key`, or starts one.
     ///
     /// - Parameters:
-    ///   - priority: The urgency of this caller.
     ///   - lingers: `true` when the job goes on after this caller has left as the last.
     ///   - report: Receives the progress; a caller that joins late receives the latest at once.
+    ///   - caller: The caller of a download. One that must not share the running job starts a new one, which takes its place.
     ///   - start: Starts the work of a new job, which it has to end.
     ///   - end: Receives the result, once, from any thread, perhaps before this returns.
     package func join(
         _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
-        start: (Job<Value>) -> Void, end: @escaping Job<Value>.End
+        caller: DownloadCaller? = nil, start: (Job<Value>) -> Void, end: @escaping Job<Value>.End
     ) -> Ticket {
-        let subscriber = Job<Value>.Subscriber(priority: priority, lingers: lingers, report: report, end: end)
+        let subscriber = Job.Subscriber(priority: priority, lingers: lingers, report: report, caller: caller, end: end)
         let name = Name(key)
-        let (job, id, latest, leader) = state.withLock { state in
-            if let index = state.running.index(forKey: name) {
-                let job = state.running.values[index]
+        let (job, id, latest, isNew) = state.withLock { state in
+            if let job = state.running[name], let (id, latest) = job.add(subscriber) {
                 state.merged += 1
-                let (id, latest) = job.add(subscriber)
-                return (job, id, latest, Optional(state.running.keys[index].value))
+                return (job, id, latest, false)
             }
-            let job = Job<Value>(priority: priority) { [self] in remove(name, $0) }
-            state.running[name] = job
-            return (job, job.add(subscriber).id, nil, nil)
+            let job = newJob(name, subscriber, &state)
+            return (job.job, job.id, nil, true)
         }
-        job.observe(id, priority)
+        job.updatePriority()
         if let latest { report?(latest) }
-        if leader == nil { start(job) }
-        return Ticket(name: name, job: job, id: id, leader: leader)
+        if isNew { start(job) }
+        return Ticket(name: name, job: job, id: id)
     }
 
-    /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority.
-    ///
-    /// - Parameter end: Receives the result, once, from any thread.
+    /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority. `end` receives the result.
     package func startAlone(_ key: Key, start: (Job<Value>) -> Void, end: @escaping Job<Value>.End) {
         let (name, priority) = (Name(key), CallPriority(CallPriority.background))
-        let job = Job<Value>(priority: priority) { [self] in remove(name, $0) }
-        let isNew = state.withLock { state in
-            if state.running[name] != nil { return false }
-            state.running[name] = job
-            return true
+        let job = state.withLock { state -> Job<Value>? in
+            guard state.running[name] == nil else { return nil }
+            return newJob(name, Job.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state).job
         }
-        guard isNew else { return }
-        _ = job.add(Job.Subscriber(priority: priority, lingers: true, report: nil, end: end))
-        start(job)
+        if let job { start(job) }
     }
 
-    /// The value of a job, for a caller that waits in a task.
-    ///
-    /// - Parameters:
-    ///   - joined: Called once the caller counts as one who waits.
-    ///   - work: The work of a new job.
+    private func newJob(
+        _ name: Name, _ subscriber: Job<Value>.Subscriber, _ state: inout State
+    ) -> (job: Job<Value>, id: UInt64) {
+        let job = Job<Value>(priority: subscriber.priority) { [self] in remove(name, $0) }
+        state.running[name] = job
+        // A new job takes everybody.
+        return (job, job.add(subscriber)?.id ?? 0)
+    }
+
+    /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
     package func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false,
         report: Job<Value>.Report? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
@@ -125,26 +118,13 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         for key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
         joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Value>) -> Void
     ) async throws -> Value {
-        let place = Mutex<Ticket?>(nil)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                // It may have been cancelled before it got here; the handler has run already and found nothing.
-                if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
-                let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start) {
-                    continuation.resume(with: $0)
-                }
-                place.withLock { $0 = ticket }
-                if Task.isCancelled { leave(ticket) }
-                joined(ticket)
-            }
-        } onCancel: {
-            if let ticket = place.withLock({ $0 }) { leave(ticket) }
+        try await awaitResult { [self] end in
+            let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start, end: end)
+            joined(ticket)
+            return ticket
+        } cancel: { [self] in
+            leave($0)
         }
-    }
-
-    /// Replaces the receiver of a caller's progress. The new one receives the latest progress at once.
-    package func setReport(_ ticket: Ticket, _ report: @escaping Job<Value>.Report) {
-        ticket.job.setReport(ticket.id, report)
     }
 
     /// Ends a caller's wait with a `CancellationError`; without effect once it has its result. Cancels the job when nobody
@@ -159,7 +139,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         guard let (subscriber, isAbandoned) = removed else { return }
         // First: a caller that waits for this one's end may begin anew, and must not share what is cancelled.
         if isAbandoned { job.cancel() } else { job.updatePriority() }
-        Job.dismiss(subscriber)
+        Job.end(subscriber, with: .failure(CancellationError()))
     }
 
     /// Removes a job that has ended. A newer one for the same key may run already.
@@ -198,5 +178,25 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         state.withLock { state in
             if state.held[name]?.id == id { state.held[name] = nil }
         }
+    }
+}
+
+/// Waits in a task for the result that `start` reports once, from any thread. When the task is cancelled, `cancel` receives
+/// what `start` returned and has to see to it that a result is reported.
+func awaitResult<Value: Sendable, Token: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Token,
+    cancel: @escaping @Sendable (Token) -> Void
+) async throws -> Value {
+    let place = Mutex<Token?>(nil)
+    return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+            // It may have been cancelled before it got here; the handler has run already and found nothing.
+            if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+            let token = start { continuation.resume(with: $0) }
+            place.withLock { $0 = token }
+            if Task.isCancelled { cancel(token) }
+        }
+    } onCancel: {
+        if let token = place.withLock({ $0 }) { cancel(token) }
     }
 }

@@ -1,21 +1,24 @@
-/// Things by key, of which there is mostly one: that is kept without a table of its own.
+/// Values by key, of which there is mostly one: that one needs no table.
 ///
-/// Every change and look-up takes the same time, however many there are.
+/// Every change and look-up takes O(1).
 struct OneOrMany<Key: Hashable, Value> {
-    /// The thing that there is, while there has been no other beside it.
+    /// The value, as long as there has been no other beside it.
     private var only: (key: Key, value: Value)?
     private var table: [Key: Value] = [:]
 
-    /// None.
+    /// Creates an empty collection.
     init() {}
 
-    /// How many there are.
+    /// The number of values.
     var count: Int { only == nil ? table.count : 1 }
 
-    /// Whether there are none.
+    /// `true` when there is no value.
     var isEmpty: Bool { count == 0 }
 
-    /// The thing of a key; setting nil takes it out.
+    /// Any of the values.
+    var first: Value? { only?.value ?? table.first?.value }
+
+    /// The value of a key. Setting `nil` removes it.
     subscript(key: Key) -> Value? {
         get {
             guard let only else { return table.isEmpty ? nil : table[key] }
@@ -37,17 +40,17 @@ struct OneOrMany<Key: Hashable, Value> {
         }
     }
 
-    /// Takes the thing of a key out.
+    /// Removes the value of a key, and returns it.
     mutating func removeValue(forKey key: Key) -> Value? {
         guard let value = self[key] else { return nil }
         self[key] = nil
         return value
     }
 
-    /// Calls `body` with each thing, in no order.
-    func forEach(_ body: (Value) -> Void) {
-        if let only { return body(only.value) }
-        for (_, value) in table { body(value) }
+    /// Calls `body` with each key and value, in no order.
+    func forEach(_ body: (Key, Value) -> Void) {
+        if let only { return body(only.key, only.value) }
+        for (key, value) in table { body(key, value) }
     }
 
     /// All keys, in no order.

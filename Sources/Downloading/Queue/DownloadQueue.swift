@@ -29,7 +29,7 @@ struct DownloadQueue: Sendable {
     }
 
     /// The class of a priority for which slots are reserved.
-    enum Urgency: Int, Sendable, CaseIterable {
+    enum Urgency: Sendable, CaseIterable, Comparable {
         /// A priority below 0: nobody waits for it.
         case background
         /// A priority below the default.
@@ -54,23 +54,18 @@ struct DownloadQueue: Sendable {
         }
     }
 
-    /// The answer to the question for the next download.
     enum Start: Sendable, Equatable {
-        /// This download starts.
         case download(UInt64)
         /// A download could start, but for the rate. Ask again after this number of nanoseconds.
         case wait(Int)
-        /// No download can start.
         case none
     }
 
-    /// A waiting or running download.
     private struct Entry {
         var host: String
         var priority: Double
         /// The position of the caller in the order of arrival.
         let arrival: Int
-        /// The position in the order of insertion.
         let number: Int
         var isRunning = false
         /// `true` when it runs and its server is silent.
@@ -110,16 +105,6 @@ struct DownloadQueue: Sendable {
         var running = Count()
     }
 
-    /// The downloads that must not start for now.
-    enum Pause: String, Sendable, CaseIterable {
-        /// None: all may start.
-        case nothing
-        /// Those that nobody waits for.
-        case background
-        /// All.
-        case everything
-    }
-
     private struct Count {
         private(set) var all = 0
         private var low = 0
@@ -145,14 +130,12 @@ struct DownloadQueue: Sendable {
             for host in Array(hosts.keys) { updateReadiness(of: host) }
         }
     }
-    /// The order among equal priorities.
     private(set) var order: DownloadOrder
-    /// The limit of starts per time.
     var bucket: TokenBucket
     /// The limit of starts per time and host. Also holds the hosts that started something recently.
     var hostRate: HostRate
     /// The downloads that must not start for now. Running ones continue.
-    var pause = Pause.nothing
+    var pause = DownloadPause.none
     private var lastNumber = 0
     private var entries: [UInt64: Entry] = [:]
     private var hosts: [String: Host] = [:]
@@ -208,7 +191,6 @@ struct DownloadQueue: Sendable {
         updateReadiness(of: entry.host)
     }
 
-    /// Reorders the waiting downloads.
     mutating func reorder(_ order: DownloadOrder) {
         guard order != self.order else { return }
         self.order = order
@@ -253,7 +235,6 @@ struct DownloadQueue: Sendable {
         change(entry.host) { $0.running.add(difference, entry.urgency) }
     }
 
-    /// Changes the record of a host in place.
     private mutating func change(_ name: String, _ change: (inout Host) -> Void) {
         if let index = hosts.index(forKey: name) { change(&hosts.values[index]) }
     }
@@ -284,12 +265,10 @@ struct DownloadQueue: Sendable {
 
     // MARK: Starting and ending
 
-    /// Selects the next download that may start, and counts it as running.
-    ///
-    /// - Parameter now: The time of a monotonic clock, in nanoseconds.
+    /// Selects the next download that may start at `now`, in nanoseconds of a monotonic clock, and counts it as running.
     mutating func start(at now: Int) -> Start {
         endThrottling(at: now)
-        guard pause != .everything else { return .none }
+        guard pause != .all else { return .none }
         while let (name, rank) = ready.first, rank.isFresh, mayStart(rank) {
             let delay = hostRate.delay(of: name, at: now)
             if delay == 0 { break }
@@ -313,7 +292,7 @@ struct DownloadQueue: Sendable {
     }
 
     private func mayStart(_ rank: Rank) -> Bool {
-        (pause == .nothing || rank.urgency > .background) && total.hasRoom(of: limits.running, for: rank.urgency)
+        (pause == .none || rank.urgency > .background) && total.hasRoom(of: limits.running, for: rank.urgency)
             && open.hasRoom(of: limits.open, for: rank.urgency) && open.all < limits.connections
     }
 
@@ -329,10 +308,6 @@ struct DownloadQueue: Sendable {
         }
         updateReadiness(of: entry.host)
     }
-}
-
-extension DownloadQueue.Urgency: Comparable {
-    package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// The order of downloads with equal priority.

@@ -1,5 +1,3 @@
-internal import Platform
-
 /// A binary heap of items by rank, the lowest first. It also finds and moves an item by its name.
 ///
 /// Every change takes O(log n).
@@ -7,11 +5,8 @@ struct RankedHeap<ID: Hashable & Sendable, Rank: Comparable & Sendable>: Sendabl
     private var items: [(id: ID, rank: Rank)] = []
     private var places: [ID: Int] = [:]
 
-    /// The number of items.
     var count: Int { items.count }
-    /// `true` when there are no items.
     var isEmpty: Bool { items.isEmpty }
-    /// `true` when the item is in the heap.
     func contains(_ id: ID) -> Bool { places[id] != nil }
     /// The item of the lowest rank.
     var first: (id: ID, rank: Rank)? { items.first }

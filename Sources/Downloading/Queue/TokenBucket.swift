@@ -9,15 +9,14 @@ struct TokenBucket: Sendable, Equatable {
     private var tokens: Double
     private var filledAt: Int
 
-    /// Creates a full bucket.
-    ///
-    /// - Parameter now: The time of a monotonic clock, in nanoseconds.
+    /// Creates a full bucket at `now`, in nanoseconds of a monotonic clock.
     init(rate: Double, burst: Int, at now: Int) {
         self.rate = rate > 0 && rate < 1e12 ? rate : 0
         self.burst = Double(max(burst, 1))
-        tokens = self.burst
-        filledAt = now
+        (tokens, filledAt) = (self.burst, now)
     }
+
+    func hasLimits(of other: TokenBucket) -> Bool { (rate, burst) == (other.rate, other.burst) }
 
     /// The number of nanoseconds until a token is available; 0 when one is.
     mutating func delay(at now: Int) -> Int {
@@ -47,5 +46,42 @@ struct TokenBucket: Sendable, Equatable {
         guard now > filledAt else { return }
         tokens = min(burst, tokens + (Double(now) - Double(filledAt)) / 1e9 * rate)
         filledAt = now
+    }
+}
+
+/// The limit of starts per time for each host.
+///
+/// Holds a ``TokenBucket`` for every host that started something recently. Full ones are dropped now and then, because
+/// a new one is full too.
+struct HostRate: Sendable, Equatable {
+    /// The number of tokens per second and host. 0: no limit.
+    let rate: Double
+    let burst: Int
+    private var buckets: [String: TokenBucket] = [:]
+    private var sweepCount = 1024
+
+    var bucketCount: Int { buckets.count }
+
+    init(rate: Double = 0, burst: Int = 1) {
+        self.rate = rate > 0 && rate < 1e12 ? rate : 0
+        self.burst = burst
+    }
+
+    func hasLimits(of other: HostRate) -> Bool { (rate, burst) == (other.rate, other.burst) }
+
+    /// The number of nanoseconds until a host may start something; 0 when it may now.
+    mutating func delay(of host: String, at now: Int) -> Int {
+        guard rate > 0 else { return 0 }
+        return buckets[host]?.delay(at: now) ?? 0
+    }
+
+    mutating func countStart(of host: String, at now: Int) {
+        guard rate > 0 else { return }
+        if buckets.count >= sweepCount {
+            buckets = buckets.filter { _, bucket in !bucket.isFull(at: now) }
+            // Growing, so that the cost of a sweep is amortised however many hosts there are.
+            sweepCount = max(1024, 2 * buckets.count)
+        }
+        _ = buckets[host, default: TokenBucket(rate: rate, burst: burst, at: now)].takeToken(at: now)
     }
 }

@@ -8,9 +8,12 @@ internal import Synchronization
 /// The thread starts with the first transfer. Other threads send it commands; the only function of libcurl that they
 /// call is the wake-up, which is made for that.
 package final class CurlTransport: Sendable {
+    /// Receives the outcome of a request, on the transport's thread.
+    typealias Finish = @Sendable (HTTPOutcome) -> Void
+
     private enum Command: Sendable {
         case run(@Sendable () -> Void)
-        case start(UInt64, TransferCommand)
+        case start(UInt64, PreparedRequest, Finish)
         case decide(UInt64, Result<Bool?, any Error>)
         case cancel(UInt64)
     }
@@ -27,81 +30,46 @@ package final class CurlTransport: Sendable {
 
     package let settings: TransportSettings
     package let spool: SpoolPlace
-    private let onFinish: @Sendable (DownloadReport) -> Void
     private let state = Mutex(State())
+    private let receiver = Mutex<Receiver?>(nil)
 
-    /// - Parameters:
-    ///   - spool: The place for bodies too large for memory.
-    ///   - onFinish: Receives a report about every ended download.
-    init(
-        _ settings: TransportSettings, spool: SpoolPlace, onFinish: @escaping @Sendable (DownloadReport) -> Void
-    ) {
-        self.settings = settings
-        self.spool = spool
-        self.onFinish = onFinish
+    /// In a value of its own: a bare closure in a mutex is wrapped once more at every access.
+    private struct Receiver: Sendable { let report: @Sendable (DownloadReport) -> Void }
+
+    /// - Parameter spool: The place for bodies too large for memory.
+    init(_ settings: TransportSettings, spool: SpoolPlace) { (self.settings, self.spool) = (settings, spool) }
+
+    /// Sets the receiver of a report about every ended download.
+    func onFinish(_ report: (@Sendable (DownloadReport) -> Void)?) {
+        receiver.withLock { $0 = report.map(Receiver.init) }
     }
 
-    /// Performs one download and reports its end. Cancelling the task drops its connection.
-    func perform(_ exchange: Exchange) async throws -> Download {
-        var exchange = exchange
-        defer { report(exchange.summary) }
-        return try await exchange.run()
-    }
+    func report(_ report: DownloadReport) { receiver.withLock { $0 }?.report(report) }
 
-    /// Sends one request and waits for its outcome.
-    ///
-    /// - Parameter makeCommand: Creates the command from its number and the receiver of its outcome.
-    func perform(
-        _ makeCommand: @escaping @Sendable (UInt64, @escaping @Sendable (HTTPOutcome) -> Void) -> TransferCommand
-    ) async -> HTTPOutcome {
-        if Task.isCancelled { return HTTPOutcome(kind: .failure(CancellationError())) }
-        let id = nextID()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                send(.start(id, makeCommand(id) { continuation.resume(returning: $0) }))
-            }
-        } onCancel: {
-            send(.cancel(id))
+    /// Sends a request and waits for its outcome. Cancelling the task drops its connection.
+    func perform(_ prepared: PreparedRequest) async throws -> HTTPOutcome {
+        try await awaitResult { [self] end in
+            start(prepared) { end(.success($0)) }
+        } cancel: { [self] in
+            cancel($0)
         }
     }
 
-    private func nextID() -> UInt64 {
-        state.withLock { state in
+    /// Sends a request. Returns the argument of ``cancel(_:)``.
+    func start(_ prepared: PreparedRequest, _ finish: @escaping Finish) -> UInt64 {
+        let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-    }
-
-    // MARK: Without a task
-
-    /// Runs `work`, which must not block, on the transport's thread.
-    func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
-
-    /// Sends the first request of a download. `finish` receives its outcome on the transport's thread.
-    ///
-    /// - Returns: The argument of ``cancel(_:)``.
-    func start(
-        _ exchange: Exchange, _ prepared: Exchange.PreparedRequest, _ finish: @escaping @Sendable (HTTPOutcome) -> Void
-    ) -> UInt64 {
-        let id = nextID()
-        send(.start(id, exchange.command(for: prepared, id, finish)))
+        send(.start(id, prepared, finish))
         return id
     }
 
     /// Drops a request's connection, unless the request has ended.
     func cancel(_ id: UInt64) { send(.cancel(id)) }
 
-    /// Continues a download whose first request did not deliver the body.
-    func resume(_ exchange: Exchange, after prepared: Exchange.PreparedRequest, _ outcome: HTTPOutcome) async throws
-        -> Download
-    {
-        var exchange = exchange
-        defer { report(exchange.summary) }
-        return try await exchange.resume(after: prepared, outcome)
-    }
-
-    /// Reports an ended download.
-    func report(_ report: DownloadReport) { onFinish(report) }
+    /// Runs `work`, which must not block, on the transport's thread.
+    func run(_ work: @escaping @Sendable () -> Void) { send(.run(work)) }
 
     /// Delivers a delegate's decision about a head to its transfer.
     func decide(_ id: UInt64, _ verdict: Result<Bool?, any Error>) { send(.decide(id, verdict)) }
@@ -158,7 +126,7 @@ package final class CurlTransport: Sendable {
             for command in commands {
                 switch command {
                 case .run(let work): work()
-                case .start(let id, let command): loop.start(id, command)
+                case .start(let id, let prepared, let finish): loop.start(id, prepared, finish)
                 case .decide(let id, let verdict): loop.decide(id, verdict)
                 case .cancel(let id): loop.cancel(id)
                 }
@@ -167,20 +135,11 @@ package final class CurlTransport: Sendable {
     }
 }
 
-extension HTTPOutcome {
-    /// The outcome of a request that libcurl has no memory for.
-    fileprivate static func outOfMemory(_ command: TransferCommand) -> HTTPOutcome {
-        let reason = "libcurl has no memory for it."
-        return HTTPOutcome(kind: .failure(ImageError.connectionFailed(url: command.request.url, reason: reason)))
-    }
-}
-
 /// The running transfers, confined to the transport's thread.
 private final class Loop {
     /// libcurl's multi handle. `nil`: there has been no transfer, or no memory for one.
     private(set) var multi: UnsafeMutableRawPointer?
     private var transfers: [UInt64: Transfer] = [:]
-    /// The transfers by libcurl's handles.
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
     private let shared = TransferContext()
     private let settings: TransportSettings
@@ -189,17 +148,17 @@ private final class Loop {
     private var idleSince: Int?
     /// `true` when there may be idle connections.
     private var hasConnections = false
-    /// The transfers cancelled before they were started: the two commands may arrive in either order.
-    private var cancelledEarly: Set<UInt64> = []
 
     init(_ settings: TransportSettings) { self.settings = settings }
 
-    func start(_ id: UInt64, _ command: TransferCommand) {
-        if cancelledEarly.remove(id) != nil { return command.finish(HTTPOutcome(kind: .failure(CancellationError()))) }
+    func start(_ id: UInt64, _ prepared: PreparedRequest, _ finish: @escaping CurlTransport.Finish) {
+        func fail(_ error: any Error) { finish(HTTPOutcome(kind: .failure(error))) }
         guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
-            return command.finish(.outOfMemory(command))
+            let reason = "libcurl has no memory for it."
+            return fail(ImageError.connectionFailed(url: prepared.request.url, reason: reason))
         }
-        let transfer = Transfer(id: id, easy: easy, command: command, settings: settings, shared: shared)
+        let transfer = Transfer(
+            id: id, easy: easy, prepared, settings: settings, shared: shared, finish: finish)
         transfers[id] = transfer
         byHandle[easy] = transfer
         hasConnections = true
@@ -207,12 +166,9 @@ private final class Loop {
         check(transfer, monotonicNanoseconds())
     }
 
-    /// The number of idle connections kept for later downloads.
-    private var idleConnections: Int { DescriptorBudget(limit: DescriptorBudget.processLimit).idleConnections }
-
     private func makeMulti() -> UnsafeMutableRawPointer? {
         multi = settings.makeMulti()
-        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, idleConnections) }
+        if let multi { hc_multi_set_long(multi, CURLMOPT_MAXCONNECTS, DescriptorBudget.ofProcess.idleConnections) }
         return multi
     }
 
@@ -224,12 +180,8 @@ private final class Loop {
     }
 
     func cancel(_ id: UInt64) {
-        guard let transfer = transfers[id] else {
-            // Either the transfer has ended, or its start is still to come.
-            cancelledEarly.insert(id)
-            if cancelledEarly.count > 4096 { cancelledEarly.removeAll() }
-            return
-        }
+        // It may have ended.
+        guard let transfer = transfers[id] else { return }
         transfer.fail(CancellationError())
         release(transfer)
     }
@@ -241,7 +193,8 @@ private final class Loop {
         var running: Int32 = 0
         shared.beginTurn()
         hc_multi_perform(multi, &running)
-        let receivers = shared.removeReceivers()
+        let receivers = shared.receivers
+        shared.receivers = []
         for transfer in receivers { transfer.reportProgress() }
         var code = CURLE_OK
         while let easy = hc_multi_next_done(multi, &code) {
@@ -249,9 +202,9 @@ private final class Loop {
             // The transfer reads its numbers before its handle is removed.
             if transfer.complete(code) { release(transfer) }
         }
-        for transfer in shared.removeHeads() where transfers[transfer.id] != nil {
-            if transfer.handleHead() { release(transfer) }
-            if transfer.isDiscarding { nextCheck = 0 }
+        // Before the bodies begin, which may never happen.
+        for transfer in receivers where transfers[transfer.id] != nil && !transfer.isDecided {
+            if transfer.handleHead() { release(transfer) } else if transfer.isDiscarding { nextCheck = 0 }
         }
         let now = monotonicNanoseconds()
         guard !transfers.isEmpty else { return idle(now) }

@@ -7,59 +7,58 @@ extension Transfer {
     /// The error for a failure that libcurl reports.
     package func error(_ code: CURLcode) -> ImageError {
         let reason = "\(String(cString: hc_easy_strerror(code)))."
-        if shared.hasFlood, isConnected, command.outgoing.url.isSecure {
-            return .connectionFailed(
-                url: request.url, reason: "the server sends frames without content, and no end of them.")
+        let proxyName = proxy.map { "the proxy \(ProxyTable.withoutCredentials($0).excerpt)" }
+        if shared.hasFlood, isConnected, prepared.sent.url.isSecure {
+            return failed("the server sends frames without content, and no end of them.")
         }
         if let error = proxyError(code) ?? tlsError(code) { return error }
         switch code {
-        case CURLE_ABORTED_BY_CALLBACK where refusedAddress != nil, CURLE_COULDNT_CONNECT where refusedAddress != nil:
-            return refusedAddress ?? .connectionFailed(url: request.url, reason: reason)
-        case CURLE_COULDNT_CONNECT where lacksDescriptors:
-            return .connectionFailed(
-                url: request.url, reason: "too many files are open (raise the limit of the process, ulimit -n).")
-        case CURLE_COULDNT_CONNECT:
-            let place = proxy.map { "the proxy \(ProxyTable.withoutCredentials($0).excerpt)" } ?? "the server"
-            return .connectionFailed(url: request.url, reason: "\(place) cannot be reached\(systemProblem).")
+        case CURLE_ABORTED_BY_CALLBACK, CURLE_COULDNT_CONNECT: return refusedAddress ?? connectError(code, proxyName)
         // The URL is known to be http or https, so only the response can be of another protocol.
-        case CURLE_UNSUPPORTED_PROTOCOL:
-            return .connectionFailed(url: request.url, reason: "what the server sends is not HTTP.")
+        case CURLE_UNSUPPORTED_PROTOCOL: return failed("what the server sends is not HTTP.")
         case CURLE_URL_MALFORMAT:
             return .invalidURL(request.url, reason: "It leads to something that is neither http nor https.")
-        case CURLE_FILESIZE_EXCEEDED: return tooLarge
-        case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):  // CURLE_TOO_LARGE, since 8.6
-            // A header line or a trailer is longer than libcurl accepts; no other limit of a response has this code.
+        case CURLE_FILESIZE_EXCEEDED: return request.limits.tooLarge(request.url)
+        // A header line or a trailer is longer than libcurl accepts; no other limit of a response has these codes. The
+        // second one is CURLE_TOO_LARGE, since 8.6.
+        case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
             let hasAnswer = hc_info_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0
-            return hasAnswer
-                ? .headersTooLong(source: request.url) : .connectionFailed(url: request.url, reason: reason)
+            return hasAnswer ? headersTooLong : failed(reason)
         // libcurl's code for a trailer line that is too long; a retry would meet it again.
         case CURLE_RECV_ERROR where failure.hasPrefix("Out of memory in chunked-encoding"):
-            return .headersTooLong(source: request.url)
+            return headersTooLong
         case CURLE_RECV_ERROR where failure.contains("chunked-encoding"), CURLE_WEIRD_SERVER_REPLY,
             CURLE_BAD_FUNCTION_ARGUMENT:
-            return .connectionFailed(
-                url: request.url, reason: "what the server sends is no well-formed HTTP\(failureTail).")
+            return failed("what the server sends is no well-formed HTTP\(failureTail).")
         // The netrc file is the only file that libcurl reads.
         case CURLE_READ_ERROR where settings.netrc != nil:
-            let file = settings.netrc ?? ""
-            return .connectionFailed(url: request.url, reason: "the netrc file \(file) is not well-formed.")
+            return failed("the netrc file \(settings.netrc ?? "") is not well-formed.")
         case CURLE_OPERATION_TIMEDOUT:
             return .timedOut(url: request.url, option: "timeout", seconds: request.limits.timeoutSeconds)
-        case CURLE_COULDNT_RESOLVE_HOST:
-            return .connectionFailed(url: request.url, reason: "the host's name cannot be resolved.")
+        case CURLE_COULDNT_RESOLVE_HOST: return failed("the host's name cannot be resolved.")
         case CURLE_COULDNT_RESOLVE_PROXY:
-            let place = proxy.map { " " + ProxyTable.withoutCredentials($0).excerpt } ?? ""
-            return .connectionFailed(
-                url: request.url,
-                reason: "the name of the proxy\(place) cannot be resolved, or its URL is not well-formed.")
+            return failed("the name of \(proxyName ?? "the proxy") cannot be resolved, or its URL is not well-formed.")
         case CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            return .connectionFailed(
-                url: request.url,
-                reason: "the server ended the connection, or what it sends is no well-formed HTTP/2\(failureTail).")
-        case CURLE_PARTIAL_FILE:
-            return .connectionFailed(url: request.url, reason: "the connection closed before the end of the body.")
-        default: return .connectionFailed(url: request.url, reason: reason)
+            return failed(
+                "the server ended the connection, or what it sends is no well-formed HTTP/2\(failureTail).")
+        case CURLE_PARTIAL_FILE: return failed("the connection closed before the end of the body.")
+        default: return failed(reason)
         }
+    }
+
+    func failed(_ reason: String) -> ImageError { .connectionFailed(url: request.url, reason: reason) }
+
+    /// The error that the headers of a response, or one line of them, are too long.
+    var headersTooLong: ImageError {
+        let reason = "the headers are over \(Self.headerLimit) bytes, or one line of them over what libcurl reads"
+        return .limitExceeded(limit: "headerBytes", reason: reason, source: request.url)
+    }
+
+    private func connectError(_ code: CURLcode, _ proxyName: String?) -> ImageError {
+        if code != CURLE_COULDNT_CONNECT { return failed("\(String(cString: hc_easy_strerror(code))).") }
+        return lacksDescriptors
+            ? failed("too many files are open (raise the limit of the process, ulimit -n).")
+            : failed("\(proxyName ?? "the server") cannot be reached\(systemProblem).")
     }
 
     /// The error for a proxy's response to CONNECT.
@@ -67,13 +66,10 @@ extension Transfer {
         // CURLE_PROXY, which also stands for SOCKS errors.
         guard [CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT, CURLcode(rawValue: 97)].contains(code) else { return nil }
         switch hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) {
-        case 0 where code.rawValue == 97:
-            return .connectionFailed(url: request.url, reason: "the proxy does not connect to the host\(failureTail).")
+        case 0 where code.rawValue == 97: return failed("the proxy does not connect to the host\(failureTail).")
         case 407: return .invalidStatusCode(407, url: request.url)
         case let status where status >= 300:
-            return .connectionFailed(
-                url: request.url,
-                reason: "the proxy does not connect to the host; it answers with the status \(status).")
+            return failed("the proxy does not connect to the host; it answers with the status \(status).")
         default: return nil
         }
     }

@@ -4,9 +4,7 @@ internal import Platform
 
 /// Decisions about the body by the head of a response.
 extension Transfer {
-    /// Handles a complete head before the body begins, which may never happen.
-    ///
-    /// - Returns: `true` when that has ended the transfer.
+    /// Handles a head that libcurl has read, if it is complete. Returns `true` when that has ended the transfer.
     func handleHead() -> Bool {
         guard hasHead, case .unknown = disposition, isFinal else { return false }
         if abortError == nil { decide(hasBody: true) }
@@ -32,14 +30,14 @@ extension Transfer {
         // A proxy that demands credentials before the tunnel exists, when somebody can supply them.
         case ..<200:
             hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 && isProxyFinal && challenge != nil
-        case 401: command.outgoing.scheme != "digest" || command.outgoing.digest != nil
+        case 401: prepared.sent.scheme != "digest" || prepared.sent.digest != nil
         case 407: isProxyFinal
         default: true
         }
     }
 
     /// `true` when libcurl does not answer a proxy's challenge by itself.
-    private var isProxyFinal: Bool { command.outgoing.proxyLogin?.mayBeDigest != true }
+    private var isProxyFinal: Bool { prepared.sent.proxyLogin?.mayBeDigest != true }
 
     /// Decides about the body by its head. When the response is rejected, `disposition` stays unknown and `abortError`
     /// holds the reason.
@@ -51,18 +49,17 @@ extension Transfer {
         }
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         response.status = status
-        response.url = command.outgoing.url.text
-        response.isConfirmation = status == 304 && command.validators != nil
-        if RedirectPolicy.redirects(status: status, location: location) {
+        response.url = prepared.sent.url.text
+        response.isConfirmation = status == 304 && prepared.validators != nil
+        if [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty {
             let redirect = RedirectConstraints.Redirect(status: status, fields: response.fields)
-            disposition = .discarded(.redirect(redirect, location: location ?? ""))
-            return
+            return disposition = .discarded(.redirect(redirect, location: location))
         }
         if let challenge { return disposition = .discarded(challenge) }
-        if status == 200, command.ownPart == nil {
+        if status == 200, prepared.ownPart == nil {
             // The partial body of another user is given up.
-            command.part?.file.drop()
-        } else if let part = command.ownPart {
+            prepared.part?.file.drop()
+        } else if let part = prepared.ownPart {
             switch part.note.verdict(on: response, offset: part.file.count, length: total) {
             case .continues:
                 spool.resume(with: part)
@@ -76,13 +73,10 @@ extension Transfer {
             case .unrelated: break
             }
         }
-        if command.ask != nil, hasBody, !response.isConfirmation {
-            disposition = .asking
-            pace.pause()
-            command.ask?(TransferCommand.Head(status: status, contentType: response.contentType, url: response.url))
-        } else {
-            decide(accepted: nil)
-        }
+        guard let delegate = prepared.validator, !response.isConfirmation else { return decide(accepted: nil) }
+        disposition = .asking
+        pace.pause()
+        question = prepared.ask(delegate, about: response, transfer: id)
     }
 
     /// The challenge of the server or proxy, if the exchange answers it.
@@ -94,29 +88,21 @@ extension Transfer {
             default: hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 407 ? (407, "proxy-authenticate") : (0, "")
             }
         guard let challenges = response.fields[field].map({ ChallengeList($0) }) else { return nil }
-        return command.answers(status: status, challenges) ? .challenge(status: status, challenges) : nil
+        return prepared.answers(status: status, challenges) ? .challenge(status: status, challenges) : nil
     }
 
     private func decide(accepted: Bool?) {
-        if let error = request.error(in: response, accepted: accepted) {
-            abortError = error
-            disposition = .unknown
-        } else {
-            if request.canResume, let note = ResumeNote(response, length: total, login: command.login) {
-                spool.makeResumable(as: request, note)
-            }
-            collectBody()
-        }
+        self.accepted = accepted
+        collectBody()
+        guard case .wanted = disposition, request.canResume,
+            let note = ResumeNote(response, length: total, login: prepared.login)
+        else { return }
+        spool.makeResumable(as: request, note)
     }
 
     private func collectBody() {
-        disposition = .wanted
-        if let total, total > request.limits.maxBytes {
-            abortError = tooLarge
-            disposition = .unknown
-        } else {
-            command.transferActivity.setAnswer(response, redirects: command.redirects)
-        }
+        abortError = limitError()
+        disposition = abortError == nil ? .wanted : .unknown
     }
 
     /// Continues with a body that was paused until a delegate decided about it.
@@ -132,10 +118,7 @@ extension Transfer {
         }
         if abortError == nil, !isComplete {
             pace.resume(at: monotonicNanoseconds())
-            let code = hc_resume(easy)
-            if code == CURLE_OK { return false }
-            fail(abortError ?? error(code))
-            return true
+            return resume()
         }
         return complete(CURLE_OK)
     }

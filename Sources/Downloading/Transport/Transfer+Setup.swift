@@ -3,13 +3,9 @@ internal import HTTPSemantics
 internal import Platform
 
 extension Transfer {
-    /// The size of the receive buffer, in bytes. Large images need fewer system calls than with 64 KiB; small ones
-    /// touch only as much of it as they need.
-    private static let bufferSize = 128 << 10
-
     /// Sets all options of the request.
     package func configure() {
-        let outgoing = command.outgoing
+        let outgoing = prepared.sent
         let context = Unmanaged.passUnretained(self).toOpaque()
         failureText.pointee = 0
         hc_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
@@ -23,21 +19,53 @@ extension Transfer {
         // a slow one would hold up all other requests to its host.
         if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
-        hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(request.limits.maxBytes))
-        hc_set_long(easy, CURLOPT_BUFFERSIZE, Self.bufferSize)
-        hc_set_write(easy, receiveBody, context)
-        hc_set_header(easy, receiveHeader, context)
-        hc_set_judges(easy, openSocket, beforeRequest, context)
-        // The context lives as long as the transport's thread, and so longer than every connection.
-        hc_set_closing(easy, closeSocket, Unmanaged.passUnretained(shared).toOpaque())
+        // So that a length that is too large a number is an error; the callers' limits are lower.
+        hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, .max)
+        // Large images need fewer system calls than with 64 KiB; small ones touch only as much as they need.
+        hc_set_long(easy, CURLOPT_BUFFERSIZE, 128 << 10)
+        setCallbacks(context)
         configureHeaders()
-        if command.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
+        if prepared.isAlone { hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         if outgoing.method != .get { configureBody() }
         configureCredentials()
         configureProxy()
         if outgoing.url.isSecure { configureTLS() }
         for text in settings.resolve() { resolveList = hc_list_append(resolveList, text) }
         if let resolveList { hc_set_list(easy, CURLOPT_RESOLVE, resolveList) }
+    }
+
+    private func setCallbacks(_ context: UnsafeMutableRawPointer) {
+        // Any result other than the number of the bytes aborts the transfer.
+        hc_set_write(
+            easy,
+            { bytes, size, count, context in
+                Transfer.of(context)?.body(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+            }, context)
+        hc_set_header(
+            easy,
+            { bytes, size, count, context in
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return Transfer.of(context)?.header(line) == true ? line.count : 0
+            }, context)
+        hc_set_judges(
+            easy, { context, _, address in address.flatMap { Transfer.of(context)?.openSocket($0) } ?? -1 },
+            { context, address, _, port, localPort in
+                let far = address.map { String(cString: $0) } ?? ""
+                let ends = OpenSockets.Ends(nearPort: localPort, farAddress: far, farPort: port)
+                return Transfer.of(context)?.mayUse(ends) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }, context)
+        // The context lives as long as the transport's thread, and so longer than every connection.
+        hc_set_closing(
+            easy,
+            { context, socket in
+                context.map { Unmanaged<TransferContext>.fromOpaque($0).takeUnretainedValue() }?.sockets.closed(socket)
+                hc_close(socket)
+                return 0
+            }, Unmanaged.passUnretained(shared).toOpaque())
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
     private func set(_ option: CURLoption, _ text: String) {
@@ -48,8 +76,8 @@ extension Transfer {
     private func configureHeaders() {
         var names: Set<String> = []
         func add(_ line: String) { headerList = line.withCString { hc_list_append(headerList, $0) } }
-        let hasBody = command.outgoing.method != .get
-        for field in command.outgoing.fields {
+        let hasBody = prepared.sent.method != .get
+        for field in prepared.sent.fields {
             let (name, value) = (field.name.text, field.value.text)
             names.insert(name.lowercased())
             // libcurl sends the length of the body.
@@ -57,11 +85,11 @@ extension Transfer {
             // An empty value needs a semicolon; otherwise libcurl removes the header.
             add(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        if let etag = command.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
-        if let date = command.validators?.lastModified, !names.contains("if-modified-since") {
+        if let etag = prepared.validators?.etag, !names.contains("if-none-match") { add("If-None-Match: \(etag)") }
+        if let date = prepared.validators?.lastModified, !names.contains("if-modified-since") {
             add("If-Modified-Since: \(date)")
         }
-        if let part = command.ownPart {
+        if let part = prepared.ownPart {
             add("Range: bytes=\(part.file.count)-")
             add("If-Range: \(part.note.validator)")
         }
@@ -70,11 +98,11 @@ extension Transfer {
         if hasBody, !names.contains("expect") { add("Expect:") }
         if !names.contains("accept") { add("Accept: " + settings.accept) }
         if !names.contains("accept-encoding") { add("Accept-Encoding: identity") }
-        if case .bearer(let token) = command.outgoing.authorization, !names.contains("authorization") {
+        if case .bearer(let token) = prepared.sent.authorization, !names.contains("authorization") {
             add("Authorization: Bearer \(token)")
         }
-        if command.outgoing.digest != nil, !names.contains("authorization") {
-            let answer = command.outgoing.digestAnswer(use: command.uses.server, own: Self.digestPart)
+        if prepared.sent.digest != nil, !names.contains("authorization") {
+            let answer = prepared.sent.digestAnswer(use: prepared.uses.server, own: Self.digestPart)
             if let answer { add("Authorization: \(answer)") }
         }
         if let headerList { hc_set_list(easy, CURLOPT_HTTPHEADER, headerList) }
@@ -83,13 +111,13 @@ extension Transfer {
     /// Sends the body of a request that is not a GET, over a new connection. Over a reused one libcurl would send the
     /// body twice when the server closes that connection.
     private func configureBody() {
-        let body = command.outgoing.body ?? []
+        let body = prepared.sent.body ?? []
         hc_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         // An empty array may have no address.
         _ = (body + [0]).withUnsafeBytes { bytes in
             hc_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
-        if command.outgoing.method != .post { set(CURLOPT_CUSTOMREQUEST, command.outgoing.method.rawValue) }
+        if prepared.sent.method != .post { set(CURLOPT_CUSTOMREQUEST, prepared.sent.method.rawValue) }
         hc_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
         // The connection would stay open unused, because no such request reuses one.
         hc_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -99,7 +127,7 @@ extension Transfer {
     private static var digestPart: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     private func configureCredentials() {
-        let outgoing = command.outgoing
+        let outgoing = prepared.sent
         // The answer to a digest challenge is among the header fields.
         if outgoing.digest != nil { return }
         if case .basic(let user, let password) = outgoing.authorization {
@@ -115,13 +143,13 @@ extension Transfer {
 
     private func configureProxy() {
         // Set even if empty, so that libcurl does not read the environment by itself.
-        let login = command.outgoing.proxyLogin?.credentials(for: proxy)
+        let login = prepared.sent.proxyLogin?.credentials(for: proxy)
         // libcurl prefers the credentials in the URL to those that were given after a rejection.
         let place = login == nil ? proxy : proxy.map(ProxyTable.withoutCredentials)
         set(CURLOPT_PROXY, place ?? "")
         set(CURLOPT_NOPROXY, "")
         if let proxy, proxy.asciiLowercased.hasPrefix("https://") { configureProxyTLS(proxy) }
-        if let answer = command.outgoing.digestAnswer(to: proxy, use: command.uses.proxy, own: Self.digestPart) {
+        if let answer = prepared.sent.digestAnswer(to: proxy, use: prepared.uses.proxy, own: Self.digestPart) {
             proxyHeaderList = hc_list_append(nil, "Proxy-Authorization: \(answer)")
             if let proxyHeaderList { hc_set_list(easy, CURLOPT_PROXYHEADER, proxyHeaderList) }
         } else if case .basic(let user, let password) = login {
@@ -129,7 +157,7 @@ extension Transfer {
             set(CURLOPT_PROXYPASSWORD, password)
             // CURLAUTH_BASIC, sent at once; or that and CURLAUTH_DIGEST, as the proxy demands.
             hc_set_long(
-                easy, CURLOPT_PROXYAUTH, command.outgoing.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
+                easy, CURLOPT_PROXYAUTH, prepared.sent.proxyLogin?.mayBeDigest == true ? 1 << 0 | 1 << 1 : 1 << 0)
         }
     }
 
@@ -152,11 +180,11 @@ extension Transfer {
         shared.countInput(easy)
         hc_set_long(easy, CURLOPT_SSLVERSION, Self.oldestTLS)
         if let file = tls.caFile { set(CURLOPT_CAINFO, file) }
-        if let certificate = settings.certificate(for: command.outgoing) {
+        if let certificate = settings.certificate(for: prepared.sent) {
             set(CURLOPT_SSLCERT, certificate.file)
             set(CURLOPT_SSLKEY, certificate.key ?? certificate.file)
         }
-        if tls.trustedHosts.contains(where: { HostPattern.matches(command.outgoing.url.host, $0) }) {
+        if tls.trustedHosts.contains(where: { HostPattern.matches(prepared.sent.url.host, $0) }) {
             hc_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
             hc_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }

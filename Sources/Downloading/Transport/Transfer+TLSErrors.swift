@@ -7,27 +7,25 @@ internal import Platform
 extension Transfer {
     /// The error for a TLS failure. `nil`: another kind of failure.
     func tlsError(_ code: CURLcode) -> ImageError? {
-        func failed(_ reason: String) -> ImageError { .tlsFailed(url: request.url, reason: reason) }
+        func tlsFailed(_ reason: String) -> ImageError { .tlsFailed(url: request.url, reason: reason) }
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION:
             let owner = isProxysTLS ? "the proxy's" : "its"
-            return failed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
+            return tlsFailed("\(owner) certificate cannot be verified\(certificateProblem) (\(certificateAdvice)).")
         case CURLE_SSL_CERTPROBLEM:
-            let file = settings.certificate(for: command.outgoing)?.file ?? "clientCertificate"
-            return failed("the client certificate in \(file) cannot be used.")
+            let file = settings.certificate(for: prepared.sent)?.file ?? "clientCertificate"
+            return tlsFailed("the client certificate in \(file) cannot be used.")
         case CURLE_SSL_CACERT_BADFILE:
-            return failed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
+            return tlsFailed("the authorities in \(settings.tls.caFile ?? "caFile") cannot be read.")
         // A TLS 1.3 server rejects the client certificate after the handshake (RFC 8446, 4.4.2.4).
         case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             // During the body it is not about the client certificate, and may be temporary.
-            if let alert, !hasAnswered { return failed(reason(of: alert)) }
+            if let alert, !hasAnswered { return tlsFailed(reason(of: alert)) }
             guard code == CURLE_SSL_CONNECT_ERROR else { return errorAfterHandshake(code) }
-            if isCutOff {
-                return .connectionFailed(url: request.url, reason: "the connection broke off in the handshake of TLS.")
-            }
-            return failed("\(String(cString: hc_easy_strerror(code)))\(failureTail).")
+            if isCutOff { return failed("the connection broke off in the handshake of TLS.") }
+            return tlsFailed("\(String(cString: hc_easy_strerror(code)))\(failureTail).")
         case CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND:
-            return failed("\(String(cString: hc_easy_strerror(code))).")
+            return tlsFailed("\(String(cString: hc_easy_strerror(code))).")
         default: return nil
         }
     }
@@ -35,7 +33,7 @@ extension Transfer {
     /// `true` when the failed connection leads to the proxy and not to the server behind it.
     private var isProxysTLS: Bool {
         guard let proxy, proxy.asciiLowercased.hasPrefix("https://") else { return false }
-        return !command.outgoing.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
+        return !prepared.sent.url.isSecure || hc_info_long(easy, CURLINFO_HTTP_CONNECTCODE) == 0
     }
 
     /// The problem of a certificate in libcurl's words: that it has expired, or is for other hosts.
@@ -62,7 +60,7 @@ extension Transfer {
     }
 
     private func reason(of alert: String) -> String {
-        let certificate = settings.certificate(for: command.outgoing)?.file
+        let certificate = settings.certificate(for: prepared.sent)?.file
         if alert.contains("required") {
             return "the server wants a client certificate (name one in clientCertificate)."
         }
@@ -85,14 +83,13 @@ extension Transfer {
     /// certificate may be lost, because the request was already being sent.
     private func errorAfterHandshake(_ code: CURLcode) -> ImageError? {
         // Depends on the connection, not on the HTTP version that its code may come from.
-        guard command.outgoing.url.isSecure, !hasAnswered, failure.contains("SSL_"),
+        guard prepared.sent.url.isSecure, !hasAnswered, failure.contains("SSL_"),
             hc_info_long(easy, CURLINFO_NUM_CONNECTS) > 0,
             hc_info_offset(easy, CURLINFO_APPCONNECT_TIME_T) > 0
         else { return nil }
         let advice =
-            settings.certificate(for: command.outgoing).map { "it may not accept the client certificate in \($0.file)" }
+            settings.certificate(for: prepared.sent).map { "it may not accept the client certificate in \($0.file)" }
             ?? "it may want a client certificate: name one in clientCertificate"
-        return .connectionFailed(
-            url: request.url, reason: "the server broke off right after the handshake of TLS (\(advice)).")
+        return failed("the server broke off right after the handshake of TLS (\(advice)).")
     }
 }

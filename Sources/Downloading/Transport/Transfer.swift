@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import HTTPSemantics
 internal import ImageErrors
 internal import Platform
@@ -7,7 +8,8 @@ internal import Platform
 final class Transfer {
     let id: UInt64
     let easy: UnsafeMutableRawPointer
-    let command: TransferCommand
+    let prepared: PreparedRequest
+    private let finish: @Sendable (HTTPOutcome) -> Void
     let settings: TransportSettings
     let shared: TransferContext
     let proxy: String?
@@ -25,6 +27,10 @@ final class Transfer {
     /// `true` when the head is complete and no other one follows.
     private var hasLastHead = false
     var disposition = Disposition.unknown
+    /// The decision of a delegate about the head, if it made one.
+    var accepted: Bool?
+    /// The largest body that every caller accepts, in bytes.
+    private var bytesLimit = Int.max
     var total: Int?
     var resumedBytes = 0
     /// The number of bytes received since the last ``reportProgress()``.
@@ -40,18 +46,18 @@ final class Transfer {
     var pace: TransferPace
     /// The stall state that was reported last.
     private var isStalled = false
+    /// The question about the head to a delegate.
+    var question: Task<Void, Never>?
     /// `true` when libcurl has ended a transfer whose head a delegate still decides about.
     var isComplete = false
     private let started = monotonicNanoseconds()
     /// The reason why this side aborted the transfer. libcurl only knows that a callback did.
-    var abortError: ImageError?
+    var abortError: (any Error)?
     /// The reason why an address was not connected to. Another address of the host may have been.
     private(set) var refusedAddress: ImageError?
     /// `true` when no socket could be created because too many files are open.
-    var lacksDescriptors = false
-    /// `true` when the transfer has a connection.
+    private(set) var lacksDescriptors = false
     private(set) var isConnected = false
-    /// The time when the request was sent.
     private var sent: Int?
     /// `true` when the connection held bytes before a request was sent over it.
     private var isStale = false
@@ -69,12 +75,11 @@ final class Transfer {
         case discarded(HTTPOutcome.Kind)
     }
 
-    var request: DownloadRequest { command.request }
+    var request: DownloadRequest { prepared.request }
+    var job: Job<Download> { prepared.run.job }
 
     /// The maximum size of all headers, over all redirects, in bytes.
     static let headerLimit = 256 << 10
-    /// The usual number of header fields of a response.
-    private static let usualFields = 12
     /// The number of pieces of a body that are received before other transfers have their turn. libcurl reads up to a
     /// hundred buffers of 128 KiB, which hold 1,600 chunks of 8 KiB or two million chunks of one byte.
     private static let piecesAtOnce = 4096
@@ -82,20 +87,15 @@ final class Transfer {
     private static let discardLimit = 64 << 10
 
     init(
-        id: UInt64, easy: UnsafeMutableRawPointer, command: TransferCommand, settings: TransportSettings,
-        shared: TransferContext
+        id: UInt64, easy: UnsafeMutableRawPointer, _ prepared: PreparedRequest, settings: TransportSettings,
+        shared: TransferContext, finish: @escaping @Sendable (HTTPOutcome) -> Void
     ) {
-        self.id = id
-        self.easy = easy
-        self.command = command
-        self.settings = settings
-        self.shared = shared
-        proxy = settings.proxies.proxy(for: command.outgoing.url)
-        spool = BodySpool(command.spool)
-        let request = command.request
-        pace = TransferPace(
-            timeout: request.limits.timeoutSeconds, minBytesPerSecond: request.limits.minBytesPerSecond, now: started)
-        command.transferActivity.start(at: started)
+        (self.id, self.easy, self.prepared) = (id, easy, prepared)
+        (self.settings, self.shared, self.finish) = (settings, shared, finish)
+        proxy = settings.proxies.proxy(for: prepared.sent.url)
+        spool = BodySpool(prepared.transport.spool)
+        pace = TransferPace(minBytesPerSecond: prepared.request.limits.minBytesPerSecond, now: started)
+        job.silentSince.store(started, ordering: .relaxed)
         configure()
     }
 
@@ -109,10 +109,10 @@ final class Transfer {
     // MARK: Addresses
 
     /// `true` when a connection to an address may be opened or reused.
-    func mayReach(_ address: IPAddress?) -> Bool {
+    private func mayReach(_ address: IPAddress?) -> Bool {
         // The address of a proxy is trusted, because the configuration names it.
         if proxy != nil { return true }
-        let url = command.outgoing.url
+        let url = prepared.sent.url
         guard let address else {
             refusedAddress = .forbiddenAddress(url: url.text, reason: "It leads to no address of the Internet.")
             return false
@@ -122,7 +122,7 @@ final class Transfer {
         // A dot at the end does not make another name.
         let name = HostPattern.bare(url.host)
         let known = isName ? shared.names[name] : nil
-        let origin = [command.origin, known].compactMap(\.self).min()
+        let origin = [prepared.origin, known].compactMap(\.self).min()
         if let reason = settings.policy.refusal(type, after: origin) {
             refusedAddress = .forbiddenAddress(url: url.text, reason: reason)
             return false
@@ -132,12 +132,21 @@ final class Transfer {
         return true
     }
 
-    /// `true` when a connection may be used. Without TLS, unsolicited bytes would be taken for the response to this
+    /// Creates a socket for an address. Returns -1 when the address is refused.
+    func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+        guard mayReach(IPAddress(address)) else { return -1 }
+        let socket = hc_socket(address)
+        if socket >= 0 { shared.sockets.opened(socket) } else { lacksDescriptors = errno == EMFILE || errno == ENFILE }
+        return socket
+    }
+
+    /// `true` when a connection, which another transfer may have opened, may be used. Without TLS, unsolicited bytes would be taken for the response to this
     /// request: libcurl 7.88 to 8.0 does not check that.
     func mayUse(_ ends: OpenSockets.Ends) -> Bool {
+        guard mayReach(IPAddress(ends.farAddress)) else { return false }
         isConnected = true
         sent = monotonicNanoseconds()
-        guard !command.outgoing.url.isSecure else { return true }
+        guard !prepared.sent.url.isSecure else { return true }
         isStale = shared.sockets.hasUnaskedInput(over: ends)
         return !isStale
     }
@@ -145,7 +154,7 @@ final class Transfer {
     // MARK: Receiving
 
     private func received(_ count: Int) {
-        if arrived == 0 { shared.addReceiver(self) }
+        if arrived == 0 { shared.receivers.append(self) }
         arrived += count
         shared.countUseful(count)
     }
@@ -157,32 +166,31 @@ final class Transfer {
         guard arrived > 0 else { return }
         let now = monotonicNanoseconds()
         pace.received(arrived, at: now)
-        command.transferActivity.received(arrived, at: now)
+        job.silentSince.store(now, ordering: .relaxed)
         arrived = 0
         if isStalled { reportStall(pace.isStalled) }
         guard hasProgress else { return }
         hasProgress = false
-        command.report(DownloadProgress(received: spool.count, total: total))
+        prepared.run.report(DownloadProgress(received: spool.count, total: total))
     }
 
     private func reportStall(_ isStalled: Bool) {
         guard isStalled != self.isStalled else { return }
         self.isStalled = isStalled
-        command.stall(isStalled)
+        prepared.run.setStalled(isStalled)
     }
 
     func header(_ line: UnsafeRawBufferPointer) -> Bool {
         received(line.count)
         headerBytes += line.count
-        if headerBytes > command.headerAllowance { return abort(.headersTooLong(source: request.url)) }
+        if headerBytes > prepared.headerAllowance { return abort(headersTooLong) }
         if Self.isStatusLine(line) {
             // libcurl repeats the request by itself when a server demands HTTP/1.1 (RFC 9113, 7), even during the body.
             guard case .unknown = disposition else {
-                let reason = "the server began another answer before the end of the body."
-                return abort(.connectionFailed(url: request.url, reason: reason))
+                return abort(failed("the server began another answer before the end of the body."))
             }
             response = DownloadResponse()
-            response.fields.reserveCapacity(Self.usualFields)
+            response.fields.reserveCapacity(12)  // As many as are usual.
             location = nil
             (hasHead, hasLastHead) = (false, false)
             return true
@@ -192,8 +200,6 @@ final class Transfer {
         if line.first == 0x0D || line.first == 0x0A {
             hasHead = true
             hasLastHead = isFinal
-            // libcurl itself evaluates the head only after this callback.
-            if case .unknown = disposition { shared.addHead(self) }
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return true }
         let name = String(lowercasing: UnsafeRawBufferPointer(rebasing: line[..<colon]))
@@ -202,12 +208,11 @@ final class Transfer {
         addField(text, as: name)
         switch name {
         case "content-length" where !HeaderRules.isOneLength(response.fields[name] ?? ""):
-            let reason = "the server does not say clearly how long the body is."
-            return abort(.connectionFailed(url: request.url, reason: reason))
+            return abort(failed("the server does not say clearly how long the body is."))
         case "content-type": response.contentType = text
         case "etag" where HeaderRules.canBeSentBack(text): response.etag = text
         case "last-modified" where HeaderRules.canBeSentBack(text): response.lastModified = text
-        case "location" where location == nil: location = RedirectPolicy.escaped(value)
+        case "location" where location == nil: location = Self.escaped(value)
         default: break
         }
         return true
@@ -216,6 +221,11 @@ final class Transfer {
     /// `true` when a line begins a head, such as `HTTP/1.1 200 OK`, and is not a trailer field.
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
         line.starts(with: "HTTP/".utf8) && !line.prefix { $0 != 0x20 }.contains(UInt8(ascii: ":"))
+    }
+
+    /// A `Location` with bytes beyond ASCII percent-encoded, as servers mean them.
+    private static func escaped(_ location: UnsafeRawBufferPointer) -> String {
+        location.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
     }
 
     /// Adds a header field. In place, because there may be thousands of one name.
@@ -254,7 +264,10 @@ final class Transfer {
     }
 
     private func collect(_ data: UnsafeRawBufferPointer) -> Bool {
-        guard spool.count + data.count <= request.limits.maxBytes else { return abort(tooLarge) }
+        if spool.count + data.count > bytesLimit {
+            abortError = limitError(size: spool.count + data.count)
+            if abortError != nil { return false }
+        }
         do {
             try spool.append(data, expected: total)
         } catch {
@@ -265,9 +278,7 @@ final class Transfer {
         return true
     }
 
-    /// Continues a transfer that was paused to give others their turn.
-    ///
-    /// - Returns: `true` when that has ended the transfer.
+    /// Continues a transfer that was paused to give others their turn. Returns `true` when that has ended the transfer.
     func resume() -> Bool {
         isYielding = false
         let code = hc_resume(easy)
@@ -281,29 +292,56 @@ final class Transfer {
         return false
     }
 
-    var tooLarge: ImageError { request.limits.tooLarge(request.url) }
+    // MARK: The callers' limits
 
-    // MARK: Time
+    /// Ends the wait of the callers who do not accept the response, or not so many bytes of it. Returns the error when no
+    /// caller is left. Nobody may join after the last check.
+    func limitError(size: Int = 0, isLast: Bool = false) -> (any Error)? {
+        let size = max(size, spool.count, total ?? 0)
+        bytesLimit = .max
+        return job.dismiss(isLast: isLast) { caller in
+            let request = caller.request
+            if let error = request.error(in: response, after: prepared.redirects, accepted: accepted) { return error }
+            if size > request.limits.maxBytes { return request.limits.tooLarge(request.url) }
+            bytesLimit = min(bytesLimit, request.limits.maxBytes)
+            return nil
+        }
+    }
+
+    /// Ends the wait of the callers for whom it has taken too long. Returns the error when no caller is left; otherwise
+    /// advances `due` to the time of the next check.
+    private func timeError(at now: Int, _ due: inout Int) -> (any Error)? {
+        job.dismiss { caller in
+            switch pace.verdict(at: now, for: caller.request.limits.patience) {
+            case .continues(let time): due = min(due, time)
+            case .timedOut(let option, let seconds):
+                return ImageError.timedOut(url: caller.request.url, option: option, seconds: seconds)
+            case .discardEnded: break
+            }
+            return nil
+        }
+    }
 
     /// The time of the next check. `nil`: the transfer's time is up, and it has ended.
     func check(now: Int) -> Int? {
-        switch pace.verdict(at: now) {
-        case .continues(let due):
-            reportStall(pace.isStalled)
-            return due
-        case .timedOut(let option, let seconds):
-            fail(ImageError.timedOut(url: request.url, option: option, seconds: seconds))
-        case .discardEnded: if case .discarded(let kind) = disposition { end(kind) }
+        guard case .continues(var due) = pace.verdict(at: now) else {
+            if case .discarded(let kind) = disposition { end(kind) }
+            return nil
         }
+        reportStall(pace.isStalled)
+        var error = timeError(at: now, &due)
+        // For those who joined after the head.
+        if error == nil, case .wanted = disposition { error = limitError() }
+        guard let error else { return due }
+        fail(error)
         return nil
     }
 
     // MARK: Ending
 
-    /// Ends the transfer with libcurl's result.
-    ///
-    /// - Returns: `false` while a delegate still decides about its head.
+    /// Ends the transfer with libcurl's result. Returns `false` while a delegate still decides about its head.
     func complete(_ code: CURLcode) -> Bool {
+        if case .unknown = disposition, code == CURLE_OK, abortError == nil, hasHead { decide(hasBody: false) }
         if case .asking = disposition, code == CURLE_OK {
             isComplete = true
             return false
@@ -316,25 +354,13 @@ final class Transfer {
         reportProgress()
         if case .discarded(let kind) = disposition { return end(kind) }
         if let abortError { return fail(abortError) }
-        if isStale, code == CURLE_ABORTED_BY_CALLBACK { return end(.stale) }
-        if hasLostConnection(code) { return end(.stale) }
+        if isStale && code == CURLE_ABORTED_BY_CALLBACK || hasLostConnection(code) { return end(.stale) }
         guard code == CURLE_OK else {
             // To libcurl, a proxy that demands credentials before the tunnel exists is an error.
-            if let challenge { return end(challenge) }
-            return fail(error(code))
+            return challenge.map { end($0) } ?? fail(error(code))
         }
-        guard hasHead else {
-            let reason = "the connection closed before the end of the headers."
-            return fail(ImageError.connectionFailed(url: request.url, reason: reason))
-        }
-        if case .unknown = disposition {
-            decide(hasBody: false)
-            if case .discarded(let kind) = disposition { return end(kind) }
-            if command.ask != nil, !response.isConfirmation {
-                return end(.undecided(Download(response: response, body: DownloadedBody(.memory([])))))
-            }
-            if let abortError { return fail(abortError) }
-        }
+        guard hasHead else { return fail(failed("the connection closed before the end of the headers.")) }
+        if let error = limitError(isLast: true) { return fail(error) }
         do {
             let bytes = spool.count
             let body = try spool.finish()
@@ -349,7 +375,7 @@ final class Transfer {
     /// itself.
     private func hasLostConnection(_ code: CURLcode) -> Bool {
         [CURLE_HTTP2, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code) && !hasAnswered
-            && command.outgoing.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
+            && prepared.sent.method == .get && hc_info_long(easy, CURLINFO_NUM_CONNECTS) == 0 && !shared.hasFlood
     }
 
     /// Ends the transfer with an error. The state of libcurl's handle must still be that of this request.
@@ -357,11 +383,12 @@ final class Transfer {
         let bytes = spool.count
         spool.interrupt(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
         // The receiver of the result may resume the body at once.
-        command.part?.file.letGo()
+        prepared.part?.file.letGo()
         end(.failure(error), bytes: bytes)
     }
 
     private func end(_ kind: HTTPOutcome.Kind, bytes: Int = 0) {
+        question?.cancel()
         reportStall(false)
         func seconds(_ info: CURLINFO) -> Double { Double(hc_info_offset(easy, info)) / 1e6 }
         var timing = RequestTiming()
@@ -372,7 +399,7 @@ final class Transfer {
             timing.connect = max(connect - dns, 0)
             timing.tls = max(seconds(CURLINFO_APPCONNECT_TIME_T) - connect, 0)
         }
-        // libcurl aborts in the middle of a head that declares too large a body.
+        // The transfer may end in the middle of a head.
         let status = hc_info_long(easy, CURLINFO_RESPONSE_CODE)
         if hasHead || status >= 200 {
             timing.status = status
@@ -380,12 +407,9 @@ final class Transfer {
             timing.firstByte = started + Int(seconds(CURLINFO_STARTTRANSFER_TIME_T) * 1e9)
             timing.httpVersion = [1: "1.0", 2: "1.1", 3: "2", 30: "3"][hc_info_long(easy, CURLINFO_HTTP_VERSION)]
         }
-        timing.bytes = bytes
-        timing.resumedBytes = resumedBytes
-        timing.headerBytes = headerBytes
-        timing.reached = reached
-        timing.isProxied = proxy != nil
-        command.transferActivity.stop()
-        command.finish(HTTPOutcome(kind: kind, timing: timing))
+        (timing.bytes, timing.resumedBytes, timing.headerBytes) = (bytes, resumedBytes, headerBytes)
+        (timing.reached, timing.isProxied) = (reached, proxy != nil)
+        job.silentSince.store(.max, ordering: .relaxed)
+        finish(HTTPOutcome(kind: kind, timing: timing))
     }
 }

@@ -5,20 +5,17 @@ internal import Platform
 final class TransferContext {
     /// The host names resolved so far, with the classes of their addresses.
     var names = ResolvedNames()
-    /// The sockets opened by the transfers.
     var sockets = OpenSockets()
-    private var heads: [Transfer] = []
-    private var receivers: [Transfer] = []
+    /// The transfers that have received bytes in this turn.
+    var receivers: [Transfer] = []
     /// The number of bytes received over TLS that were of no use to a transfer.
     private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
 
-    /// The maximum number of useless bytes over a connection in one turn. An honest server sends a few bytes more than
-    /// the body; one that sends frames without content would occupy the thread forever.
-    private static let uselessLimit = 16 << 20
-
     init() {
         var empty = hc_intake()
-        empty.limit = Self.uselessLimit
+        // The maximum for a connection in one turn. An honest server sends a few bytes more than the body; one that sends
+        // frames without content would occupy the thread forever.
+        empty.limit = 16 << 20
         intake.initialize(to: empty)
     }
 
@@ -30,27 +27,41 @@ final class TransferContext {
     /// Counts the bytes received over a transfer's connection.
     func countInput(_ easy: UnsafeMutableRawPointer) { hc_set_intake(easy, intake) }
 
-    /// Subtracts bytes that were of use.
     func countUseful(_ count: Int) { hc_take_off(intake, count) }
 
-    /// Begins a turn of the thread.
     func beginTurn() { hc_begin_intake(intake) }
+}
 
-    /// Adds a transfer whose head is checked as soon as libcurl has read it.
-    func addHead(_ transfer: Transfer) { heads.append(transfer) }
-
-    /// Adds a transfer that has received bytes in this turn.
-    func addReceiver(_ transfer: Transfer) { receivers.append(transfer) }
-
-    /// Returns the transfers that have received bytes, and clears the list.
-    func removeReceivers() -> [Transfer] {
-        defer { receivers = [] }
-        return receivers
+/// The sockets of one transport, found by the two ends that libcurl reports for a connection that it is about to use.
+struct OpenSockets {
+    /// The two ends of a connection. The local port alone is not unique: the system assigns one to several connections
+    /// as long as they lead to different places.
+    struct Ends: Hashable {
+        let nearPort: Int32
+        /// The address as text, as libcurl writes it.
+        let farAddress: String
+        let farPort: Int32
     }
 
-    /// Returns the transfers whose heads are complete, and clears the list.
-    func removeHeads() -> [Transfer] {
-        defer { heads = [] }
-        return heads
+    /// The sockets that no request has used yet.
+    private var fresh: Set<Int32> = []
+    private var used: [Ends: Int32] = [:]
+
+    mutating func opened(_ socket: Int32) { fresh.insert(socket) }
+
+    mutating func closed(_ socket: Int32) {
+        guard fresh.remove(socket) == nil, let ends = used.first(where: { $0.value == socket })?.key else { return }
+        used[ends] = nil
+    }
+
+    /// `true` when the server has sent something over a connection since its last response was read. Also records that
+    /// the connection is used.
+    mutating func hasUnaskedInput(over ends: Ends) -> Bool {
+        if let socket = used[ends] { return hc_has_input(socket) != 0 }
+        if let socket = fresh.first(where: { hc_joins($0, ends.nearPort, ends.farAddress, ends.farPort) != 0 }) {
+            fresh.remove(socket)
+            used[ends] = socket
+        }
+        return false
     }
 }

@@ -61,18 +61,12 @@ final class FetchJob: DownloadOwner {
         }
     }
 
-    /// Downloads `request`; again with its own limits when a shared download failed only by the limits of another one.
     private func fetch(
-        _ request: DownloadRequest, for owner: FetchJob?, isStrict: Bool = false,
+        _ request: DownloadRequest, for owner: FetchJob?,
         then: @escaping @Sendable (Result<Download, any Error>) -> Void
     ) {
         let ticket = engine.downloader.start(
-            request, isStrict: isStrict, priority: job.priority, report: { [job] in job.report($0) },
-            owner: owner
-        ) { [self] result in
-            guard case .failure(is ImageDownloader.EndedForAnother) = result else { return then(result) }
-            run { [self] in fetch(request, for: owner, isStrict: true, then: then) }
-        }
+            request, priority: job.priority, report: { [job] in job.report($0) }, owner: owner, then: then)
         job.onCancel { [downloader = engine.downloader] in downloader.leave(ticket) }
     }
 

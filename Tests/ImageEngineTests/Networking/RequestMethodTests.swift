@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Caching
+@testable import DownloadRecording
 @testable import Downloading
 @testable import HTTPSemantics
 @testable import ImageEngine
@@ -250,7 +251,7 @@ import Testing
         }
         for use in [Tape.Use.record, .play] {
             let tape = try Tape(tape, use: use, now: 0)
-            let engine = try TestEngine { $0.downloader.tape = tape }
+            let engine = try TestEngine { $0.downloader.recorder = tape }
             for body in [[UInt8(1)], [2, 3]] {
                 let bytes = try await engine.image(server.url("/a"), bytes: true) {
                     ($0.network.request.method, $0.network.request.body, $0.lookup.forceRefresh) = (.post, body, true)

@@ -480,10 +480,3 @@ import Testing
         #expect(parts.count == 2)
     }
 }
-
-/// What has come so far, from any thread.
-final class Gathered<Element: Sendable>: Sendable {
-    private let list = Mutex<[Element]>([])
-    func add(_ element: Element) { list.withLock { $0.append(element) } }
-    var all: [Element] { list.withLock { $0 } }
-}

@@ -54,7 +54,7 @@ import Testing
             ("Sun, 06 Nov 1994 08:49:00 GMT", 0.0), ("soon", nil), ("-5", nil), ("", nil),
         ] as [(String, Double?)])
     func retryAfterIsSecondsOrADate(_ text: String, _ delay: Double?) {
-        #expect(HTTPTime.delay(text, now: 784_111_767) == delay)
+        #expect(HTTPDate.delay(text, now: 784_111_767) == delay)
     }
 
     @Test func tooLongAWishIsToldAtOnce() async throws {

@@ -1,0 +1,105 @@
+package import HTTPSemantics
+internal import ImageErrors
+internal import Platform
+
+/// A response without its body.
+package struct DownloadResponse: Sendable {
+    package var status = 0
+    package var url = ""
+    package var contentType: String?
+    package var etag: String?
+    package var lastModified: String?
+    /// `true` when it confirms the stored body.
+    package var isConfirmation = false
+    /// The header fields of the final response: lower-case names, repeated fields joined by commas.
+    package var fields: [String: String] = [:]
+
+    /// Creates a response without facts.
+    package init() {}
+
+    /// The compression of the body that the server declares. `nil`: none.
+    ///
+    /// Only registered or usual compressions count (RFC 9110, 8.4.1): some servers send "none" or "utf-8" there, or the
+    /// coding of an upload, and deliver the bytes unchanged.
+    var compression: String? {
+        for name in ["content-encoding", "transfer-encoding"] {
+            guard let coding = fields[name] else { continue }
+            let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
+            if names.contains(where: Self.compressions.contains) { return coding }
+        }
+        return nil
+    }
+
+    private static let compressions = Set(
+        "gzip x-gzip deflate compress x-compress br zstd dcb dcz exi pack200-gzip bzip2 lzma xz sdch"
+            .split(separator: " "))
+}
+
+/// A finished download.
+package struct Download: Sendable {
+    /// The whole seconds between the last request and its response.
+    package var delay = 0
+    package let response: DownloadResponse
+    package var body: DownloadedBody
+    /// The redirects in order.
+    package var route: [RedirectConstraints.Redirect] = []
+    /// Credentials from other sources than the request; see `Logins` of the engine.
+    package var login: String?
+
+    package init(response: DownloadResponse, body: DownloadedBody) { (self.response, self.body) = (response, body) }
+}
+
+/// The progress of a download.
+public struct DownloadProgress: Sendable, Equatable {
+    /// The number of received bytes of the body.
+    public let received: Int
+    /// The size of the whole body in bytes. `nil`: the server does not declare it.
+    public let total: Int?
+
+    /// Creates a progress value.
+    public init(received: Int, total: Int?) {
+        self.received = received
+        self.total = total
+    }
+}
+
+extension DownloadRequest {
+    /// The error that there are more redirects than accepted. `nil`: there are not.
+    func error(after redirects: Int) -> ImageError? {
+        redirects > limits.maxRedirects ? .tooManyRedirects(limits.maxRedirects, source: url) : nil
+    }
+
+    /// The error of a response, by the redirects that led to it, its status and headers, and the decision of a delegate, if
+    /// it made one. `nil`: it is accepted.
+    func error(in response: DownloadResponse, after redirects: Int = 0, accepted: Bool?) -> ImageError? {
+        if let error = error(after: redirects) { return error }
+        let status = response.status
+        if response.isConfirmation { return nil }
+        switch accepted {
+        case true: break
+        case false: return statusError(of: response)
+        default:
+            if status == 304, limits.validStatusCodes == nil { return .notModified(url: url) }
+            if !limits.accepts(status: status) { return statusError(of: response) }
+        }
+        if let types = limits.acceptContentTypes, accepted != true, let type = response.contentType,
+            !MediaType.matches(type, types)
+        {
+            let wanted = types.sorted().joined(separator: ", ")
+            return .badData(
+                reason: "The server calls it \(type.excerpt), and acceptContentTypes allows only \(wanted).",
+                source: url, sample: ContentSample(contentType: type))
+        }
+        if let coding = response.compression {
+            return .badData(
+                reason: "The server compressed it (\(coding.excerpt)), though that was not accepted.", source: url)
+        }
+        return nil
+    }
+
+    private func statusError(of response: DownloadResponse) -> ImageError {
+        let text = response.fields["retry-after"]
+        return .invalidStatusCode(
+            response.status, url: url, retryAfter: text.flatMap { HTTPDate.delay($0, now: wallSeconds()) })
+    }
+}

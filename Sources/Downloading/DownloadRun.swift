@@ -1,0 +1,139 @@
+internal import Platform
+
+/// The one that starts a download, with what it does around the transfer. It lives until the download has ended, also when
+/// it has left and others still wait.
+package protocol DownloadOwner: AnyObject, Sendable {
+    /// Prepares the download with its slot in hand, if that takes no waiting. Returns `true` when the download may
+    /// start; otherwise ``prepare()`` prepares it.
+    func prepareAtOnce() -> Bool
+    /// Prepares the download, waiting if necessary. An error ends the wait of this owner's caller; another caller who
+    /// shares the download starts it then.
+    func prepare() async throws
+    /// Called for every received piece.
+    func noteProgress()
+    /// Called when the body is complete, before another caller could start the same download.
+    func noteBody()
+    /// Called with each URL at which a request that is no GET has changed something.
+    ///
+    /// - Parameter isAnswer: `true` when the answer replaces what is kept of that URL.
+    func noteChange(at url: String, isAnswer: Bool)
+}
+
+/// One caller of a download: what it asks for, within its own limits, and what it does around the transfer if it starts it.
+package final class DownloadCaller: Sendable {
+    let request: DownloadRequest
+    let owner: (any DownloadOwner)?
+
+    init(_ request: DownloadRequest, _ owner: (any DownloadOwner)?) { (self.request, self.owner) = (request, owner) }
+
+    /// `true` when the server of a running download has been silent for longer than this caller waits.
+    func isTooImpatient(for job: Job<some Sendable>) -> Bool {
+        let since = job.silentSince.load(ordering: .relaxed)
+        return since != .max && Double(monotonicNanoseconds() - since) >= request.limits.timeoutSeconds * 1e9
+    }
+}
+
+/// One download from its turn to its end, for all callers who share it.
+///
+/// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
+/// more than one request continue in a task.
+final class DownloadRun: Sendable {
+    let job: Job<Download>
+    let downloader: ImageDownloader
+    /// The one that starts the download. What it sends is what all send.
+    private let caller: DownloadCaller
+    private let slot: DownloadScheduler.Slot
+    var request: DownloadRequest { caller.request }
+    private var owner: (any DownloadOwner)? { caller.owner }
+
+    init(
+        by caller: DownloadCaller, _ job: Job<Download>, in slot: DownloadScheduler.Slot, of downloader: ImageDownloader
+    ) {
+        (self.caller, self.job, self.slot, self.downloader) = (caller, job, slot, downloader)
+    }
+
+    /// Sends the first request. Runs on the transport's thread.
+    func start() {
+        if job.isCancelled { return giveUp(CancellationError()) }
+        var exchange = Exchange(self)
+        guard downloader.recorder == nil, owner?.prepareAtOnce() ?? true, let first = exchange.prepareFirst() else {
+            return continueInTask { try await self.prepareAndDownload() }
+        }
+        let id = downloader.transport.start(first) { [self, exchange] outcome in
+            var exchange = exchange
+            if let download = exchange.download(from: outcome, of: first) { return end(.success(download)) }
+            continueInTask { [exchange] in
+                var exchange = exchange
+                return try await exchange.perform(after: (first, outcome))
+            }
+        }
+        job.onCancel { [downloader] in downloader.transport.cancel(id) }
+    }
+
+    /// Returns `nil` when there is nothing to end: another caller starts the download instead, or nobody is left.
+    private func prepareAndDownload() async throws -> Download? {
+        do { try await owner?.prepare() } catch {
+            prepareAnother(after: error)
+            return nil
+        }
+        var exchange = Exchange(self)
+        guard let recorder = downloader.recorder else { return try await exchange.perform() }
+        return try await recorder.download(request, downloader.transport.spool) { try await exchange.perform() }
+    }
+
+    /// Ends the wait of the caller whose preparation failed, and starts the download for another one.
+    private func prepareAnother(after error: any Error) {
+        if let last = job.dismiss({ [caller] in $0 === caller ? error : nil }) { return giveUp(last) }
+        guard let next = job.anyCaller else { return giveUp(error) }
+        let run = DownloadRun(by: next, job, in: slot, of: downloader)
+        downloader.transport.run { run.start() }
+    }
+
+    func leaveQueue() { downloader.scheduler.cancel(slot) }
+
+    /// Ends a download that was not started.
+    func giveUp(_ error: any Error) {
+        downloader.scheduler.release(slot)
+        job.end(.failure(error))
+    }
+
+    private func continueInTask(_ work: @escaping @Sendable () async throws -> Download?) {
+        let task = Task {
+            do {
+                if let download = try await work() { end(.success(download)) }
+            } catch { end(.failure(error)) }
+        }
+        job.onCancel { task.cancel() }
+    }
+
+    private func end(_ result: Result<Download, any Error>) {
+        downloader.count(result)
+        if case .success = result { owner?.noteBody() }
+        downloader.scheduler.release(slot)
+        job.end(result)
+    }
+
+    // MARK: Events
+
+    /// Waits for a slot at the host that the download was redirected to.
+    func moveSlot(to host: String) async throws { try await downloader.scheduler.move(slot, to: host) }
+
+    /// Called in order when the server becomes silent, and when it sends again or the request has ended.
+    func setStalled(_ isStalled: Bool) { downloader.scheduler.setStalled(slot, isStalled) }
+
+    /// Asks a delegate. Meanwhile other downloads may run, as beside one whose server is silent.
+    func whileStalled<Value>(_ ask: () async throws -> Value) async rethrows -> Value {
+        setStalled(true)
+        defer { setStalled(false) }
+        return try await ask()
+    }
+
+    func report(_ progress: DownloadProgress) {
+        owner?.noteProgress()
+        job.report(progress)
+    }
+
+    /// Called with each URL where a request that is not a GET was accepted, whatever its outcome: stored responses of that
+    /// URL are invalid (RFC 9111, 4.4).
+    func noteChange(at url: String, isAnswer: Bool) { owner?.noteChange(at: url, isAnswer: isAnswer) }
+}

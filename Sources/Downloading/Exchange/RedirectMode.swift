@@ -1,0 +1,57 @@
+internal import HTTPSemantics
+internal import ImageErrors
+internal import Platform
+
+/// The permitted redirects.
+public enum RedirectMode: String, Sendable, Hashable, CaseIterable {
+    /// Those to any http or https URL.
+    case follow
+    /// Those that stay with scheme, host and port.
+    case sameOrigin = "same-origin"
+    /// None.
+    case none
+}
+
+extension HTTPRequest {
+    /// The request that follows this one after a response with `status` and `location`; errors name `source`.
+    ///
+    /// Only to http and https. From https to http is permitted, because credentials are never sent to another origin. A body
+    /// neither: like a header, it may be a secret.
+    func redirected(
+        status: Int, to location: String, _ mode: RedirectMode, naming source: String
+    ) throws(ImageError) -> HTTPRequest {
+        let next = redirected(status: status).following(to: try url.following(location, naming: source))
+        if mode == .none || mode == .sameOrigin && next.url.origin != url.origin {
+            let rule = mode == .none ? "no redirect is to be followed" : "none to another origin is to be followed"
+            let reason = "it redirects to \(next.url.text.excerpt), and \(rule)"
+            throw .limitExceeded(limit: "redirect", reason: reason, source: source)
+        }
+        guard next.body == nil || next.url.origin == url.origin else {
+            let reason =
+                "It was redirected to there with status \(status), and the body of a request stays with its origin."
+            throw .forbiddenAddress(url: next.url.text, reason: reason)
+        }
+        return next
+    }
+
+    /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET
+    /// after 301 and 302, without the fields that describe a body.
+    package func redirected(status: Int) -> HTTPRequest {
+        guard method != .get, status == 303 || [301, 302].contains(status) && method == .post else { return self }
+        var outgoing = self
+        (outgoing.method, outgoing.body) = (.get, nil)
+        outgoing.fields.removeAll { $0.name.text.asciiLowercased.hasPrefix("content-") }
+        return outgoing
+    }
+}
+
+extension ImageError {
+    static func tooManyRedirects(_ limit: Int, source: String) -> ImageError {
+        .limitExceeded(limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
+    }
+
+    /// The error that redirects lead back to an earlier URL. No limit helps then.
+    static func redirectCircle(through url: String, source: String) -> ImageError {
+        .limitExceeded(limit: "maxRedirects", reason: "\(redirectsInCircle), through \(url.excerpt)", source: source)
+    }
+}

@@ -1,0 +1,214 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// Gives downloads their slots: by priority, within the limits of a ``DownloadQueue``.
+final class DownloadScheduler: Sendable {
+    /// A download's place in the queue, and its slot when it runs.
+    struct Slot: Sendable {
+        let id: UInt64
+        let priority: CallPriority
+        fileprivate let token: UInt64
+    }
+
+    /// Called once: with a success when a waiting download may start, or with an error when it has left the queue.
+    typealias Start = @Sendable (Result<Void, any Error>) -> Void
+
+    /// In a value of its own: a bare closure in a dictionary is wrapped once more at every access.
+    private struct Starter: Sendable { let start: Start }
+
+    private struct State {
+        var queue = DownloadQueue()
+        /// `true` while a client is left who can resume paused downloads.
+        var mayPause = true
+        var lastID: UInt64 = 0
+        var starters: [UInt64: Starter] = [:]
+        var timeout = DownloadLimits.defaultTimeout
+        /// `true` while a timer is set for the next start that the rate allows.
+        var hasAlarm = false
+
+        mutating func apply(_ configuration: ImageDownloader.Configuration, at now: Int) {
+            timeout = configuration.timeout
+            queue.limits = DownloadQueue.Limits(
+                perHost: configuration.maxDownloadsPerHost, total: configuration.maxConcurrentDownloads,
+                connections: DescriptorBudget.ofProcess.downloads)
+            queue.reorder(configuration.order)
+            let bucket = TokenBucket(rate: configuration.startsPerSecond, burst: configuration.burst, at: now)
+            if !queue.bucket.hasLimits(of: bucket) { queue.bucket = bucket }
+            let hostRate = HostRate(rate: configuration.startsPerSecondPerHost, burst: configuration.burst)
+            if !queue.hostRate.hasLimits(of: hostRate) { queue.hostRate = hostRate }
+        }
+    }
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> Int
+    private let activity: @Sendable (_ running: Int) -> Void
+
+    /// - Parameter activity: Receives the number of running downloads after each change, in order.
+    init(
+        _ configuration: ImageDownloader.Configuration, now: @escaping @Sendable () -> Int,
+        activity: @escaping @Sendable (_ running: Int) -> Void
+    ) {
+        (self.now, self.activity) = (now, activity)
+        state.withLock { $0.apply(configuration, at: now()) }
+    }
+
+    /// The longest wait for the next bytes, in seconds, of downloads whose options name none.
+    var timeout: Double { state.withLock { $0.timeout } }
+
+    /// The numbers of running downloads, of those among them whose servers are silent, and of waiting downloads.
+    var load: (running: Int, stalled: Int, waiting: Int) {
+        state.withLock { ($0.queue.runningCount, $0.queue.stalledCount, $0.queue.waitingCount) }
+    }
+
+    /// Changes limits, order, rates and timeout from now on.
+    func configure(_ configuration: ImageDownloader.Configuration) {
+        state.withLock { $0.apply(configuration, at: now()) }
+        startWaiting()
+    }
+
+    /// Pauses the start of downloads; `isForGood` when they are not paused again. Returns those that are paused now.
+    func pause(_ pause: DownloadPause, isForGood: Bool = false) -> DownloadPause {
+        let paused = state.withLock { state in
+            if isForGood { state.mayPause = false }
+            state.queue.pause = state.mayPause ? pause : .none
+            return state.queue.pause
+        }
+        startWaiting()
+        return paused
+    }
+
+    // MARK: Slots
+
+    /// Adds a download to the queue. `start` may be called before this returns.
+    func enqueue(host: String, _ priority: CallPriority, _ start: (Slot) -> Start) {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let slot = Slot(
+            id: id, priority: priority, token: priority.observe { [weak self] in self?.updatePriority(id, priority) })
+        wait(slot, start(slot)) {
+            $0.enqueue(id, host: host, priority: priority.value, arrival: priority.arrival)
+        }
+    }
+
+    /// Waits for a slot at the host that a running download was redirected to. Its own slot is free meanwhile.
+    func move(_ slot: Slot, to host: String) async throws {
+        try await awaitResult { [self] end in
+            wait(slot, end) { $0.move(slot.id, to: host) }
+        } cancel: { [self] in
+            cancel(slot)
+        }
+    }
+
+    private func wait(_ slot: Slot, _ start: @escaping Start, _ change: (inout DownloadQueue) -> Void) {
+        // Queued and startable in one step; otherwise another thread could start a download without a receiver.
+        state.withLock { state in
+            let running = state.queue.runningCount
+            state.starters[slot.id] = Starter(start: start)
+            change(&state.queue)
+            if state.queue.runningCount != running { activity(state.queue.runningCount) }
+        }
+        // The priority may have changed before the download was queued.
+        updatePriority(slot.id, slot.priority)
+    }
+
+    /// Removes a waiting download from the queue; its receiver is told. Without effect on a running one.
+    func cancel(_ slot: Slot) {
+        let starter = state.withLock { state -> Starter? in
+            guard let starter = state.starters.removeValue(forKey: slot.id) else { return nil }
+            state.queue.remove(slot.id)
+            return starter
+        }
+        starter?.start(.failure(CancellationError()))
+    }
+
+    /// Gives back the slot of a download that has ended or left the queue.
+    func release(_ slot: Slot) {
+        slot.priority.forget(slot.token)
+        state.withLock { state in
+            let running = state.queue.runningCount
+            state.queue.remove(slot.id)
+            if state.queue.runningCount != running { activity(state.queue.runningCount) }
+        }
+        startWaiting()
+    }
+
+    /// Frees the slot of a download whose server is silent, or counts the download again.
+    func setStalled(_ slot: Slot, _ isStalled: Bool) {
+        state.withLock { $0.queue.setStalled(slot.id, isStalled) }
+        if isStalled { startWaiting() }
+    }
+
+    /// Moves a download to the position of its current priority, and starts the downloads that may start.
+    private func updatePriority(_ id: UInt64, _ priority: CallPriority) {
+        state.withLock { $0.queue.setPriority(id, to: priority.value) }
+        startWaiting()
+    }
+
+    private func startWaiting() {
+        while true {
+            let (start, starter) = state.withLock { state -> (DownloadQueue.Start, Starter?) in
+                let start = state.queue.start(at: now())
+                switch start {
+                case .download(let id):
+                    activity(state.queue.runningCount)
+                    return (start, state.starters.removeValue(forKey: id))
+                case .wait:
+                    if state.hasAlarm { return (.none, nil) }
+                    state.hasAlarm = true
+                    return (start, nil)
+                case .none: return (start, nil)
+                }
+            }
+            switch start {
+            case .download: starter?.start(.success(()))
+            case .wait(let nanoseconds): return wake(in: nanoseconds)
+            case .none: return
+            }
+        }
+    }
+
+    /// Starts downloads again when the rate allows the next start.
+    private func wake(in nanoseconds: Int) {
+        Task { [weak self] in
+            try? await Task.sleep(for: .nanoseconds(nanoseconds))
+            self?.state.withLock { $0.hasAlarm = false }
+            self?.startWaiting()
+        }
+    }
+}
+
+/// The downloads that are not started for now.
+public enum DownloadPause: String, Sendable, Hashable, CaseIterable {
+    /// None: all are started in their turn.
+    case none
+    /// Those that nobody waits for.
+    case prefetch
+    /// All.
+    case all
+}
+
+/// The division of the process's file descriptors among downloads, idle connections and files, so that none is missing
+/// for a file.
+struct DescriptorBudget: Sendable, Equatable {
+    /// The number of downloads that may run at once. Each has a connection, at times two while addresses are tried, and
+    /// the file of its body.
+    let downloads: Int
+    let idleConnections: Int
+
+    /// - Parameter limit: The number of descriptors that the process may have.
+    init(limit: Int) {
+        // For the protocol, the index, the locks, and files being read and written.
+        let own = 32
+        idleConnections = min(max((limit - own) / 4, 1), 64)
+        downloads = max((limit - own - idleConnections) / 3, 1)
+    }
+
+    static var ofProcess: DescriptorBudget {
+        var limit = rlimit()
+        let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        return DescriptorBudget(limit: isKnown ? Int(clamping: limit.rlim_cur) : 1024)
+    }
+}

@@ -1,0 +1,87 @@
+import TestSupport
+import Testing
+
+@testable import Downloading
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import Platform
+
+/// What is judged of a URL is what is dialled.
+@Suite struct WebURLTests {
+    @Test(arguments: [
+        ("http://b\u{FC}cher.example:80/\u{FC}?\u{FC}", "xn--bcher-kva.example"),
+        ("https://B\u{DC}CHER.example/", "xn--bcher-kva.example"),
+        ("http://u:p@b\u{FC}cher.example/", "xn--bcher-kva.example"),
+        // Letters that stand for others: an address, and a name of ASCII.
+        ("http://\u{FF11}\u{FF12}\u{FF17}.0.0.1/", "127.0.0.1"), ("http://\u{24D4}xample.com/", "example.com"),
+        ("http://\u{FF11}\u{FF12}\u{FF17}.1/", "127.0.0.1"),
+    ])
+    func hostThatIsNotASCIIIsThatWhichIsLookedUp(_ text: String, _ host: String) throws {
+        let url = try WebURL(text)
+        #expect(url.host == host && url.text.utf8.allSatisfy { $0 < 0x80 })
+        #expect(url.origin == "\(url.scheme)://\(host):\(url.isSecure ? 443 : 80)")
+        #expect(try WebURL(url.text).text == url.text)
+    }
+
+    /// What libcurl dials, or names to a proxy, when it parses the text again.
+    @Test(arguments: [
+        ("http://%30xa9fea9fe/latest/", "169.254.169.254", "http://169.254.169.254/latest/"),
+        ("http://%31%36%39.254.43518/", "169.254.169.254", "http://169.254.169.254/"),
+        ("http://%31%32%37.1/", "127.0.0.1", "http://127.0.0.1/"), ("http://%30/", "0.0.0.0", "http://0.0.0.0/"),
+        ("http://169.254.169.254./a", "169.254.169.254", "http://169.254.169.254/a"),
+        ("http://0177.0.0.1./", "127.0.0.1", "http://127.0.0.1/"),
+        ("http://u:p@%31%32%37.1.:81/?%31", "127.0.0.1", "http://127.0.0.1:81/?%31"),
+        ("http://ex%61mple.com/%41", "example.com", "http://example.com/%41"),
+        ("http://example.com./", "example.com.", "http://example.com./"),
+        ("http://1.example.com./", "1.example.com.", "http://1.example.com./"),
+        ("http://[fe80::1%25eth0]/", "[fe80::1]", "http://[fe80::1%25eth0]/"),
+    ])
+    func hostIsThatOfTheTextParsedAgain(_ text: String, _ host: String, _ sent: String) throws {
+        let url = try WebURL(text)
+        #expect(url.host == host && url.text == sent)
+        let again = try WebURL(url.text)
+        #expect(again.text == url.text && again.host == url.host && again.origin == url.origin)
+        let led = try WebURL("http://start.example/a").following(text, naming: "a")
+        #expect(led.text == sent && led.host == host)
+    }
+
+    @Test func spacesAreSentAsBrowsersSendThem() throws {
+        #expect(try WebURL("http://a/b c?d e=f+g h#i j").text == "http://a/b%20c?d%20e=f+g%20h")
+        let base = try WebURL("http://a/b/c")
+        #expect(try base.following("d e?f g", naming: "").text == "http://a/b/d%20e?f%20g")
+        #expect(try base.following("?f g", naming: "").text == "http://a/b/c?f%20g")
+    }
+
+    @Test(arguments: ["http://a%0ab:c@host/", "http://a:%09p@host/", "http://a%00:b@host/", "http://%7f%01@host/"])
+    func credentialsThatCannotBeSentAreRefused(_ text: String) {
+        let error = #expect(throws: ImageError.self) { try WebURL(text) }
+        #expect(error?.name == "invalidURL" && "\(error.map { "\($0)" } ?? "")".contains("control character"))
+    }
+
+    @Test func hostThatNobodyCanLookUpIsRefused() {
+        let error = #expect(throws: ImageError.self) { try WebURL("http://\u{FFFD}.example/") }
+        #expect(error?.name == "invalidURL" && "\(error.map { "\($0)" } ?? "")".contains("host"))
+    }
+
+    /// A proxy dials for us: only an address that is written out can be judged.
+    @Test(arguments: [
+        "http://\u{FF11}\u{FF12}\u{FF17}.0.0.1/a", "http://%31%32%37.1/a", "http://%30xa9fea9fe/a",
+        "http://127.0.0.1./a",
+        "http://0177.0.0.1./a", "https://%31%36%39.254.43518/a",
+    ])
+    func anAddressInOddDigitsIsJudgedAsAnAddress(_ url: String) async throws {
+        let proxy = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
+        defer { proxy.stop() }
+        let downloader = try TestDownloader {
+            $0.proxy = .url(proxy.url(""))
+            $0.policy.reach = .public
+        }
+        let error = try await downloader.failure(url)
+        #expect(error?.name == "forbiddenAddress" && proxy.requests.isEmpty)
+        let lure = try LocalServer { _ in .redirect(to: url) }
+        defer { lure.stop() }
+        let other = try TestDownloader { $0.proxy = .url(lure.url("")) }
+        let refused = try await other.failure("http://public.example/")
+        #expect(refused?.name == "forbiddenAddress" && lure.requests.count == 1, "nor by a redirect")
+    }
+}
