@@ -14,8 +14,9 @@ final class TestDownloader: Sendable {
         let folder = try TemporaryFolder()
         var configuration = ImageDownloader.Configuration()
         configuration.proxy = .none
-        // A busy machine may keep a test from going on for longer than a server may be silent.
+        // A busy machine may keep a test from going on for longer than a server may be silent, or a connection idle.
         configuration.timeout = 120
+        configuration.network.idleSpan = 600_000_000_000
         configure(&configuration)
         self.folder = folder
         let names = Counter()
