@@ -71,7 +71,8 @@ def unknown(page: Page, roots: List[Path], types: Dict[str, Set[str]], words: Se
     found = []
     for name in page.names:
         if is_path(name):
-            if not any((root / name).exists() for root in roots):
+            # What a build makes is not there before it.
+            if not name.startswith(".build/") and not any((root / name).exists() for root in roots):
                 found.append(name)
             continue
         parts = identifier(name)
