@@ -147,12 +147,19 @@ struct PendingStore: Sendable {
             return .limitExceeded(
                 limit: setting, reason: "it was to be kept in memory only: \(sentence)", source: key.key)
         }
-        if reason == .tooLarge { return DiskStorage.tooLarge(StorageFolder.count(of: content), key) }
-        return .storageFailed(
-            reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
-            hint:
-                "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
-        )
+        switch reason {
+        case .tooLarge: return DiskStorage.tooLarge(StorageFolder.count(of: content), key)
+        case .noStore:
+            return .storageFailed(
+                reason: "\(source.excerpt) must not be stored, as its server says (Cache-Control: no-store).",
+                hint:
+                    "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
+            )
+        case .expired, .memoryOff, .notAsked, .noRoom, .diskFailed, .occupied:
+            return .storageFailed(
+                reason: "\(source.excerpt) cannot be stored: no tier keeps it (\(reason.rawValue)).",
+                hint: "Ask for its data, or change the options and limits that keep it out.")
+        }
     }
 
     /// The result without storing anything.

@@ -22,8 +22,9 @@ extension NotStoredReason {
     }
 }
 
-/// The decision about storing a loaded or given image: its place, or the reason for none. It is the only one: all paths
-/// that store use it. A plain value.
+/// The decision about storing a loaded or given image: its place, or the reason for none. All paths that store use it. What
+/// only the attempt can show (no room, a disk that fails, a key that is taken) is translated by ``StoragePolicy``. A plain
+/// value.
 struct StoragePlan: Sendable, Equatable {
     /// The place of the image.
     enum Place: Sendable, Equatable {
