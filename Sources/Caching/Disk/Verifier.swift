@@ -146,7 +146,7 @@ struct Verifier {
         let numbers = try index.surveying { try $0.unreadable() } ?? []
         found.damaged += numbers.count
         guard repairs, !numbers.isEmpty else { return }
-        try index.write { writer in for number in numbers { try writer.remove(number) } }
+        try index.write { try $0.removeUnreadable(numbers) }
     }
 
     /// Finds the files of a shard that no entry names.

@@ -48,6 +48,14 @@ final class IndexConnection {
         return rows
     }
 
+    /// The numbers of the entries that cannot be read. Reads all entries.
+    func unreadable() throws(Failure) -> [Int64] {
+        try all(.unreadable) { statement in
+            let number = Int64(statement.integer(0))
+            return IndexRow(statement)?.number == number ? nil : number
+        }
+    }
+
     /// The moment that the cache's clock goes by.
     func anchor() throws(Failure) -> CacheClock.Anchor? {
         let values = try first(.anchor) { statement in (0..<4).map { statement.integer(Int32($0)) } }

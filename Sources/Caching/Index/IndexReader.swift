@@ -93,12 +93,7 @@ final class IndexReader {
     }
 
     /// The numbers of entries that no version of ours would have written.
-    func unreadable() throws(Failure) -> [Int64] {
-        try connection.all(.unreadable) { statement in
-            let number = Int64(statement.integer(0))
-            return IndexRow(statement)?.number == number ? nil : number
-        }
-    }
+    func unreadable() throws(Failure) -> [Int64] { try connection.unreadable() }
 
     /// `true` when the sums are what the entries add up to.
     func sumsAreRight() throws(Failure) -> Bool { try connection.first(.check) { $0.integer(0) } == 1 }

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Glibc
 internal import HTTPSemantics
 internal import Platform
@@ -118,6 +119,15 @@ final class IndexWriter {
     }
 
     func remove(_ number: Int64) throws(Failure) { try connection.run(.delete, number) }
+
+    /// Removes entries that cannot be read.
+    ///
+    /// - Throws: A failure of a damaged index when some of them stay: then it is begun anew from the folder's files.
+    func removeUnreadable(_ numbers: [Int64]) throws(Failure) {
+        for number in numbers { try remove(number) }
+        if try connection.unreadable().isEmpty { return }
+        throw Failure(code: SQLITE_CORRUPT, message: "it has entries that can neither be read nor removed")
+    }
 
     /// Another entry with the content that `content` numbers.
     func twin(_ content: Int64, besides number: Int64) throws(Failure) -> IndexRow? {
