@@ -102,6 +102,14 @@ int hl_memory_file(void) { return memfd_create("halcyon", MFD_CLOEXEC); }
 
 int hl_mark(const char *path, const char *name) { return lsetxattr(path, name, "1", 1, 0); }
 
+int hl_set_attribute(int descriptor, const char *name, const void *value, size_t count) {
+    return fsetxattr(descriptor, name, value, count, 0);
+}
+
+int hl_attribute(int descriptor, const char *name, void *value, size_t count) {
+    return (int)fgetxattr(descriptor, name, value, count);
+}
+
 int hl_is_marked(int descriptor, const char *name) { return fgetxattr(descriptor, name, NULL, 0) >= 0; }
 
 void *hl_map(int descriptor, size_t count) {

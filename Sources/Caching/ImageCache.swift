@@ -108,7 +108,7 @@ public final class ImageCache: Sendable {
         decodes = Atomic(configuration.verifyDecode)
         memory = MemoryStorage(configuration.memory, now: clock.monotonic)
         disk = DiskStorage(
-            configuration.disk, clock: clock, folder: folder,
+            configuration.disk, clock: clock, folder: folder, watchesIndex: true,
             onClean: { removed, reason in onClean(CleaningReport(name, removed, reason)) })
         flights = DownloadLock(folder: disk.folder)
     }

@@ -35,9 +35,15 @@ import Testing
         PRAGMA user_version = 1;
         """
 
+    /// Makes an index of the fourth version, which had no marks.
+    private static let asFourth = """
+        ALTER TABLE entries DROP COLUMN mark; ALTER TABLE entries DROP COLUMN life;
+        ALTER TABLE totals DROP COLUMN unproven_from; ALTER TABLE totals DROP COLUMN unproven_to; PRAGMA user_version = 4;
+        """
+
     /// Makes an index of the third version, which kept the facts in the column `http`.
     private static let asThird = """
-        ALTER TABLE entries DROP COLUMN preview; ALTER TABLE entries DROP COLUMN timing;
+        \(asFourth) ALTER TABLE entries DROP COLUMN preview; ALTER TABLE entries DROP COLUMN timing;
         ALTER TABLE entries DROP COLUMN source; ALTER TABLE entries DROP COLUMN exact;
         ALTER TABLE entries DROP COLUMN verdict; PRAGMA user_version = 3;
         """
@@ -105,7 +111,7 @@ import Testing
         #expect(try disk.check().isClean)
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
         #expect(try disk.disk.totals().count == disk.blobs.count)
-        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["4"])
+        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["\(IndexSchema.version)"])
     }
 
     @Test func nothingThatTheOlderIndexKnewIsLost() throws {
@@ -162,7 +168,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: disk.index + ".damaged"))
         #expect(try disk.check().isClean)
         #expect(try disk.disk.totals().bytes == disk.bytesInBlobs)
-        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["4"])
+        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["\(IndexSchema.version)"])
         if [.lookUp, .inspect, .list, .totals, .check, .data].contains(call) {
             #expect(IndexFile.rows(query, disk.index) == rows)
         }
@@ -197,7 +203,7 @@ import Testing
         #expect(try disk.record("b")?.origin == ImageOrigin())
         #expect(disk.disk.index.isAdopting == false)
         #expect(!FileManager.default.fileExists(atPath: disk.index + ".damaged"))
-        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["4"])
+        #expect(IndexFile.rows("PRAGMA user_version", disk.index) == ["\(IndexSchema.version)"])
         // They are written as they are read.
         var origin = record.origin
         origin.facts.verdict = .sound

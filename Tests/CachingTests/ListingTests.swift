@@ -154,6 +154,7 @@ import Testing
         let key = "http://h.example/a.png"
         try first.store(hollowPNG(width: 7), key)
         for suffix in ["", "-wal", "-shm"] { unlink(first.index + suffix) }
+        unlink(first.root + "/entries.log")
         let disk = try first.reopened()
         _ = try disk.disk.verify(repairs: true)
         let listed = try #require(try disk.disk.list(ListQuery()).entries.first)

@@ -56,6 +56,10 @@ int hl_memory_file(void);
 int hl_mark(const char *path, const char *name);
 /// 1 when an open file has an extended attribute of that name; otherwise 0.
 int hl_is_marked(int descriptor, const char *name);
+/// Sets an extended attribute of an open file. Returns 0 on success, −1 when the file system does not support it.
+int hl_set_attribute(int descriptor, const char *name, const void *value, size_t count);
+/// Reads an extended attribute of an open file; returns the number of its bytes, or −1 when there is none of that size.
+int hl_attribute(int descriptor, const char *name, void *value, size_t count);
 /// Locks the byte at `offset` for this open file, without waiting. Returns 0 on success, 1 when another open file holds
 /// the lock, −1 on failure. The lock belongs to the open file (F_OFD_SETLK) and ends with it, and so with the process.
 int hl_lock_byte(int descriptor, off_t offset);

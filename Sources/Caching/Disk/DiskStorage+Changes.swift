@@ -41,10 +41,19 @@ extension DiskStorage {
     ) {
         guard folder.exists else { return then(.success(Removal())) }
         let state = RemovalState()
-        index.writeTogether(servesOthers: queue.servesOthers) { [self] writer in
+        let syncs = configuration.syncsToDisk
+        index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
             try remove(key, allVariants: allVariants, writer, state)
         } then: { [folder] result in
-            then(result.mapError { ImageError.storage($0, folder: folder.path) })
+            guard syncs, case .success = result else {
+                return then(result.mapError { ImageError.storage($0, folder: folder.path) })
+            }
+            queue.submit {
+                // Otherwise a power cut might bring the file back.
+                let names = state.gone.withLock { Set($0.files.keys).union($0.leased) }
+                let synced = Result { for name in names { try folder.syncNames(of: folder.blob(name)) } }
+                then(synced.flatMap { result }.mapError { ImageError.storage($0, folder: folder.path) })
+            }
         }
     }
 

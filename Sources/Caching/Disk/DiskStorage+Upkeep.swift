@@ -67,6 +67,54 @@ extension DiskStorage {
     /// The number of entries that this process evicted for their size.
     package var evictionCount: Int { evictions.load(ordering: .relaxed) }
 
+    // MARK: Watching
+
+    /// Looks at the files of the index now and then, as long as the storage is there.
+    func beginWatching() {
+        Task.detached(priority: .background) { [weak self] in
+            try? await Task.sleep(for: .seconds(1))
+            while let self {
+                if !self.watch.isQuiet {
+                    await withCheckedContinuation { done in
+                        startThread {
+                            self.checkIndex(); done.resume()
+                        }
+                    }
+                }
+                try? await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+
+    /// Puts index and folder right if somebody has changed the index since it was known to be sound.
+    func checkIndex() {
+        watch.look { [self] in
+            defer { forgetLogContents() }
+            var verifier = Verifier(disk: self, repairs: true, reads: .changed)
+            try verifier.run(report: { _, _ in }, isCancelled: { false })
+            if verifier.found.unreadable == 0 { try index.endProving() }
+        }
+    }
+
+    /// Writes the log of entries anew; what goes wrong is tried again at a later store.
+    func rewriteLog() {
+        try? EntryLogRewriting(disk: self).run()
+        isRewriting.store(false, ordering: .relaxed)
+    }
+
+    /// The log of entries; kept until ``forgetLogContents()`` while the index is begun anew or checked.
+    func logContents() -> EntryLogContents {
+        openLog.withLock { log in
+            if let log { return log }
+            let contents = EntryLogContents(of: folder)
+            log = contents
+            return contents
+        }
+    }
+
+    /// Gives up the memory of ``logContents()``; what has been written since is read with the next.
+    func forgetLogContents() { openLog.withLock { $0 = nil } }
+
     // MARK: Listing
 
     /// The details of a stored image; `nil` for a miss. Its life is not prolonged.

@@ -12,11 +12,11 @@ internal import Synchronization
 /// is a miss.
 ///
 /// Layout: `blobs/<2 hex>/<hash>.<ext>`, `partial/` for drafts, `leases/` for the leases and the marks of writing processes,
-/// `index.sqlite`, `CACHEDIR.TAG`.
+/// `index.sqlite`, `entries.log` (the second copy of what the index knows), `index.sound` (``IndexMark``), `CACHEDIR.TAG`.
 ///
 /// Its parts: ``StorageFolder`` names and writes files, ``CacheIndex`` keeps the entries, `StoreJob` stores, ``Evictor``
-/// removes by age and size, ``Repairer`` mends the index, ``Verifier`` checks all, ``LeftoverCollector`` removes what dead
-/// writers left, and ``Lending`` keeps the leases.
+/// removes by age and size, ``Repairer`` mends the index, ``Verifier`` checks all, ``IndexWatch`` notices what others
+/// did to the index, ``LeftoverCollector`` removes what dead writers left, and ``Lending`` keeps the leases.
 ///
 /// Callable from any thread. ``lookUp(_:lease:)`` takes microseconds; everything else may wait for the disk.
 public final class DiskStorage: Sendable {
@@ -59,7 +59,11 @@ public final class DiskStorage: Sendable {
     let evictions = Atomic(0)
     let damages = Atomic(0)
     let hasCollected = Atomic(false)
+    let isRewriting = Atomic(false)
     private let isAdopting = Atomic(false)
+    let watch: IndexWatch
+    /// The log of entries, as long as much is looked up in it.
+    let openLog = Mutex<EntryLogContents?>(nil)
     /// The number of the last entry whose file was checked in passing.
     let checkedUpTo = Atomic<Int64>(0)
     let logger = Logger(label: "halcyon.cache")
@@ -80,11 +84,12 @@ public final class DiskStorage: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder, if the process uses it already for something else; it must be the configured one.
+    ///   - watchesIndex: `true` to check the folder when somebody has changed the index; see ``IndexWatch``.
     ///   - freeSpace: Returns the space on the disk; as the file system says when `nil`.
     ///   - background: Runs work that nobody waits for, on a thread that may wait for the disk.
     ///   - onClean: Called with entries that were removed for their age or for the size of the cache; must not wait.
     init(
-        _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil,
+        _ configuration: Configuration, clock: EngineClock, folder: StorageFolder? = nil, watchesIndex: Bool = false,
         freeSpace: (@Sendable () -> (available: Int, total: Int)?)? = nil,
         background: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { startThread($0) },
         onClean: @escaping @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void = { _, _ in }
@@ -98,7 +103,14 @@ public final class DiskStorage: Sendable {
         lending = Lending(folder: folder, clock: self.clock)
         index = CacheIndex(folder: folder, clock: self.clock, lending: lending)
         touches = TouchLog(index: index)
+        watch = IndexWatch(index: index, folder: folder, clock: clock)
         apply(configuration)
+        index.onOpening.withLock {
+            $0 = { [weak self] in
+                guard let self, self.watch.noteOpening(), watchesIndex else { return }
+                self.beginWatching()
+            }
+        }
         index.onAdopting.withLock { $0 = { [weak self] in self?.startAdoption() } }
     }
 
@@ -205,7 +217,7 @@ public final class DiskStorage: Sendable {
             let path = folder.blob(row.fileName)
             // A file that cannot be looked at is an error, and no reason to forget it.
             guard let stamp = try FileStamp.existing(path), stamp.modified == row.modified,
-                stamp.size == row.byteCount, !row.key.isEmpty
+                stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row)
             else { return .unsettled }
             return .found(record(key, row, path, stamp, departures))
         } catch {
@@ -364,6 +376,7 @@ public final class DiskStorage: Sendable {
     /// Takes back the mark of this process as a writer; called before it ends.
     package func close() {
         flushTouches()
+        watch.close()
         folder.session.end()
     }
 }

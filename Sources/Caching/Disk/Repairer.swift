@@ -5,7 +5,7 @@ internal import Platform
 internal import Synchronization
 
 /// Puts the index right where it disagrees with the folder. The files decide: they are whole, for they were renamed into
-/// place.
+/// place, unless the checksum that is kept of them says otherwise.
 struct Repairer: Sendable {
     let disk: DiskStorage
 
@@ -13,8 +13,9 @@ struct Repairer: Sendable {
     /// meanwhile; returns the image if it is there and not expired.
     ///
     /// The cases: another process has just stored; the file was copied or touched, with its content unchanged; a store was
-    /// killed between the two names, and the old file waits beside; the index was lost; the file was changed or removed
-    /// behind our back, which is a miss.
+    /// killed between the two names, and the old file waits beside; the index was lost, or is older than the file; the
+    /// machine went down before the file had reached the disk; the file was changed or removed behind our back, which is a
+    /// miss.
     func repair(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
         // A folder that is gone is an empty cache.
         guard disk.folder.exists else { return nil }
@@ -24,15 +25,21 @@ struct Repairer: Sendable {
             guard var row = try writer.row(name) else { return try adopt(key, name, writer) }
             if row.key.isEmpty {
                 // Adopted by its file alone: now its key is known.
-                try writer.setKey(key, of: row.number)
                 (row.key, row.identifier) = (key.indexed, key.identifier)
+                try writer.correct(row)
             }
             let path = disk.folder.blob(row.fileName)
             var found = FileStamp(path: path)
             let isThere = found != nil
-            if found?.modified != row.modified || found?.size != row.byteCount {
+            if found?.modified != row.modified || found?.size != row.byteCount || disk.index.unproven.contains(row) {
                 if let stamp = found, stamp.size == row.byteCount, try disk.folder.checksum(of: path) == row.checksum {
-                    try writer.setModified(stamp.modified, of: row.number)
+                    disk.index.unproven.noteProven(row)
+                    if stamp.modified != row.modified {
+                        row.modified = stamp.modified
+                        try writer.correct(row)
+                    }
+                } else if found != nil, let newer = try replace(row, with: path, key, writer) {
+                    (row, found) = newer
                 } else {
                     found = disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
                 }
@@ -46,12 +53,25 @@ struct Repairer: Sendable {
         }
     }
 
+    /// Enters a file that is another than its entry says, if its own checksum or the log of entries proves it: then the index
+    /// is the older of the two.
+    func replace(
+        _ row: IndexRow, with path: String, _ key: CacheKey?, _ writer: IndexWriter
+    ) throws -> (IndexRow, FileStamp)? {
+        let finding = try examine(row.name, key: key, path: path, row.fileExtension)
+        guard case .whole(var record, let stamp, isProven: true) = finding else { return nil }
+        if record.row.key.isEmpty { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
+        return (try enter(record, stamp, writer), stamp)
+    }
+
     /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
     func forget(_ record: ImageRecord) throws {
         guard disk.folder.exists else { return }
         let name = disk.name(of: record.key)
         try disk.index.write { writer in
             guard let row = try writer.row(name.rowNumber), row.modified == record.stamp?.modified else { return }
+            // The index may be what is wrong.
+            if try replace(row, with: disk.folder.blob(row.fileName), record.key, writer) != nil { return }
             report(row)
             unlink(disk.folder.blob(row.fileName))
             try writer.remove(row.number)
@@ -59,14 +79,26 @@ struct Repairer: Sendable {
     }
 
     /// Counts an image whose file is not what was stored, and logs it; by its hash, for URLs are private.
-    func report(_ row: IndexRow) {
+    func report(_ row: IndexRow) { report(row.name) }
+
+    private func report(_ name: Digest) {
         disk.damages.add(1, ordering: .relaxed)
         disk.logger.warning(
             "a cached image was changed by another program and has been taken out",
-            metadata: ["image": "\(row.name.hex)", "folder": "\(disk.folder.path)"])
+            metadata: ["image": "\(name.hex)", "folder": "\(disk.folder.path)"])
     }
 
     // MARK: Adoption
+
+    /// What is known of the file of an image without its entry.
+    enum Finding {
+        /// There is no file, or it is no image.
+        case nothing
+        /// It is not what was stored.
+        case damaged
+        /// It can be entered; `isProven` when the checksum that is kept of it is that of its bytes.
+        case whole(EntryRecord, FileStamp, isProven: Bool)
+    }
 
     /// Enters the file of an image that the index does not know.
     func adopt(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
@@ -79,51 +111,75 @@ struct Repairer: Sendable {
         }
         for (fileExtension, _) in found.sorted(by: { $0.at > $1.at }) {
             let path = folder.blob(name.hex, fileExtension)
-            guard let (row, stamp) = try adoptedRow(name, key: key, path: path, fileExtension) else { continue }
-            try enter(row, stamp, writer)
-            return disk.record(key, row, path, stamp)
+            switch try examine(name, key: key, path: path, fileExtension) {
+            case .nothing: continue
+            case .damaged: takeAway(path, name)
+            case .whole(let record, let stamp, _):
+                let row = try enter(record, stamp, writer)
+                return disk.record(key, row, path, stamp)
+            }
         }
         return nil
     }
 
-    /// A row for a file of which only the name is known; its life begins now.
+    /// Finds out what a file is of which only the name is known. Its life begins now; the rest is in the log of entries, if
+    /// that has a record of it.
     ///
-    /// - Returns: `nil` if there is no file, or it is no image.
     /// - Throws: ``SystemError`` if the file cannot be read now: that says nothing about it.
-    func adoptedRow(
-        _ name: Digest, key: CacheKey?, path: String, _ fileExtension: String
-    ) throws -> (IndexRow, FileStamp)? {
+    func examine(_ name: Digest, key: CacheKey?, path: String, _ fileExtension: String) throws -> Finding {
         guard let stamp = FileStamp(path: path), let checksum = try disk.folder.existingChecksum(of: path) else {
-            return nil
+            return .nothing
         }
         let file = try Descriptor(reading: path)
-        guard let header = try? ImageHeader(descriptor: file.number, count: stamp.size) else { return nil }
+        let seal = FileSeal(file)
+        let record = disk.logContents().record(name).flatMap { $0.row.fileExtension == fileExtension ? $0 : nil }
+        // The file bears its own checksum where it can; the log may be older than the file.
+        if let expected = seal?.checksum ?? record?.row.checksum, expected != checksum { return .damaged }
+        let now = disk.clock.now
+        if var record, record.row.checksum == checksum {
+            (record.row.modified, record.row.allocated) = (stamp.modified, stamp.allocated)
+            record.row.storedAt = min(record.row.storedAt, now)
+            record.row.expiresAt = record.row.lifetime.map { now + $0 }
+            if record.row.key.isEmpty, let key {
+                (record.row.key, record.row.identifier) = (key.indexed, key.identifier)
+            }
+            return .whole(record, stamp, isProven: true)
+        }
+        guard let header = try? ImageHeader(descriptor: file.number, count: stamp.size) else { return .nothing }
         // With the index the credentials are lost that it was fetched with.
         var origin = StorageFolder.isPersonal(file) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
         origin.facts.timing = header.timing
-        let storedAt = disk.clock.now
         let lifetime = disk.configuration.expiration.lifetime(at: disk.clock.wallNow)
         let row = IndexRow(
             name: name, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
             header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
-            origin: origin, storedAt: storedAt, expiresAt: lifetime.map { storedAt + $0 }, lifetime: lifetime,
+            origin: origin, storedAt: now, expiresAt: lifetime.map { now + $0 }, lifetime: lifetime,
             modified: stamp.modified, content: checksum.rowNumber)
-        return (row, stamp)
+        return .whole(EntryRecord(row: row, metadata: nil), stamp, isProven: seal?.bears(name) ?? false)
     }
 
-    /// Enters a row for a file that is at its place already.
-    func enter(_ row: IndexRow, _ stamp: FileStamp, _ writer: IndexWriter) throws {
-        var row = row
+    /// Enters a file that is at its place already.
+    @discardableResult
+    func enter(_ record: EntryRecord, _ stamp: FileStamp, _ writer: IndexWriter) throws -> IndexRow {
+        var row = record.row
         if let twin = try writer.twin(row.content, besides: row.number),
             FileStamp(path: disk.folder.blob(twin.fileName))?.inode != stamp.inode
         {
             row.content = row.number
         }
-        try writer.put(row)
+        try writer.put(row, metadata: record.metadata)
+        return row
+    }
+
+    /// Removes a file that is not what was stored.
+    func takeAway(_ path: String, _ name: Digest) {
+        report(name)
+        unlink(path)
     }
 
     /// Takes every file of the folder into an index that was lost, a few at a time.
     func adoptAll() {
+        defer { disk.forgetLogContents() }
         for shard in disk.folder.shards {
             var names = disk.folder.blobNames(in: shard)[...]
             while !names.isEmpty {
@@ -150,10 +206,14 @@ struct Repairer: Sendable {
                 let others = disk.folder.placedAt(disk.folder.blob(other.fileName)), placed > others
             else { return }
         }
-        guard let (row, stamp) = try adoptedRow(name, key: nil, path: path, fileExtension) else { return }
-        if let other { try disk.evictor.leave(other, writer) }
-        try enter(row, stamp, writer)
-        // Its last use is not known: it comes after what has been stored or asked for since.
-        try writer.demote(row.number)
+        switch try examine(name, key: nil, path: path, fileExtension) {
+        case .nothing: return
+        case .damaged: takeAway(path, name)
+        case .whole(let record, let stamp, _):
+            if let other { try disk.evictor.leave(other, writer) }
+            try enter(record, stamp, writer)
+            // Its last use is not known: it comes after what has been stored or asked for since.
+            try writer.demote(name.rowNumber)
+        }
     }
 }

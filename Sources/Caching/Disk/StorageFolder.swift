@@ -90,7 +90,7 @@ package final class StorageFolder: Sendable {
                 return try unlinkingOnFailure(target) {
                     let file = try Descriptor(target, O_RDONLY | O_NOFOLLOW)
                     let known = body.checksum(of: file.stamp)
-                    return try finish(file, known ?? checksum(of: target), syncs: syncs)
+                    return try finish(file, fileName, known ?? checksum(of: target), syncs: syncs)
                 }
             case .unnamed(let source): return try copy(source, fileName, syncs: syncs)
             }
@@ -102,7 +102,7 @@ package final class StorageFolder: Sendable {
         let file = try createPartial(fileName)
         return try unlinkingOnFailure(file.path) {
             try bytes.withUnsafeBytes { try file.write($0) }
-            return try finish(file, checksum, syncs: syncs)
+            return try finish(file, fileName, checksum, syncs: syncs)
         }
     }
 
@@ -116,7 +116,7 @@ package final class StorageFolder: Sendable {
                 digest.update(piece)
                 try file.write(piece)
             }
-            return try finish(file, digest.finish(), syncs: syncs)
+            return try finish(file, fileName, digest.finish(), syncs: syncs)
         }
     }
 
@@ -127,9 +127,12 @@ package final class StorageFolder: Sendable {
         }
     }
 
-    private func finish(_ file: borrowing Descriptor, _ checksum: Digest, syncs: Bool) throws -> Draft {
+    private func finish(
+        _ file: borrowing Descriptor, _ fileName: String, _ checksum: Digest, syncs: Bool
+    ) throws -> Draft {
         // Begun before the rename, this keeps a power cut from leaving an empty file under the final name.
         if syncs { try file.sync() } else { _ = hl_start_writeback(file.number) }
+        FileSeal.add(fileName, checksum, to: file)
         guard let stamp = file.stamp else { throw SystemError(errno, "look at", file.path) }
         return Draft(path: file.path, stamp: stamp, checksum: checksum)
     }
@@ -153,6 +156,7 @@ package final class StorageFolder: Sendable {
             unlink(path)
             return nil
         }
+        if let file = try? Descriptor(reading: path) { FileSeal.add(fileName, checksum, to: file) }
         return Draft(path: path, stamp: stamp, checksum: checksum)
     }
 

@@ -211,7 +211,7 @@ private struct StoreJob: Sendable {
         let isShared =
             twin.map { FileStamp(path: disk.folder.blob($0.fileName))?.inode == draft.stamp.inode } ?? false
         // Equal bytes in a file of their own count on their own.
-        if twin != nil, !isShared { row.content = row.number }
+        if let twin { if isShared { row.allocated = twin.allocated } else { row.content = row.number } }
         let evicted = try disk.evictor.makeRoom(
             for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
         try place(replaces: old?.fileName == row.fileName, writer)
@@ -259,11 +259,13 @@ private struct StoreJob: Sendable {
         let purges =
             !commit.evicted.isEmpty && configuration.purgeRatio < 1 && !disk.isPurging.load(ordering: .relaxed)
         let collects = !disk.hasCollected.exchange(true, ordering: .relaxed)
-        guard purges || collects else { return end(.success(commit.stored)) }
+        let rewrites = disk.index.wantsNewLog && !disk.isRewriting.exchange(true, ordering: .relaxed)
+        guard purges || collects || rewrites else { return end(.success(commit.stored)) }
         // Not in the midst of others' stores, whatever is made of the work.
         queue.submit {
             if purges { disk.background { disk.evictor.purge(sparing: name.rowNumber) } }
             if collects { disk.background { LeftoverCollector(disk: disk).run() } }
+            if rewrites { disk.background { disk.rewriteLog() } }
             end(.success(commit.stored))
         }
     }

@@ -26,15 +26,21 @@ extension DiskStorage {
     }
 }
 
-/// Checks every file of a cache against the index, and the index against every file; a few at a time, so that nobody waits
-/// for it.
+/// Checks every file of a cache against the index, and the index against every file and against the log of entries; a few at
+/// a time, so that nobody waits for it.
 struct Verifier {
+    /// The files whose bytes are read.
+    enum Reading { case all, changed }
+
     let disk: DiskStorage
     /// `true` when what is wrong is put right.
     let repairs: Bool
+    let reads: Reading
     private(set) var found = DiskStorage.Verification()
 
-    init(disk: DiskStorage, repairs: Bool) { (self.disk, self.repairs) = (disk, repairs) }
+    init(disk: DiskStorage, repairs: Bool, reads: Reading = .all) {
+        (self.disk, self.repairs, self.reads) = (disk, repairs, reads)
+    }
 
     private var index: CacheIndex { disk.index }
     private var folder: StorageFolder { disk.folder }
@@ -46,10 +52,12 @@ struct Verifier {
     ///   - isCancelled: Asked between two slices.
     mutating func run(report: (_ done: Int, _ total: Int) -> Void, isCancelled: () -> Bool) throws {
         guard folder.exists else { return }
+        defer { disk.forgetLogContents() }
         disk.flushTouches()
         if repairs {
             found.leftovers += LeftoverCollector(disk: disk).run()
             if folder.hasBlobs { try index.write { _ in } }
+            _ = try index.surveying { try $0.checkStructure() }
             try disk.evictor.removeDueFiles()
         }
         let total = try index.totals().bytes
@@ -71,29 +79,81 @@ struct Verifier {
     /// Checks the next entries and moves the filter after them; returns their number.
     mutating func check(_ filter: inout IndexReader.Filter) throws -> Int {
         let page = try index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
-        for entry in page.entries { try check(entry.row) }
+        let corrected = try checkRecords(page.entries)
+        for entry in page.entries where !corrected.contains(entry.row.number) { try check(entry.row) }
         filter.after = page.last
         return page.count
     }
 
-    private enum Verdict { case fine, missing, damaged, unreadable }
+    // MARK: The records
+
+    /// Checks that entries are as they were written, and that the log has their records.
+    ///
+    /// - Returns: The numbers of those that were not, and are put right or gone.
+    private mutating func checkRecords(_ entries: [IndexDetails]) throws -> Set<Int64> {
+        let log = disk.logContents()
+        let damaged = Set(entries.lazy.filter { !$0.isIntact }.map(\.row.number))
+        found.corrected += damaged.count
+        let unlogged = entries.filter { $0.mark == nil || log.mark(of: $0.row.number) != $0.mark }
+        guard repairs, !damaged.isEmpty || !unlogged.isEmpty else { return damaged }
+        try index.write { [self] writer in
+            for number in damaged { try correct(number, writer) }
+            for entry in unlogged where !damaged.contains(entry.row.number) {
+                // Another process may have written it meanwhile, and its record.
+                guard let now = try writer.details(entry.row.number), now.mark == entry.mark else { continue }
+                if now.mark == nil { try writer.correct(now.row) } else { writer.log(now.record) }
+            }
+        }
+        return damaged
+    }
+
+    /// Puts an entry right that is not as it was written: as the log has it, if the file is the one of the record; else as
+    /// far as file and key prove it. Otherwise it goes, and its file is entered anew.
+    private func correct(_ number: Int64, _ writer: IndexWriter) throws {
+        guard let damaged = try writer.details(number), !damaged.isIntact else { return }
+        let row = damaged.row
+        let path = folder.blob(row.fileName)
+        try writer.remove(number)
+        switch try disk.repairer.examine(row.name, key: nil, path: path, row.fileExtension) {
+        case .whole(let record, let stamp, isProven: true) where !record.row.key.isEmpty:
+            try disk.repairer.enter(record, stamp, writer)
+        case .whole(var record, let stamp, _):
+            if row.isNamedByKey { (record.row.key, record.row.identifier) = (row.key, row.identifier) }
+            try disk.repairer.enter(record, stamp, writer)
+        case .damaged: disk.repairer.takeAway(path, row.name)
+        case .nothing: break
+        }
+    }
+
+    // MARK: The files of entries
+
+    private enum Verdict { case fine, missing, damaged, unreadable, corrected }
 
     /// Checks the file of one entry.
     private mutating func check(_ row: IndexRow) throws {
         found.checked += 1
         let path = folder.blob(row.fileName)
         if let stamp = FileStamp(path: path), stamp.size == row.byteCount {
+            if reads == .changed, stamp.modified == row.modified, !index.unproven.contains(row) {
+                return try checkNotes(row, stamp)
+            }
             found.bytes += stamp.size
             if let checksum = try? folder.checksum(of: path), row.checksum == nil || checksum == row.checksum {
+                index.unproven.noteProven(row)
                 return try checkNotes(row, stamp)
             }
         }
         // Another process may have stored or removed it meanwhile: within a transaction nobody does.
-        switch try index.write({ [self] in try verdict(on: row, $0) }) {
+        note(try index.write { [self] in try verdict(on: row, $0) })
+    }
+
+    private mutating func note(_ verdict: Verdict) {
+        switch verdict {
         case .fine: break
         case .missing: found.missing += 1
         case .damaged: found.damaged += 1
         case .unreadable: found.unreadable += 1
+        case .corrected: found.corrected += 1
         }
     }
 
@@ -104,6 +164,7 @@ struct Verifier {
             let checksum = try folder.existingChecksum(of: path)
             let isSame = current.checksum == nil || checksum == current.checksum
             if FileStamp(path: path)?.size == current.byteCount, checksum != nil, isSame { return .fine }
+            if repairs, try disk.repairer.replace(current, with: path, nil, writer) != nil { return .corrected }
         } catch {
             // It may be readable again some day.
             return .unreadable
@@ -128,11 +189,14 @@ struct Verifier {
         }
         guard isShared || stamp.modified != row.modified else { return }
         let isWrong = try index.write { [self] writer in
-            guard let current = try writer.row(row.number), current.modified == row.modified,
+            guard var current = try writer.row(row.number), current.modified == row.modified,
                 let stamp = FileStamp(path: folder.blob(current.fileName))
             else { return false }
             let isMoved = stamp.modified != current.modified
-            if isMoved, repairs { try writer.setModified(stamp.modified, of: current.number) }
+            if isMoved, repairs {
+                current.modified = stamp.modified
+                try writer.correct(current)
+            }
             guard let twin = try writer.twin(current.content, besides: current.number),
                 let other = FileStamp(path: folder.blob(twin.fileName)), other.inode != stamp.inode
             else { return isMoved }
@@ -183,8 +247,9 @@ struct Verifier {
             } else {
                 let fileExtension = fileName.contains(".") ? String(fileName.dropFirst(hex.count + 1)) : ""
                 do {
-                    if let (row, stamp) = try disk.repairer.adoptedRow(name, key: nil, path: path, fileExtension) {
-                        if repairs, let writer { try disk.repairer.enter(row, stamp, writer) }
+                    let finding = try disk.repairer.examine(name, key: nil, path: path, fileExtension)
+                    if case .whole(let record, let stamp, _) = finding {
+                        if repairs, let writer { try disk.repairer.enter(record, stamp, writer) }
                         return .missing
                     }
                 } catch {

@@ -29,6 +29,12 @@ final class CacheIndex: Sendable {
     let commits = GroupCommit<SharedWrite>(limit: 32)
     /// Called when the index was begun in a folder that had images already, until ``endAdopting()``. Must not wait.
     let onAdopting = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Called before a connection is opened, by any thread. Must not wait.
+    let onOpening = Mutex<(@Sendable () -> Void)?>(nil)
+    private let changed = Atomic(false)
+    private let newLog = Atomic(false)
+    /// The entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
+    let unproven = UnprovenEntries()
     private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let readable = Atomic(false)
@@ -63,6 +69,27 @@ final class CacheIndex: Sendable {
 
     /// `true` when there is an index file.
     var exists: Bool { Self.inode(path) != nil }
+
+    /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
+    /// for other writers.
+    func wasChangedByOthers() -> Bool {
+        try? write { _ in }
+        return changed.exchange(false, ordering: .relaxed)
+    }
+
+    /// `true` when the ``EntryLog`` should be written anew.
+    var wantsNewLog: Bool { newLog.load(ordering: .relaxed) }
+
+    /// Ends the time in which entries have to be proven: all have been.
+    func endProving() throws {
+        try write { try $0.setUnprovenTimes(nil) }
+        unproven.set(nil)
+    }
+
+    private func noteTransaction(of writer: IndexWriter) {
+        if writer.wasChanged { changed.store(true, ordering: .relaxed) }
+        if writer.wantsNewLog != wantsNewLog { newLog.store(writer.wantsNewLog, ordering: .relaxed) }
+    }
 
     // MARK: Reading
 
@@ -130,7 +157,9 @@ final class CacheIndex: Sendable {
             readable.store(false, ordering: .relaxed)
             inode = Self.inode(path)
             guard inode != nil else { return missing }
+            prepareOpening()
             let fresh = try IndexReader(path: path, clock: clock)
+            noteUnproven(fresh.unprovenTimes)
             let value = try body(fresh) ?? missing
             if fresh.isAlone { return value }
             slot = fresh
@@ -139,6 +168,15 @@ final class CacheIndex: Sendable {
             return value
         }
     }
+
+    /// Moves away what is no file and lies in the place of one of the files beside the index: SQLite could not open it, or
+    /// would follow it.
+    private func prepareOpening() {
+        onOpening.withLock { $0 }?()
+        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: S_IFREG) }
+    }
+
+    private func noteUnproven(_ times: ClosedRange<Int>?) { if let times { unproven.set(times) } }
 
     private func noteOpening(isAdopting: Bool) {
         unready.store(false, ordering: .relaxed)
@@ -166,6 +204,7 @@ final class CacheIndex: Sendable {
             if let open = slot, open.inode == inode { return try body(open) }
             slot = nil
             guard inode != nil else { return nil }
+            prepareOpening()
             let fresh = try IndexReader(path: path, clock: clock)
             if !fresh.isAlone { slot = fresh }
             return try body(fresh)
@@ -209,6 +248,7 @@ final class CacheIndex: Sendable {
             // Another thread may have made it while this one waited.
             if let open = slot, open.inode == found || open.inode == Self.inode(path) {
                 do {
+                    defer { noteTransaction(of: open) }
                     return try open.transaction(syncs: syncs, body)
                 } catch let failure as Failure where failure.isStuck {
                     // What kept this connection from writing may be over for the next one.
@@ -220,9 +260,12 @@ final class CacheIndex: Sendable {
             // One process at a time: the first change of the journal's mode fails beside others.
             let lock = lock()
             defer { withExtendedLifetime(lock) {} }
+            prepareOpening()
             let fresh = try IndexWriter(path: path, clock: clock, folder: folder, lending: lending)
             slot = fresh
+            noteUnproven(fresh.unprovenTimes)
             noteOpening(isAdopting: fresh.isAdopting)
+            defer { noteTransaction(of: fresh) }
             return try fresh.transaction(syncs: syncs, body)
         }
     }
@@ -290,6 +333,7 @@ final class CacheIndex: Sendable {
     private func share(_ writes: [SharedWrite]) throws -> Bool {
         try writer.withLock { slot in
             guard let open = slot, open.inode == Self.inode(path) else { return false }
+            defer { noteTransaction(of: open) }
             try open.transaction(syncs: writes.contains(where: \.syncs)) { writer in
                 for write in writes { try write.runShared(writer) }
             }

@@ -65,6 +65,24 @@ final class IndexConnection {
         return CacheClock.Anchor(bootNumber: values[0], boot: values[1], wall: values[2], time: values[3])
     }
 
+    /// The times of storing of entries whose files may not have reached the disk when the machine went down; `nil` when there
+    /// are none.
+    ///
+    /// - Parameter clock: Follows the index already.
+    func unprovenTimes(_ clock: CacheClock, since anchor: CacheClock.Anchor?) throws(Failure) -> ClosedRange<Int>? {
+        let known = try first(.unproven) { ($0.integer(0), $0.integer(1)) } ?? (1, 0)
+        var times = known.0 <= known.1 ? known.0...known.1 : nil
+        guard let anchor, anchor.bootNumber != clock.bootNumber else { return times }
+        // The machine went down at the last sign of life, or later.
+        let used = try first(.lastUse) { $0.integer(0) } ?? 0
+        let start = max(anchor.time, CacheClock.times.contains(used) ? used : 0) - Self.writeBackTime
+        times = min(times?.lowerBound ?? start, start)...max(start, clock.now)
+        return times
+    }
+
+    /// The time in seconds after which a file that was written has reached the disk: the system begins after 30 seconds.
+    private static let writeBackTime = 120
+
     /// The state of the folder; see ``IndexSchema/Folder``.
     func folderState() throws(Failure) -> Int { try database.number("SELECT adopting FROM totals") }
 }
@@ -72,8 +90,9 @@ final class IndexConnection {
 /// The statements of the index.
 enum IndexStatement: Int, CaseIterable {
     case find, details, page, unreadable, twins, twin, sharers, variants, sums, check, anchor
-    case begin, commit, insert, upsert, delete, setContent, oldest, latest, expired, touch, prolong, demote
-    case revive, setModified, setKey, setAnchor, state, leave, forgetFile, dueFiles, filesOf, lentCount, numbers
+    case begin, commit, version, insert, upsert, correct, delete, setContent, oldest, latest, expired, touch, prolong,
+        demote
+    case setAnchor, state, setUnproven, unproven, lastUse, leave, forgetFile, dueFiles, filesOf, lentCount, numbers
 
     var text: String {
         let select = "SELECT \(IndexSchema.columns)"
@@ -101,31 +120,29 @@ enum IndexStatement: Int, CaseIterable {
         case .anchor: "SELECT boot_number, boot, wall, time FROM clock"
         case .begin: "BEGIN IMMEDIATE"
         case .commit: "COMMIT"
+        case .version: "PRAGMA data_version"
         case .insert: "INSERT OR ROLLBACK INTO entries\(Self.values(latest))"
         case .upsert:
             """
             INSERT INTO entries\(Self.values(latest)) ON CONFLICT(id) DO UPDATE SET
-                \(Self.written.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")), used = excluded.used
+                \(Self.changes), used = excluded.used
             """
+        case .correct: "INSERT INTO entries\(Self.values(latest)) ON CONFLICT(id) DO UPDATE SET \(Self.changes)"
         case .delete: "DELETE FROM entries WHERE id = ?1"
         case .setContent: "UPDATE entries SET content = ?2 WHERE id = ?1"
         case .oldest: "\(select), used FROM entries WHERE used > ?2 ORDER BY used LIMIT ?1"
         case .latest: latest
         case .expired: "\(select), used FROM entries WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2"
         case .touch: "UPDATE entries SET used = ?4, used_at = ?5 WHERE \(unchanged)"
-        case .prolong: "UPDATE entries SET used = ?4, used_at = ?5, expires_at = ?6 WHERE \(unchanged)"
-        case .revive:
-            """
-            UPDATE entries SET used_at = ?4, etag = ?5, last_modified = ?6, http = ?7, expires_at = ?8, lifetime = ?9,
-                preview = ?10, timing = ?11, source = ?12, exact = ?13, verdict = ?14, used = (\(latest)) + 1
-            WHERE \(unchanged)
-            """
+        case .prolong:
+            "UPDATE entries SET used = ?4, used_at = ?5, expires_at = ?6, life = \(IndexRow.lifeMark("?6")) WHERE \(unchanged)"
         case .demote:
             "UPDATE entries SET used = (SELECT max(min(used), -0x4000000000000000) FROM entries) - 1 WHERE id = ?1"
-        case .setModified: "UPDATE entries SET modified = ?2 WHERE id = ?1"
-        case .setKey: "UPDATE entries SET key = ?2, identifier = ?3, host = ?4 WHERE id = ?1"
         case .setAnchor: "INSERT OR REPLACE INTO clock(id, boot_number, boot, wall, time) VALUES(1, ?1, ?2, ?3, ?4)"
         case .state: "SELECT adopting, EXISTS (SELECT 1 FROM lent) FROM totals"
+        case .setUnproven: "UPDATE totals SET unproven_from = ?1, unproven_to = ?2"
+        case .lastUse: "SELECT used_at FROM entries ORDER BY used DESC LIMIT 1"
+        case .unproven: "SELECT unproven_from, unproven_to FROM totals"
         case .leave: "INSERT INTO lent(file, bytes, until) VALUES(?1, ?2, ?3)"
         case .forgetFile: "DELETE FROM lent WHERE file = ?1"
         case .filesOf: "SELECT file FROM lent WHERE file >= ?1 AND file < ?2"
@@ -137,6 +154,8 @@ enum IndexStatement: Int, CaseIterable {
 
     /// The columns that are bound when an entry is written.
     private static let written = "\(IndexSchema.columns), \(IndexSchema.details)".split(separator: ", ")
+
+    private static let changes = written.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
     private static func values(_ latest: String) -> String {
         let places = (1...written.count).map { "?\($0)" }.joined(separator: ", ")

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Platform
 
 /// A connection for reading.
@@ -8,6 +9,8 @@ final class IndexReader {
     let inode: UInt64?
     /// `true` when the folder may hold images that the index does not know.
     let isAdopting: Bool
+    /// See ``IndexConnection/unprovenTimes(_:since:)``.
+    let unprovenTimes: ClosedRange<Int>?
     private let connection: IndexConnection
     private let find: SQLiteStatement
 
@@ -21,7 +24,9 @@ final class IndexReader {
         // An older one lacks tables: it is read once a writer has upgraded it.
         guard version == IndexSchema.version else { throw Failure.ofVersion(version) }
         connection = IndexConnection(database)
-        if let anchor = try connection.anchor() { clock.follow(anchor) }
+        let anchor = try connection.anchor()
+        if let anchor { clock.follow(anchor) }
+        unprovenTimes = try connection.unprovenTimes(clock, since: anchor)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         find = try connection.statement(.find)
     }
@@ -94,6 +99,14 @@ final class IndexReader {
 
     /// The numbers of entries that no version of ours would have written.
     func unreadable() throws(Failure) -> [Int64] { try connection.unreadable() }
+
+    /// Looks at the structure of the index: its pages, and that its tables and their indexes agree.
+    ///
+    /// - Throws: A failure of a damaged index.
+    func checkStructure() throws(Failure) {
+        let findings = try connection.database.texts("PRAGMA integrity_check(1)")
+        if findings != ["ok"] { throw Failure(code: SQLITE_CORRUPT, message: findings.first ?? "no answer") }
+    }
 
     /// `true` when the sums are what the entries add up to.
     func sumsAreRight() throws(Failure) -> Bool { try connection.first(.check) { $0.integer(0) } == 1 }

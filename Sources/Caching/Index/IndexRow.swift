@@ -33,8 +33,7 @@ extension IndexRow {
 
     /// Reads a row of ``IndexSchema/columns``; `nil` if it says what no version of ours would write.
     init?(_ statement: SQLiteStatement) {
-        guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)),
-            let name = statement.blob(1), [16, 32].contains(name.count),
+        guard let format = statement.text(5).flatMap(ImageFormat.init(rawValue:)), let name = statement.blob(1),
             let header = try? ImageHeader(
                 format, statement.integer(6), statement.integer(7), frames: statement.integer(8))
         else { return nil }
@@ -57,11 +56,28 @@ extension IndexRow {
         lifetime = statement.optionalInteger(17)
         modified = statement.integer(18)
         content = Int64(statement.integer(19))
-        // The extension becomes part of a path, and the times are calculated with.
-        guard StorageFolder.isExtension(fileExtension), Self.sizes.contains(byteCount), Self.sizes.contains(allocated),
-            CacheClock.times.contains(storedAt), CacheClock.times.contains(lifetime ?? 0),
-            CacheClock.times.contains(expiresAt ?? 0)
-        else { return nil }
+        if !isPlausible { return nil }
+    }
+
+    /// `true` when a version of ours could have written it: the extension becomes part of a path, and the numbers are
+    /// calculated with.
+    var isPlausible: Bool {
+        [16, 32].contains(name.bytes.count) && StorageFolder.isExtension(fileExtension)
+            && Self.sizes.contains(byteCount) && Self.sizes.contains(allocated) && CacheClock.times.contains(storedAt)
+            && CacheClock.times.contains(lifetime ?? 0) && CacheClock.times.contains(expiresAt ?? 0)
+    }
+
+    /// A number made of the time of expiry, by which a damaged one is told from a sound one.
+    var lifeMark: Int? { expiresAt.map { ($0 * 7919 + storedAt) % 1_000_003 } }
+
+    /// The same in SQL, for the time `expiresAt`.
+    static func lifeMark(_ expiresAt: String) -> String { "(\(expiresAt) * 7919 + stored_at) % 1000003" }
+
+    /// `true` when the key is the one that the name was made of, as far as that can be told: of a long key, the index has
+    /// only a digest.
+    var isNamedByKey: Bool {
+        let key = CacheKey(key, identifier: identifier)
+        return self.key.hasPrefix("sha256:") || [Digest(of: key.computed), Digest(md5Of: key.computed)].contains(name)
     }
 }
 
@@ -74,6 +90,19 @@ struct IndexDetails: Sendable {
     let metadata: String?
     /// The time of the last use, to within half a minute.
     let usedAt: Int
+    /// The mark of its record; `nil` when an older version wrote the entry.
+    let mark: Int64?
+    /// ``IndexRow/lifeMark`` as it was written.
+    let lifeMark: Int?
+
+    /// `true` when the entry is as it was written, or when an older version wrote it.
+    var isIntact: Bool {
+        guard let mark else { return true }
+        let contents = [row.checksum?.rowNumber, row.number]
+        return mark == record.mark && lifeMark == row.lifeMark && contents.contains(row.content)
+    }
+
+    var record: EntryRecord { EntryRecord(row: row, metadata: metadata) }
 
     /// Reads a row of ``IndexSchema/columns`` and ``IndexSchema/details``; `nil` if it says what no version of ours would
     /// write.
@@ -83,6 +112,8 @@ struct IndexDetails: Sendable {
         host = statement.text(26)
         metadata = statement.text(27)
         usedAt = min(max(statement.integer(28), 0), CacheClock.times.upperBound)
+        mark = statement.optionalInteger(29).map(Int64.init)
+        lifeMark = statement.optionalInteger(30)
     }
 }
 

@@ -3,7 +3,7 @@ internal import Platform
 /// The tables of the index, and the upgrade of older ones.
 enum IndexSchema {
     /// The version that this program writes. A newer one is put aside and begun anew from the folder's files.
-    static let version = 4
+    static let version = 5
 
     /// The columns that a lookup reads.
     static let columns = """
@@ -12,12 +12,14 @@ enum IndexSchema {
         """
 
     /// The columns that only an inspection reads.
-    static let details = "host, metadata, used_at"
+    static let details = "host, metadata, used_at, mark, life"
 
     /// Entries and their sums.
     ///
     /// `content` is one number for all entries that share one file by hard links, so that its bytes count once. `http` is
-    /// the server's answer (``HTTPMetadata``); the five columns after it are ``ImageFacts``.
+    /// the server's answer (``HTTPMetadata``); the five columns after it are ``ImageFacts``. `mark` is that of the
+    /// ``EntryRecord``, `life` one of the time of expiry, which uses move (``IndexRow/lifeMark``). `unproven_from` and `unproven_to` are the times of storing of entries whose files may not have reached
+    /// the disk before the machine went down.
     private static let tables = """
         CREATE TABLE IF NOT EXISTS entries(
             id INTEGER PRIMARY KEY, name BLOB NOT NULL, key TEXT NOT NULL, identifier TEXT NOT NULL, extension TEXT NOT NULL,
@@ -25,10 +27,12 @@ enum IndexSchema {
             bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, checksum BLOB, url TEXT, etag TEXT, last_modified TEXT,
             stored_at INTEGER NOT NULL, expires_at INTEGER, lifetime INTEGER, modified INTEGER NOT NULL,
             used INTEGER NOT NULL, content INTEGER NOT NULL DEFAULT 0, host TEXT, metadata TEXT,
-            used_at INTEGER NOT NULL DEFAULT 0, http TEXT, preview TEXT, timing TEXT, source TEXT, exact TEXT, verdict TEXT);
+            used_at INTEGER NOT NULL DEFAULT 0, http TEXT, preview TEXT, timing TEXT, source TEXT, exact TEXT, verdict TEXT,
+            mark INTEGER, life INTEGER);
         CREATE TABLE IF NOT EXISTS totals(
             count INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL, adopting INTEGER NOT NULL,
-            lent INTEGER NOT NULL DEFAULT 0);
+            lent INTEGER NOT NULL DEFAULT 0, unproven_from INTEGER NOT NULL DEFAULT 1,
+            unproven_to INTEGER NOT NULL DEFAULT 0);
         \(oneTotal)
         """
 
@@ -67,6 +71,13 @@ enum IndexSchema {
                 WHERE http IS NOT NULL;
             """
     }()
+
+    /// Makes version 5 of version 4. Older entries have no mark.
+    private static let fifth = """
+        ALTER TABLE entries ADD COLUMN mark INTEGER; ALTER TABLE entries ADD COLUMN life INTEGER;
+        ALTER TABLE totals ADD COLUMN unproven_from INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE totals ADD COLUMN unproven_to INTEGER NOT NULL DEFAULT 0;
+        """
 
     private static let other = "EXISTS (SELECT 1 FROM entries WHERE content"
 
@@ -108,7 +119,7 @@ enum IndexSchema {
 
     /// The statements that make this version of an index of version `found`; 0 is an empty file.
     static func upgrade(from found: Int) -> String {
-        found == 0 ? tables + rest : [second, third, fourth][(found - 1)...].joined() + rest
+        found == 0 ? tables + rest : [second, third, fourth, fifth][(found - 1)...].joined() + rest
     }
 
     /// Removes every entry, without the trigger for each: the sums are known to become zero. The files go when the next

@@ -13,18 +13,26 @@ final class IndexWriter {
     private(set) var isAdopting: Bool
     private let folder: StorageFolder
     private let lending: Lending
+    /// See ``IndexConnection/unprovenTimes(_:since:)``.
+    let unprovenTimes: ClosedRange<Int>?
     private let connection: IndexConnection
+    private let log: EntryLog
     private var isSynced = false
     /// `true` when the transaction leaves a file that stays only for its lease.
     private var hasDeparture = false
     /// `true` when there may be files without entries. There are none as a rule, and then none is looked for.
     private var mayHaveLeft = true
+    /// The state of the files after the last transaction, and what SQLite counts of others' by then.
+    private var seen: (mark: IndexMark, version: Int)?
+    /// `true` when somebody changed the files between the last two transactions, and SQLite does not know of it.
+    private(set) var wasChanged = false
+    private let clock: CacheClock
     /// Take back what the transaction did outside of the index.
     private var undos: [() -> Void] = []
 
     /// Opens the index, and makes or upgrades it if need be.
     init(path: String, clock: CacheClock, folder: StorageFolder, lending: Lending) throws(Failure) {
-        (self.folder, self.lending) = (folder, lending)
+        (self.folder, self.lending, self.clock) = (folder, lending, clock)
         let database = try SQLiteDatabase(path: path, creates: true)
         chmod(path, 0o600)
         try database.execute(
@@ -45,7 +53,11 @@ final class IndexWriter {
         inode = CacheIndex.inode(path)
         connection = IndexConnection(database)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
-        if let anchor = try connection.anchor() { clock.follow(anchor) }
+        log = EntryLog(folder: folder)
+        let anchor = try connection.anchor()
+        if let anchor { clock.follow(anchor) }
+        unprovenTimes = try connection.unprovenTimes(clock, since: anchor)
+        try setUnprovenTimes(unprovenTimes)
         try setAnchor(clock.anchor)
     }
 
@@ -61,6 +73,10 @@ final class IndexWriter {
         hasDeparture = false
         try connection.run(.begin)
         do {
+            // Under the lock: nobody else writes.
+            let version = try connection.first(.version) { $0.integer(0) } ?? 0
+            wasChanged = seen.map { $0.version == version && $0.mark != mark } ?? false
+            defer { seen = (mark, version) }
             let state = try connection.first(.state) { ($0.integer(0), $0.integer(1) != 0) }
             mayHaveLeft = state?.1 ?? true
             if state?.0 == IndexSchema.Folder.clearing {
@@ -69,6 +85,8 @@ final class IndexWriter {
                 try setState(IndexSchema.Folder.known)
             }
             let value = try body(self)
+            // Before it counts: a record without its entry says nothing.
+            log.write()
             let commit = try connection.statement(.commit)
             if syncs { try BlockingPool.waiting { try commit.run() } } else { try commit.run() }
             undos.removeAll(keepingCapacity: true)
@@ -77,10 +95,16 @@ final class IndexWriter {
         } catch {
             for undo in undos.reversed() { undo() }
             undos = []
+            log.discard()
             try? connection.database.execute("ROLLBACK")
             throw error
         }
     }
+
+    private var mark: IndexMark { IndexMark(folder: folder, bootNumber: clock.bootNumber) }
+
+    /// `true` when the ``EntryLog`` should be written anew.
+    var wantsNewLog: Bool { log.isOverdue }
 
     private func setState(_ state: Int) throws(Failure) {
         try connection.database.execute("UPDATE totals SET adopting = \(state)")
@@ -104,17 +128,32 @@ final class IndexWriter {
 
     /// Adds or replaces an entry, the most recently used from now on.
     ///
-    /// - Parameter isNew: `true` when there is none yet. SQLite then need not be able to undo half of it, which costs as much
-    ///   as the rest.
-    func put(_ row: IndexRow, metadata: String? = nil, isNew: Bool = false) throws(Failure) {
+    /// - Parameters:
+    ///   - usedAt: The time of the last use; that of storing when `nil`.
+    ///   - isNew: `true` when there is none yet. SQLite then need not be able to undo half of it, which costs as much as the
+    ///     rest.
+    func put(
+        _ row: IndexRow, metadata: String? = nil, usedAt: Int? = nil, isNew: Bool = false
+    ) throws(Failure) {
+        try write(isNew ? .insert : .upsert, EntryRecord(row: row, metadata: metadata), usedAt: usedAt ?? row.storedAt)
+    }
+
+    /// Writes an entry and its record; its place in the order of use stays.
+    func correct(_ record: EntryRecord, usedAt: Int) throws(Failure) { try write(.correct, record, usedAt: usedAt) }
+
+    private func write(_ statement: IndexStatement, _ record: EntryRecord, usedAt: Int) throws(Failure) {
+        let row = record.row
         let (header, origin) = (row.header, row.origin)
+        let bytes = record.bytes
+        let mark = EntryRecord.mark(of: bytes)
         try connection.run(
-            isNew ? .insert : .upsert, row.number, row.name.bytes, row.key, row.identifier, row.fileExtension,
+            statement, row.number, row.name.bytes, row.key, row.identifier, row.fileExtension,
             header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
             row.checksum?.bytes, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
             row.lifetime, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
             origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
-            URLOrigin.host(of: origin.url ?? row.key), metadata, row.storedAt)
+            URLOrigin.host(of: origin.url ?? row.key), record.metadata, usedAt, mark, row.lifeMark)
+        log.add(bytes, mark: mark)
         if mayHaveLeft { try forget(file: row.fileName) }
     }
 
@@ -155,6 +194,7 @@ final class IndexWriter {
     }
 
     func removeAll() throws(Failure) {
+        log.remove()
         try connection.database.execute(IndexSchema.emptying)
         isAdopting = false
     }
@@ -188,24 +228,30 @@ final class IndexWriter {
         }
     }
 
-    /// Writes the origin, the facts and the life of an entry anew, and makes it the most recently used; unless it was stored
-    /// anew meanwhile.
+    /// Writes an entry anew that is there, with its metadata, and makes it the most recently used.
     func revive(_ row: IndexRow, at moment: Int) throws(Failure) {
-        let (origin, facts) = (row.origin, row.origin.facts)
-        try connection.run(
-            .revive, row.number, row.modified, row.storedAt, moment, origin.etag, origin.lastModified, origin.http,
-            row.expiresAt, row.lifetime, facts.preview, facts.timing?.text, facts.sourceMark,
-            facts.exactSource?.rawValue, facts.verdict?.rawValue)
+        try put(row, metadata: details(row.number)?.metadata, usedAt: moment)
     }
 
-    /// Sets another time of change for the same content.
-    func setModified(_ modified: Int, of number: Int64) throws(Failure) {
-        try connection.run(.setModified, number, modified)
+    /// Writes an entry anew that is there, with its metadata; its place in the order of use stays.
+    func correct(_ row: IndexRow) throws(Failure) {
+        let details = try details(row.number)
+        try correct(EntryRecord(row: row, metadata: details?.metadata), usedAt: details?.usedAt ?? row.storedAt)
     }
 
-    /// Sets the key of an entry that was adopted by its file alone.
-    func setKey(_ key: CacheKey, of number: Int64) throws(Failure) {
-        try connection.run(.setKey, number, key.indexed, key.identifier, URLOrigin.host(of: key.key))
+    func details(_ number: Int64) throws(Failure) -> IndexDetails? {
+        try connection.first(.details, number, read: IndexDetails.init) ?? nil
+    }
+
+    /// Sets the times of storing of entries that have to be proven; see ``IndexConnection/unprovenTimes(_:since:)``.
+    func setUnprovenTimes(_ times: ClosedRange<Int>?) throws(Failure) {
+        try connection.run(.setUnproven, times?.lowerBound ?? 1, times?.upperBound ?? 0)
+    }
+
+    /// Appends the record of an entry to the log once more.
+    func log(_ record: EntryRecord) {
+        let bytes = record.bytes
+        log.add(bytes, mark: EntryRecord.mark(of: bytes))
     }
 
     /// Ends the adoption: every image in the folder has an entry.

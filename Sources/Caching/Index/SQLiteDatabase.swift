@@ -159,6 +159,14 @@ final class SQLiteDatabase {
         return try statement.step() ? statement.integer(0) : 0
     }
 
+    /// The first column of all rows of a query.
+    func texts(_ sql: String) throws(Failure) -> [String] {
+        let statement = try prepare(sql)
+        var texts: [String] = []
+        while try statement.step() { texts.append(statement.text(0) ?? "") }
+        return texts
+    }
+
     private func check(_ code: Int32) throws(Failure) { if code != SQLITE_OK { throw Failure(code, of: handle) } }
 }
 

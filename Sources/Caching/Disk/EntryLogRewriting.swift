@@ -1,0 +1,66 @@
+internal import Glibc
+internal import Platform
+
+/// Writes the ``EntryLog`` of a folder anew, with one record for each entry: the old one has become twice as long.
+///
+/// Others go on storing meanwhile. What they append to the old file while the entries are read is copied at the end, in a
+/// transaction, so that nobody appends then.
+struct EntryLogRewriting {
+    let disk: DiskStorage
+
+    private var folder: StorageFolder { disk.folder }
+
+    func run() throws {
+        let path = EntryLog.path(in: folder)
+        // Within a transaction: what is appended from here on belongs to later ones.
+        guard let old = try? Descriptor(reading: path),
+            let start = try disk.index.write({ _ in FileStamp(path: path) })
+        else { return }
+        let draft = try folder.partialPath("entries")
+        let file = try Descriptor(creating: draft)
+        defer { unlink(draft) }
+        var size = EntryLog.headerSize
+        try write(EntryLog.header(base: 0), to: file)
+        var filter = IndexReader.Filter(limit: 256)
+        while true {
+            let page = try disk.index.surveying { [filter] in try $0.entries(filter) } ?? IndexReader.Page()
+            var bytes: [UInt8] = []
+            for entry in page.entries where entry.isIntact {
+                let record = entry.record.bytes
+                EntryLog.append(record, mark: EntryRecord.mark(of: record), to: &bytes)
+            }
+            try write(bytes, to: file)
+            size += bytes.count
+            filter.after = page.last
+            if page.count < filter.limit { break }
+        }
+        let base = EntryLog.header(base: size)
+        _ = base.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
+        let (source, target) = (old.number, file.number)
+        try disk.index.write { _ in
+            guard let stamp = FileStamp(path: path), stamp.inode == start.inode else { return }
+            let count = stamp.size - start.size
+            guard try Self.append(source, from: start.size, count, to: target) else { return }
+            rename(draft, path)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to file: borrowing Descriptor) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SystemError) { try file.write(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Appends the end of one file to another; `false` when it is shorter.
+    private static func append(_ source: Int32, from offset: Int, _ count: Int, to target: Int32) throws -> Bool {
+        guard count > 0 else { return count == 0 }
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard bytes.withUnsafeMutableBytes({ pread(source, $0.baseAddress, count, off_t(offset)) }) == count else {
+            return false
+        }
+        try bytes.withUnsafeBytes { try Files.writeAll($0, to: target, "entries.log") }
+        return true
+    }
+}

@@ -1,0 +1,88 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+
+/// Notices that somebody else has changed the files of the index, and has the folder checked then: a second after it was
+/// opened, and every two seconds from there.
+///
+/// SQLite stops silently at the first damaged page of its log, and cannot tell a missing row from one that never was.
+/// Nobody but SQLite and ``EntryLog`` writes these files, so each other change is one too many.
+final class IndexWatch: Sendable {
+    private struct State {
+        var hasStarted = false
+        /// `true` when the index was sound when its files were in the state `seen`.
+        var isSound = false
+        var seen: IndexMark?
+        /// The time before which no further check begins, by a clock that never goes back, in nanoseconds.
+        var rest = 0
+    }
+
+    private let index: CacheIndex
+    private let folder: StorageFolder
+    private let clock: EngineClock
+    private let state = Mutex(State())
+
+    init(index: CacheIndex, folder: StorageFolder, clock: EngineClock) {
+        (self.index, self.folder, self.clock) = (index, folder, clock)
+    }
+
+    private var mark: IndexMark { IndexMark(folder: folder, bootNumber: clock.bootNumber()) }
+
+    /// Looks at the files before the index is opened for the first time.
+    ///
+    /// - Returns: `true` at the first call.
+    func noteOpening() -> Bool {
+        state.withLock { state in
+            guard !state.hasStarted else { return false }
+            state.hasStarted = true
+            let mark = mark
+            (state.seen, state.isSound) = (mark, IndexMark(savedIn: folder) == mark)
+            return true
+        }
+    }
+
+    /// `true` when nobody has written since the index was known to be sound.
+    var isQuiet: Bool { state.withLock { $0.isSound && $0.seen == mark } }
+
+    /// Looks at the files again, and checks the folder when they are not known to be sound.
+    ///
+    /// - Parameter check: Puts index and folder right; it throws when it cannot be done now.
+    func look(check: () throws -> Void) {
+        guard index.exists else { return }
+        let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
+        let now = mark
+        if isSound, now == seen { return }
+        if isSound || IndexMark(savedIn: folder) == now {
+            // A transaction tells a change that SQLite knows of from one that it does not.
+            if !isSound || !index.wasChangedByOthers() { return settle() }
+        }
+        let begin = clock.monotonic()
+        guard begin >= rest, let lock = try? Descriptor(index.path + ".check", O_RDWR | O_CREAT | O_NOFOLLOW),
+            lock.lock()
+        else { return }
+        state.withLock { $0.isSound = false }
+        do {
+            try check()
+            settle()
+        } catch {}
+        // A twentieth of the time at most.
+        let end = clock.monotonic()
+        state.withLock { $0.rest = end + 20 * (end - begin) }
+    }
+
+    /// Notes that the index is sound as its files are now.
+    private func settle() {
+        let mark = mark
+        let isNew = state.withLock { state in
+            defer { (state.seen, state.isSound) = (mark, true) }
+            return state.seen != mark || !state.isSound
+        }
+        if isNew { mark.save(in: folder) }
+    }
+
+    /// Notes the state of the files for the next process, unless it is not known to be sound. Called before the process ends.
+    func close() {
+        let (isSound, seen) = state.withLock { ($0.isSound, $0.seen) }
+        if isSound, seen != mark, !index.wasChangedByOthers() { settle() }
+    }
+}

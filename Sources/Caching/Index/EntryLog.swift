@@ -1,0 +1,98 @@
+internal import Glibc
+internal import Platform
+
+/// The second copy of what the index knows: a file to which each entry is appended as it is written.
+///
+/// A lost or damaged index is made again from it and from the files of the images, which decide: a record whose file is
+/// gone, or is another by now, counts for nothing. So records need not be removed; the file is written anew
+/// (``EntryLogRewriting``) when it has become twice as long. It shares nothing with the index but the folder.
+///
+/// Used under the lock of the index's writers.
+final class EntryLog {
+    /// The beginning of the file: eight bytes, then the size that it had when it was last written anew, in eight.
+    static let magic = Array("HLCLOG1\n".utf8)
+    static let headerSize = 16
+    /// The beginning of a record: four bytes, then the count of its bytes in four, and its mark in eight.
+    static let recordMagic: UInt32 = 0xE1C0_4C48
+    static let recordHeaderSize = 16
+    /// No record is longer: keys and metadata have limits.
+    static let longest = 1 << 20
+    /// A file that is not larger than this is not written anew.
+    private static let slack = 64 << 10
+
+    private let path: String
+    private var file: Descriptor?
+    private var inode: UInt64?
+    private var base = 0
+    private var pending: [UInt8] = []
+    private(set) var size = 0
+
+    init(folder: StorageFolder) { path = Self.path(in: folder) }
+
+    static func path(in folder: StorageFolder) -> String { folder.path + "/entries.log" }
+
+    /// `true` when the file should be written anew.
+    var isOverdue: Bool { size > 2 * base + Self.slack }
+
+    /// Notes a record that is appended by ``write()``.
+    func add(_ record: [UInt8], mark: Int64) {
+        guard record.count <= Self.longest else { return }
+        Self.append(record, mark: mark, to: &pending)
+    }
+
+    static func append(_ record: [UInt8], mark: Int64, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: recordMagic.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt32(record.count).littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: mark.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: record)
+    }
+
+    static func header(base: Int) -> [UInt8] { magic + withUnsafeBytes(of: UInt64(base).littleEndian, Array.init) }
+
+    /// Forgets what was noted since the last ``write()``.
+    func discard() { pending.removeAll(keepingCapacity: true) }
+
+    /// Appends what was noted, before its transaction counts. What cannot be written is left out: the index has it, and a
+    /// check of the folder writes it later.
+    func write() {
+        if pending.isEmpty { return }
+        defer { discard() }
+        if file == nil || FileStamp(path: path)?.inode != inode { open() }
+        let number = file?.number ?? -1
+        guard number >= 0 else { return }
+        let count = pending.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+        if count == pending.count { size += count } else { file = nil }
+    }
+
+    /// Removes the file: no entry is left.
+    func remove() {
+        discard()
+        file = nil
+        unlink(path)
+    }
+
+    private func open() {
+        file = nil
+        inode = nil
+        var status = stat()
+        // What is no file of ours is nothing to write into.
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { unlink(path) }
+        guard let opened = try? Descriptor(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW), let stamp = opened.stamp
+        else {
+            return
+        }
+        var header = [UInt8](repeating: 0, count: Self.headerSize)
+        let isOurs =
+            header.withUnsafeMutableBytes { pread(opened.number, $0.baseAddress, $0.count, 0) } == Self.headerSize
+            && header.starts(with: Self.magic)
+        size = stamp.size
+        base = isOurs ? header[8...].reversed().reduce(0) { min($0, 1 << 40) << 8 | Int($1) } : 0
+        if size == 0 {
+            guard Self.header(base: 0).withUnsafeBytes({ Glibc.write(opened.number, $0.baseAddress, $0.count) }) > 0
+            else { return }
+            size = Self.headerSize
+        }
+        inode = stamp.inode
+        file = consume opened
+    }
+}

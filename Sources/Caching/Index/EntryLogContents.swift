@@ -1,0 +1,115 @@
+internal import Glibc
+internal import Platform
+
+/// The records of an ``EntryLog`` file, found by the numbers of their entries: the last of each that is whole.
+///
+/// Keeps the place of each record, 24 bytes an entry, and reads the record when it is asked for.
+final class EntryLogContents: Sendable {
+    private struct Place {
+        let offset: Int
+        let count: Int
+        let mark: Int64
+    }
+
+    /// The open file, so that one that is written anew meanwhile does not matter.
+    private let file: Descriptor?
+    private let number: Int32
+    private let places: [Int64: Place]
+
+    /// Reads the file once. What is damaged in it is left out, and what follows is found again.
+    ///
+    /// - Complexity: O(*n*): a digest of all bytes.
+    init(of folder: StorageFolder) {
+        guard let file = try? Descriptor(reading: EntryLog.path(in: folder)), let size = file.stamp?.size else {
+            self.file = nil
+            number = -1
+            places = [:]
+            return
+        }
+        var places: [Int64: Place] = [:]
+        var scan = Scan(size: size)
+        // A file that cannot be read to its end has what was read.
+        try? scan.run(file) { number, offset, count, mark in
+            places[number] = Place(offset: offset, count: count, mark: mark)
+        }
+        self.places = places
+        number = file.number
+        self.file = consume file
+    }
+
+    /// The mark of the record of an entry; `nil` when there is none.
+    func mark(of number: Int64) -> Int64? { places[number]?.mark }
+
+    /// The record of an entry.
+    func record(_ name: Digest) -> EntryRecord? {
+        guard let place = places[name.rowNumber] else { return nil }
+        var bytes = [UInt8](repeating: 0, count: place.count)
+        let count = bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(place.offset)) }
+        guard count == place.count, EntryRecord.mark(of: bytes) == place.mark else { return nil }
+        return EntryRecord(bytes: bytes).flatMap { $0.row.name == name ? $0 : nil }
+    }
+
+    /// A walk over the bytes of the file, a window of them in memory.
+    private struct Scan {
+        let size: Int
+        private var window: [UInt8] = []
+        private var start = 0
+
+        init(size: Int) { self.size = size }
+
+        mutating func run(
+            _ file: borrowing Descriptor, _ take: (_ number: Int64, _ offset: Int, _ count: Int, _ mark: Int64) -> Void
+        ) throws {
+            var offset = EntryLog.headerSize
+            let header = EntryLog.recordHeaderSize
+            while offset + header <= size {
+                let bytes = try slice(file, offset, header)
+                guard bytes.count == header else { return }
+                let count = Int(Self.number(bytes, 4, 4))
+                let mark = Int64(bitPattern: Self.number(bytes, 8, 8))
+                if Self.number(bytes, 0, 4) == UInt64(EntryLog.recordMagic), count <= EntryLog.longest,
+                    offset + header + count <= size
+                {
+                    let record = Array(try slice(file, offset + header, count))
+                    if EntryRecord.mark(of: record) == mark, let number = EntryRecord.number(in: record) {
+                        take(number, offset + header, count, mark)
+                        offset += header + count
+                        continue
+                    }
+                }
+                offset += 1
+            }
+        }
+
+        private static func number(_ bytes: ArraySlice<UInt8>, _ place: Int, _ count: Int) -> UInt64 {
+            bytes[(bytes.startIndex + place)..<(bytes.startIndex + place + count)].reversed().reduce(0) {
+                $0 << 8 | UInt64($1)
+            }
+        }
+
+        /// The bytes at a place, as many as there are.
+        private mutating func slice(_ file: borrowing Descriptor, _ offset: Int, _ count: Int) throws -> ArraySlice<
+            UInt8
+        > {
+            if offset < start || offset + count > start + window.count {
+                window = try Self.read(file, offset, max(count, 256 << 10))
+                start = offset
+            }
+            return window[(offset - start)..<min(offset - start + count, window.count)]
+        }
+
+        private static func read(_ file: borrowing Descriptor, _ offset: Int, _ size: Int) throws -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: size)
+            var count = 0
+            while count < size {
+                let got = try bytes.withUnsafeMutableBytes { bytes in
+                    try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]), at: offset + count)
+                }
+                if got == 0 { break }
+                count += got
+            }
+            bytes.removeLast(size - count)
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import ImageFormats
+internal import Platform
+
+/// An entry as bytes: what does not change with its use. The index and the ``EntryLog`` each keep it with its ``mark``, by
+/// which a damaged one is told from a sound one.
+///
+/// Fields in a fixed order: a number is eight bytes, the least significant first; text and bytes have their count before
+/// them, in four bytes; nothing is a count of 2³²−1.
+struct EntryRecord: Sendable {
+    var row: IndexRow
+    /// The metadata that the caller of `store` gave.
+    var metadata: String?
+
+    /// A number made of all fields: 63 bits of their digest.
+    var mark: Int64 { Self.mark(of: bytes) }
+
+    static func mark(of bytes: [UInt8]) -> Int64 { bytes.withUnsafeBytes { Digest(of: $0).rowNumber } }
+
+    /// The number of the entry that a record's bytes speak of.
+    static func number(in bytes: [UInt8]) -> Int64? {
+        var fields = Fields(bytes: bytes)
+        return fields.takeBytes().map { Digest(bytes: $0).rowNumber }
+    }
+
+    var bytes: [UInt8] {
+        let (header, origin, facts) = (row.header, row.origin, row.origin.facts)
+        var fields = Fields()
+        fields.put(row.name.bytes)
+        for text in [row.key, row.identifier, row.fileExtension, header.format.rawValue] { fields.put(text) }
+        for number in [header.width, header.height, header.frameCount, row.byteCount, row.allocated] {
+            fields.put(number)
+        }
+        fields.put(row.checksum?.bytes)
+        for text in [origin.url, origin.etag, origin.lastModified, origin.http] { fields.put(text) }
+        for number in [row.storedAt, row.modified, row.lifetime ?? -1] { fields.put(number) }
+        for text in [facts.preview, facts.timing?.text, facts.sourceMark] { fields.put(text) }
+        for text in [facts.exactSource?.rawValue, facts.verdict?.rawValue, metadata] { fields.put(text) }
+        return fields.bytes
+    }
+
+    init(row: IndexRow, metadata: String?) { (self.row, self.metadata) = (row, metadata) }
+
+    /// Reads ``bytes``; `nil` if they say what no version of ours would write. The life of the entry is not among them.
+    init?(bytes: [UInt8]) {
+        var fields = Fields(bytes: bytes)
+        guard let name = fields.takeBytes(), let key = fields.take(), let identifier = fields.take(),
+            let fileExtension = fields.take(), let format = fields.take().flatMap(ImageFormat.init(rawValue:))
+        else { return nil }
+        let (width, height, frames) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
+        let (byteCount, allocated, checksum) = (fields.takeNumber(), fields.takeNumber(), fields.takeBytes())
+        var origin = ImageOrigin(url: fields.take(), etag: fields.take(), lastModified: fields.take())
+        origin.http = fields.take()
+        let (storedAt, modified, lifetime) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
+        origin.facts = ImageFacts(
+            preview: fields.take(), timing: fields.take().flatMap { FrameTiming(text: $0[...]) },
+            sourceMark: fields.take(), exactSource: fields.take().flatMap(ImageFormat.init(rawValue:)),
+            verdict: fields.take().flatMap(DecodeVerdict.init(rawValue:)))
+        metadata = fields.take()
+        guard fields.isAtEnd, let header = try? ImageHeader(format, width, height, frames: frames) else { return nil }
+        row = IndexRow(
+            name: Digest(bytes: name), key: key, identifier: identifier, fileExtension: fileExtension, header: header,
+            byteCount: byteCount, allocated: allocated, checksum: checksum.map(Digest.init(bytes:)), origin: origin,
+            storedAt: storedAt, lifetime: lifetime < 0 ? nil : lifetime, modified: modified, content: 0)
+        row.content = row.checksum?.rowNumber ?? row.number
+        if !row.isPlausible { return nil }
+    }
+}
+
+/// The fields of a record, one after the other.
+private struct Fields {
+    private(set) var bytes: [UInt8] = []
+    private var place = 0
+    private var isBroken = false
+
+    init() { bytes.reserveCapacity(512) }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// `true` when all has been taken, and nothing was missing.
+    var isAtEnd: Bool { !isBroken && place == bytes.count }
+
+    mutating func put(_ number: Int) {
+        withUnsafeBytes(of: UInt64(bitPattern: Int64(number)).littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func put(_ value: [UInt8]?) {
+        putCount(value?.count)
+        if let value { bytes.append(contentsOf: value) }
+    }
+
+    mutating func put(_ value: String?) {
+        putCount(value?.utf8.count)
+        if let value { bytes.append(contentsOf: value.utf8) }
+    }
+
+    private mutating func putCount(_ count: Int?) {
+        withUnsafeBytes(of: (count.map(UInt32.init(clamping:)) ?? .max).littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func takeNumber() -> Int { Int(truncatingIfNeeded: takeInteger(8)) }
+
+    mutating func takeBytes() -> [UInt8]? { takeSlice().map(Array.init) }
+
+    mutating func take() -> String? { takeSlice().map { String(decoding: $0, as: UTF8.self) } }
+
+    private mutating func takeSlice() -> ArraySlice<UInt8>? {
+        let count = takeInteger(4)
+        if count == UInt64(UInt32.max) { return nil }
+        guard count <= bytes.count - place else {
+            isBroken = true
+            return nil
+        }
+        defer { place += Int(count) }
+        return bytes[place..<place + Int(count)]
+    }
+
+    private mutating func takeInteger(_ size: Int) -> UInt64 {
+        guard size <= bytes.count - place else {
+            isBroken = true
+            return size == 4 ? UInt64(UInt32.max) : 0
+        }
+        defer { place += size }
+        return bytes[place..<place + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
