@@ -18,6 +18,7 @@ from campaign.blob_damage import mutate
 from campaign.damaged_cache import DamagedCache
 from campaign.folder_damage import leftovers, pull_away, race_first, restore_older
 from campaign.index_damage import damage_index
+from campaign.index_mutations import mutate_index
 from campaign.pictures import picture
 from campaign.report import Report
 from campaign.server import drop, fresh
@@ -37,6 +38,7 @@ def main() -> int:
     parts: dict[str, Callable[[], Any]] = {
         "mutations": lambda: mutate(damaged, 60 if short else 1000),
         "index": lambda: damage_index(damaged, 16_384 if short else 512),
+        "changes": lambda: mutate_index(damaged, 25 if short else 1000),
         "older": lambda: restore_older(damaged),
         "away": lambda: pull_away(damaged),
         "race": lambda: race_first(damaged, 16, 1 if short else 10),

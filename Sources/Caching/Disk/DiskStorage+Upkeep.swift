@@ -90,6 +90,8 @@ extension DiskStorage {
     func checkIndex() {
         watch.look { [self] in
             defer { forgetLogContents() }
+            // A file that was removed or replaced is still open.
+            index.closeAll()
             var verifier = Verifier(disk: self, repairs: true, reads: .changed)
             try verifier.run(report: { _, _ in }, isCancelled: { false })
             if verifier.found.unreadable == 0 { try index.endProving() }

@@ -48,13 +48,15 @@ final class IndexWatch: Sendable {
     ///
     /// - Parameter check: Puts index and folder right; it throws when it cannot be done now.
     func look(check: () throws -> Void) {
-        guard index.exists else { return }
+        // Without an index and without images there is nothing to be right.
+        guard index.exists || folder.hasBlobs else { return }
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
         let now = mark
         if isSound, now == seen { return }
         if isSound || IndexMark(savedIn: folder) == now {
-            // A transaction tells a change that SQLite knows of from one that it does not.
-            if !isSound || !index.wasChangedByOthers() { return settle() }
+            // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
+            let isKnown = !isSound || now.isOfSameIndex(as: seen) && !index.wasChangedByOthers()
+            if isKnown { return settle() }
         }
         let begin = clock.monotonic()
         guard begin >= rest, let lock = try? Descriptor(index.path + ".check", O_RDWR | O_CREAT | O_NOFOLLOW),

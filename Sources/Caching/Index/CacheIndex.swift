@@ -348,7 +348,8 @@ final class CacheIndex: Sendable {
         readable.store(false, ordering: .relaxed)
     }
 
-    private func closeAll() {
+    /// Closes all connections. Those that are opened next see the files as they are, whatever became of those that were open.
+    func closeAll() {
         close(writer)
         close(reader)
         close(survey)

@@ -23,6 +23,9 @@ struct IndexMark: Equatable, Sendable {
         }
     }
 
+    /// `true` when the index is the same file, whatever is in it.
+    func isOfSameIndex(as other: IndexMark?) -> Bool { numbers.dropFirst().first == other?.numbers.dropFirst().first }
+
     /// The state that was last found sound; `nil` when there is no such note.
     init?(savedIn folder: StorageFolder) {
         guard let bytes = try? Files.read(Self.path(in: folder), followsLinks: false), bytes.count < 1000 else {
