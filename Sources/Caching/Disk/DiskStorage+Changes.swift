@@ -23,6 +23,12 @@ extension DiskStorage {
     /// transaction that fails is run again, and does not find them any more.
     private final class RemovalState: Sendable {
         let gone = Mutex<(files: [String: Int], leased: Set<String>)>(([:], []))
+
+        var removal: Removal {
+            gone.withLock { gone in
+                Removal(count: gone.files.count, bytes: gone.files.values.reduce(0, +), leased: gone.leased.count)
+            }
+        }
     }
 
     /// Removes an image, lent or not. Waits for the disk.
@@ -45,6 +51,14 @@ extension DiskStorage {
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
             try remove(key, allVariants: allVariants, writer, state)
         } then: { [folder] result in
+            if case .failure(let failure as CacheIndex.Failure) = result, failure.isFull {
+                // The files go first, and give the index room.
+                return queue.submit { [self] in
+                    let result = Result { try removeFilesFirst(key, allVariants: allVariants, state) }
+                    then(result.mapError { ImageError.storage($0, folder: folder.path) })
+                }
+            }
+            IndexReserve(folder: folder).keep()
             guard syncs, case .success = result else {
                 return then(result.mapError { ImageError.storage($0, folder: folder.path) })
             }
@@ -54,6 +68,19 @@ extension DiskStorage {
                 let synced = Result { for name in names { try folder.syncNames(of: folder.blob(name)) } }
                 then(synced.flatMap { result }.mapError { ImageError.storage($0, folder: folder.path) })
             }
+        }
+    }
+
+    private func removeFilesFirst(_ key: CacheKey, allVariants: Bool, _ state: RemovalState) throws -> Removal {
+        for name in [Digest(of: key.computed), Digest(md5Of: key.computed)] {
+            guard let row = try index.row(name.rowNumber), row.name == name else { continue }
+            if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
+        }
+        do {
+            return try index.write { [self] writer in try remove(key, allVariants: allVariants, writer, state) }
+        } catch let failure as CacheIndex.Failure where failure.isFull && state.removal.count > 0 {
+            // An entry without a file is a miss.
+            return state.removal
         }
     }
 
@@ -78,9 +105,7 @@ extension DiskStorage {
                 try writer.forget(file: file)
             }
         }
-        return state.gone.withLock { gone in
-            Removal(count: gone.files.count, bytes: gone.files.values.reduce(0, +), leased: gone.leased.count)
-        }
+        return state.removal
     }
 
     /// Removes everything, lent or not.
@@ -90,8 +115,11 @@ extension DiskStorage {
         touches.forget()
         guard folder.exists else { return Removal() }
         return try reporting {
-            defer { folder.removeTrash() }
-            let removal = try index.write { writer in
+            defer {
+                folder.removeTrash()
+                IndexReserve(folder: folder).keep()
+            }
+            let removal = try emptying { writer in
                 let totals = try writer.totals()
                 var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
                 if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
@@ -101,6 +129,15 @@ extension DiskStorage {
             // The files go as the next transaction begins, whichever process begins it.
             try index.write { _ in }
             return removal
+        }
+    }
+
+    /// Runs a transaction that empties the index; on a full disk again when the files have gone, which gives it room.
+    private func emptying(_ body: @Sendable (IndexWriter) throws -> Removal) throws -> Removal {
+        do { return try index.write(body) } catch let failure as CacheIndex.Failure where failure.isFull {
+            try folder.setBlobsAside()
+            folder.removeTrash()
+            return try index.write(body)
         }
     }
 

@@ -24,6 +24,7 @@ extension DiskStorage {
         // So that the cache's time goes on from here should the machine be started anew.
         try? index.write { try $0.setAnchor(self.clock.anchor) }
         index.checkpoint()
+        IndexReserve(folder: folder).keep()
     }
 
     /// Reads the next few images and takes out those that are not what was stored.
@@ -51,7 +52,7 @@ extension DiskStorage {
     func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
         try reporting {
             let totals = try index.totals()
-            guard index.isUnready, folder.hasBlobs else { return totals }
+            guard index.isUnready || !index.exists, folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
             try index.makeReady()
             return try index.totals()

@@ -231,7 +231,8 @@ public final class DiskStorage: Sendable {
         switch try lookIntoIndex(key, lease: lease) {
         case .found(let record): return record
         case .missing: return readOnlyRecord(for: key)
-        case .unsettled: return try reporting { try repairer.repair(key, lease: lease) } ?? readOnlyRecord(for: key)
+        case .unsettled:
+            return try reporting { try repairer.repairUnlessFull(key, lease: lease) } ?? readOnlyRecord(for: key)
         }
     }
 

@@ -176,9 +176,13 @@ struct Evictor: Sendable {
         let missing = size + floor - space.available
         guard missing > -Self.ampleSpace else { return Afterwards.noteSeen(disk) }
         guard missing > 0 else { return }
+        // The log of the index gives its space up before images do.
+        disk.index.shrinkLog()
+        if let space = disk.freeSpace(), space.available - floor >= size { return }
         let totals = try disk.index.totals()
         if totals.bytes >= missing {
             try evict(to: totals.bytes - missing)
+            IndexReserve(folder: disk.folder).keep()
             if let space = disk.freeSpace(), space.available - floor >= size { return }
         }
         throw SystemError(ENOSPC, "leave \(floor) bytes free (freeSpaceFloor) on the disk of", disk.folder.path)

@@ -53,6 +53,17 @@ struct Repairer: Sendable {
         }
     }
 
+    /// The same; a miss where the disk is full and there is no file, so that nothing can be put right, and nothing need be.
+    func repairUnlessFull(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
+        do { return try repair(key, lease: lease) } catch let failure as CacheIndex.Failure where failure.isFull {
+            let name = disk.name(of: key)
+            guard let row = try disk.index.row(name.rowNumber), row.name == name,
+                try FileStamp.existing(disk.folder.blob(row.fileName)) == nil
+            else { throw failure }
+            return nil
+        }
+    }
+
     /// Enters a file that is another than its entry says, if its own checksum or the log of entries proves it: then the index
     /// is the older of the two.
     func replace(

@@ -108,7 +108,7 @@ final class CacheIndex: Sendable {
     func totals() throws -> Totals { try reading(or: Totals(), checksFile: true) { try $0.totals() } }
 
     /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
-    func makeReady() throws { if isUnready { try write { _ in } } }
+    func makeReady() throws { if isUnready || !exists { try write { _ in } } }
 
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (IndexReader) throws -> Value?
@@ -214,6 +214,12 @@ final class CacheIndex: Sendable {
     /// Copies the log of changes into the index, as far as nobody reads; readers and writers go on meanwhile.
     func checkpoint() { _ = try? surveying { try $0.checkpoint() } }
 
+    /// The same, and gives up the space of the log. Waits for readers and writers.
+    func shrinkLog() {
+        try? write { _ in }
+        writer.withLock { try? $0?.shrinkLog() }
+    }
+
     // MARK: Writing
 
     /// Runs `body` in one transaction that excludes every other writer of every process.
@@ -224,6 +230,9 @@ final class CacheIndex: Sendable {
         if found == nil { mendCutOff() }
         do {
             return try writeOnce(syncs, found, body)
+        } catch let failure as Failure where failure.isFull {
+            // What removes images needs a little space first.
+            guard IndexReserve(folder: folder).release() else { throw failure }
         } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
             closeAll()
             if !failure.isForeign {

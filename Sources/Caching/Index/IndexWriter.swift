@@ -35,9 +35,11 @@ final class IndexWriter {
         (self.folder, self.lending, self.clock) = (folder, lending, clock)
         let database = try SQLiteDatabase(path: path, creates: true)
         chmod(path, 0o600)
+        let reserve = IndexReserve(folder: folder)
+        let pages = reserve.logPages
         try database.execute(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 8388608;"
-                + "PRAGMA wal_autocheckpoint = 2000;")
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = \(pages << 12);"
+                + "PRAGMA wal_autocheckpoint = \(pages);")
         let found = try database.number("PRAGMA user_version")
         // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
         guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found) }
@@ -59,7 +61,11 @@ final class IndexWriter {
         unprovenTimes = try connection.unprovenTimes(clock, since: anchor)
         try setUnprovenTimes(unprovenTimes)
         try setAnchor(clock.anchor)
+        reserve.keep()
     }
+
+    /// Copies the log of changes into the index and gives up the log's space, as far as nobody reads.
+    func shrinkLog() throws(Failure) { try connection.database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Takes back what was done outside of the index if the transaction fails: the latest first, and before anybody else may
     /// write.

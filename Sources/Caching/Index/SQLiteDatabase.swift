@@ -11,6 +11,8 @@ final class SQLiteDatabase {
         let message: String
         /// `true` when the file system has no locks, by what the system said last.
         var lacksLocks = false
+        /// The `errno` of the system call that failed; 0 when none did.
+        var system: Int32 = 0
 
         private var kind: Int32 { code & 0xFF }
 
@@ -18,6 +20,8 @@ final class SQLiteDatabase {
         var isCorruption: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT].contains(kind) }
         /// The system could not read or write the file, or one beside it.
         var isFault: Bool { kind == SQLITE_IOERR }
+        /// The disk is full.
+        var isFull: Bool { kind == SQLITE_FULL || isFault && system == ENOSPC }
         /// The file, or one beside it, is shorter than it was.
         var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
         /// The connection is of no use any more.
@@ -174,7 +178,9 @@ extension SQLiteDatabase.Failure {
     /// The failure of the last call of a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
         let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
-        self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks)
+        self.init(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks,
+            system: sqlite3_system_errno(connection))
     }
 }
 
@@ -187,7 +193,7 @@ extension SQLiteDatabase.Failure: StorageProblem {
         case SQLITE_FULL: ENOSPC
         case SQLITE_READONLY: EROFS
         case SQLITE_CANTOPEN: EACCES
-        case SQLITE_IOERR: EIO
+        case SQLITE_IOERR: system == 0 ? EIO : system
         case SQLITE_BUSY, SQLITE_PROTOCOL: lacksLocks ? ENOLCK : EBUSY
         default: 0
         }
