@@ -82,11 +82,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "ImageCodec", dependencies: ["CVips", "ImageRecipes"], swiftSettings: settings),
-        .executableTarget(name: "halcyon-codec", dependencies: ["ImageCodec"], swiftSettings: settings),
+        .executableTarget(
+            name: "halcyon-codec", dependencies: ["ImageCodec", "ImageRecipes"], swiftSettings: settings),
         .target(name: "CTestSupport", dependencies: ["CJansson"], path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["CTestSupport", "Downloading", "HTTPSemantics", "ImageRecipes", "JSONRPC", "Platform"],
+            dependencies: [
+                "CLinux", "CTestSupport", "Downloading", "HTTPSemantics", "ImageRecipes", "JSONRPC", "Platform",
+            ],
             path: "Tests/TestSupport",
             swiftSettings: testSettings),
         .testTarget(

@@ -11,10 +11,14 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -140,6 +144,36 @@ static int lock_byte(int descriptor, off_t offset, short type) {
 int hl_lock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_WRLCK); }
 
 int hl_unlock_byte(int descriptor, off_t offset) { return lock_byte(descriptor, offset, F_UNLCK); }
+
+ssize_t hl_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count) {
+    // As many as the kernel takes at once.
+    enum { most = 253 };
+    union {
+        char space[CMSG_SPACE(most * sizeof(int))];
+        struct cmsghdr alignment;
+    } control;
+    struct iovec part = {(void *)bytes, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count > most) {
+        errno = E2BIG;
+        return -1;
+    }
+    if (count > 0) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(head), descriptors, count * sizeof(int));
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void hl_hide_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int hl_is_stopped(pid_t child) {
+    siginfo_t information = {0};
+    return !waitid(P_PID, (id_t)child, &information, WSTOPPED | WNOHANG | WNOWAIT) && information.si_pid == child;
+}
 
 static int leads_further(const struct sockaddr *address) {
     if (address->sa_family == AF_INET) {

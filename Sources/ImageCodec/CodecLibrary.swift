@@ -1,39 +1,43 @@
 internal import CVips
-internal import Glibc
 internal import ImageRecipes
 
-/// libvips in this process: started once; its plug-ins are opened when an image needs them.
+/// libvips in this process: started once, with the parts that will be needed.
 struct CodecLibrary {
-    private var opened: [String: Bool] = [:]
+    private let prepared: Set<CodecPart>
+    /// The capabilities of this machine's library: also those of parts that were not prepared, if their files exist.
+    let facts: CodecFacts
 
-    /// Starts the library; nil when that fails.
-    init?() {
+    /// Starts the library and loads everything that it reads from files; nil when that fails.
+    init?(_ parts: Set<CodecPart>) {
         guard hv_start() == 0 else { return nil }
-    }
-
-    /// `true` when the format can be decoded; opens its plug-in if necessary.
-    mutating func canRead(_ format: SourceFormat) -> Bool {
-        guard let plugin = format.plugin else { return true }
-        if let known = opened[plugin] { return known }
-        let works = hv_open_plugin(plugin) == 0 && (format == .jxl || hv_has("\(plugin)load_source") != 0)
-        opened[plugin] = works
-        return works
-    }
-
-    /// `true` when the format can be encoded; opens its plug-in if necessary.
-    mutating func canWrite(_ format: EncodedFormat) -> Bool {
-        guard let plugin = SourceFormat(rawValue: format.rawValue)?.plugin else { return true }
-        if format == .jxl { return canRead(.jxl) }
-        _ = canRead(.avif)
-        return hv_has("\(plugin)save_target") != 0
-    }
-
-    /// The capabilities of this machine's library. Opens no plug-in, only checks that its file exists.
-    var facts: CodecFacts {
-        let reads = SourceFormat.allCases.filter { $0.plugin.map { hv_has_plugin($0) != 0 } ?? true }
-        let writes = EncodedFormat.allCases.filter { format in
-            SourceFormat(rawValue: format.rawValue)?.plugin.map { hv_has_plugin($0) != 0 } ?? true
+        prepared = parts.filter { part in
+            switch part {
+            case .heif: hv_open_plugin(part.rawValue) == 0 && hv_has("heifload_source") != 0
+            case .jxl: hv_open_plugin(part.rawValue) == 0
+            case .svg: Self.prepareDrawings()
+            }
         }
-        return CodecFacts(decodes: reads.map(\.rawValue), encodes: writes.map(\.rawValue))
+        facts = CodecFacts(
+            decodes: SourceFormat.allCases.filter { Self.exists($0.part) }.map(\.rawValue),
+            encodes: EncodedFormat.allCases.filter { Self.exists(CodecPart(format: $0.rawValue)) }.map(\.rawValue))
+    }
+
+    private static func prepareDrawings() -> Bool {
+        hv_prepare_drawings()
+        return true
+    }
+
+    /// `true` when the files of a part exist; drawings are not a plug-in.
+    private static func exists(_ part: CodecPart?) -> Bool {
+        part.map { $0 == .svg || hv_has_plugin($0.rawValue) != 0 } ?? true
+    }
+
+    /// `true` when the format can be decoded.
+    func canRead(_ format: SourceFormat) -> Bool { format.part.map(prepared.contains) ?? true }
+
+    /// `true` when the format can be encoded.
+    func canWrite(_ format: EncodedFormat) -> Bool {
+        guard let part = CodecPart(format: format.rawValue) else { return true }
+        return prepared.contains(part) && (part == .jxl || hv_has("\(part.rawValue)save_target") != 0)
     }
 }

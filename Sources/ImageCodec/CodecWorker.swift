@@ -1,43 +1,47 @@
 internal import CVips
 internal import Glibc
-public import ImageRecipes
+internal import ImageRecipes
 
 /// Executes requests, one after another.
-public struct CodecWorker {
-    private var library: CodecLibrary
+struct CodecWorker {
+    private let library: CodecLibrary
 
-    /// A worker; nil when the library does not start.
-    public init?() {
-        guard let library = CodecLibrary() else { return nil }
+    /// A worker with the given parts of the library; nil when the library does not start.
+    init?(_ parts: Set<CodecPart>) {
+        guard let library = CodecLibrary(parts) else { return nil }
         self.library = library
     }
 
     /// The capabilities of the worker.
-    public var facts: CodecFacts { library.facts }
+    var facts: CodecFacts { library.facts }
 
     /// Writes the files of a request.
     ///
-    /// A failure of one output does not affect the others; a failure of the source fails every output.
-    public mutating func render(_ request: RenderRequest) -> RenderReply {
+    /// - Parameter descriptors: Those of its source and of its files, in their order.
+    /// - Returns: The outcomes. A failure of one output does not affect the others; a failure of the source fails every
+    ///   output.
+    func render(_ request: RenderRequest, _ descriptors: [Int32]) -> RenderReply {
         let seconds = min(max(request.limits.decodeSeconds, 0.001), 86_400)
         hv_set_deadline(monotonicNanoseconds() + Int64(seconds * 1e9))
         defer { hv_set_deadline(0) }
         do throws(RenderFailure) {
-            return try rendered(request)
+            return try rendered(request, descriptors)
         } catch {
             return RenderReply(outcomes: request.outputs.map { _ in .failed(error) })
         }
     }
 
-    private mutating func rendered(_ request: RenderRequest) throws(RenderFailure) -> RenderReply {
+    private func rendered(
+        _ request: RenderRequest, _ descriptors: [Int32]
+    ) throws(RenderFailure) -> RenderReply {
         guard let format = SourceFormat(rawValue: request.format), library.canRead(format) else {
             throw RenderFailure(
                 .unsupported, "\(request.format) cannot be read by the codec library of this machine.")
         }
         // libheif returns images that are damaged in places with the previous content of the memory there.
-        hv_zero_memory(format.plugin == "heif" ? 1 : 0)
+        hv_zero_memory(format.part == .heif ? 1 : 0)
         let decoder = try Decoder(
-            path: request.source, format: format,
+            descriptor: descriptors[0], format: format,
             originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
         var wanted = request
         wanted.outputs.removeAll { $0.rule == .nothing }
@@ -56,9 +60,9 @@ public struct CodecWorker {
             }
             number += 1
             do throws(RenderFailure) {
-                var encoder = Encoder(decoder: decoder, output: output, library: library)
-                outcomes.append(.finished(try encoder.write(try renderer.results[number].get())))
-                library = encoder.library
+                let encoder = Encoder(decoder: decoder, output: output, library: library)
+                let frames = try renderer.results[number].get()
+                outcomes.append(.finished(try encoder.write(frames, to: descriptors[number + 1])))
             } catch {
                 outcomes.append(.failed(error))
             }

@@ -31,9 +31,9 @@ final class Decoder {
 
     /// Reads the header and checks it against the limits.
     init(
-        path: String, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
+        descriptor: Int32, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
     ) throws(RenderFailure) {
-        var file = try SourceBytes(path: path)
+        var file = try SourceBytes(descriptor: descriptor)
         self.limits = limits
         var hiddenPages = 0
         if format == .svg { try SVGGuard.check(file, limits) }
@@ -84,6 +84,9 @@ final class Decoder {
         if format != .svg { try limits.check(width: coded.width, height: coded.height) }
     }
 
+    /// The smallest scale at which the library draws.
+    private static let smallestScale = 0.001
+
     private static func open(
         _ bytes: SourceBytes, _ format: SourceFormat, _ limits: RenderLimits = RenderLimits(), shrink: Int = 1,
         scale: Double = 1, page: Int = 0, pages: Int = 1
@@ -129,7 +132,10 @@ final class Decoder {
             return try Decoder.open(bytes, .webp, scale: 1 / factor)
         case .svg:
             try limits.check(width: target.width, height: target.height)
-            return try Decoder.open(bytes, .svg, limits, scale: 1 / factor)
+            // What the library cannot draw smaller is drawn larger, if that is allowed.
+            let scale = max(1 / factor, Self.smallestScale)
+            if scale * factor > 1 { try limits.check(width: coded.width, height: coded.height) }
+            return try Decoder.open(bytes, .svg, limits, scale: scale)
         case .jxl: return try CodecImage.decodedJXL(bytes)
         case .gif, .webp, .tiff:
             if page == 0, let opened { return opened }

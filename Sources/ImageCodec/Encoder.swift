@@ -6,15 +6,15 @@ internal import ImageRecipes
 struct Encoder {
     let decoder: Decoder
     let output: RenderOutput
-    var library: CodecLibrary
+    let library: CodecLibrary
 
-    /// Writes the file and returns its properties; on failure there is no file.
-    mutating func write(_ frames: [CodecImage]) throws(RenderFailure) -> RenderedImage {
+    /// Writes the file and returns its properties.
+    func write(_ frames: [CodecImage], to descriptor: Int32) throws(RenderFailure) -> RenderedImage {
         guard !frames.isEmpty else { throw RenderFailure(.processingFailed, "The picture has no such frame.") }
         var (image, bytes) = try output.rule == .pixels ? pixels(frames) : encoded(frames)
         try decoder.limits.check(byteCount: bytes.count)
         image.byteCount = bytes.count
-        try OutputFile.write(bytes, to: output.path)
+        try OutputFile.write(bytes, to: descriptor)
         return image
     }
 
@@ -40,7 +40,7 @@ struct Encoder {
         return (image, bytes)
     }
 
-    private mutating func encoded(_ frames: [CodecImage]) throws(RenderFailure) -> (RenderedImage, [UInt8]) {
+    private func encoded(_ frames: [CodecImage]) throws(RenderFailure) -> (RenderedImage, [UInt8]) {
         var isOpaque = true
         for frame in frames where isOpaque { isOpaque = try frame.isOpaque() }
         let (format, encoding) = chosen(isAnimated: frames.count > 1, isOpaque: isOpaque)
@@ -280,32 +280,19 @@ extension EncodedFormat {
     var library: hv_loader? { SourceFormat(rawValue: rawValue)?.loader }
 }
 
-/// Writes files completely or not at all.
+/// The file of an output, which the server has created and removes after a failure.
 enum OutputFile {
-    /// Writes a new file of mode 0600.
-    static func write(_ bytes: [UInt8], to path: String) throws(RenderFailure) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure() }
+    /// Writes all bytes.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(RenderFailure) {
         var written = 0
         while written < bytes.count {
             let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let reason = failure()
-                close(descriptor)
-                unlink(path)
-                throw reason
+                throw RenderFailure(
+                    .fileFailed, "The result cannot be written: \(String(cString: strerror(errno))).")
             }
             written += count
         }
-        guard close(descriptor) == 0 else {
-            let reason = failure()
-            unlink(path)
-            throw reason
-        }
-    }
-
-    private static func failure() -> RenderFailure {
-        RenderFailure(.fileFailed, "The result cannot be written: \(String(cString: strerror(errno))).")
     }
 }

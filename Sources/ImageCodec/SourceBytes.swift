@@ -1,31 +1,42 @@
 internal import Glibc
 internal import ImageRecipes
 
-/// The bytes of a source file, mapped into memory, or of a part of it.
+/// The bytes of a source file, read into memory, or of a part of it.
 ///
-/// Files of the cache are replaced and never changed, so the mapping stays valid.
+/// The file is not mapped: another process that shortened it would end this one by a signal.
 final class SourceBytes {
     let bytes: UnsafeRawBufferPointer
-    private let isMapped: Bool
 
-    /// Maps a complete file.
-    init(path: String) throws(RenderFailure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw RenderFailure(.fileFailed, "The source cannot be opened: \(String(cString: strerror(errno))).")
-        }
-        defer { close(descriptor) }
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+    /// Reads a complete file.
+    ///
+    /// - Throws: `sourceChanged` when the file is written to meanwhile.
+    init(descriptor: Int32) throws(RenderFailure) {
+        var (before, after) = (stat(), stat())
+        guard fstat(descriptor, &before) == 0, before.st_mode & S_IFMT == S_IFREG else {
             throw RenderFailure(.fileFailed, "The source is no regular file.")
         }
-        guard facts.st_size > 0 else { throw RenderFailure(.badData, "The source is empty.") }
-        let count = Int(facts.st_size)
-        guard let base = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), base != MAP_FAILED else {
-            throw RenderFailure(.outOfMemory, "The source cannot be mapped: \(String(cString: strerror(errno))).")
+        guard before.st_size > 0 else { throw RenderFailure(.badData, "The source is empty.") }
+        let count = Int(before.st_size)
+        guard let base = malloc(count) else {
+            throw RenderFailure(.outOfMemory, "There is not enough memory for the \(count) bytes of the source.")
         }
         bytes = UnsafeRawBufferPointer(start: base, count: count)
-        isMapped = true
+        var read = 0
+        while read < count {
+            let got = pread(descriptor, base + read, count - read, off_t(read))
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else {
+                throw RenderFailure(.fileFailed, "The source cannot be read: \(String(cString: strerror(errno))).")
+            }
+            if got == 0 { break }
+            read += got
+        }
+        guard read == count, fstat(descriptor, &after) == 0, after.st_size == before.st_size,
+            after.st_mtim.tv_sec == before.st_mtim.tv_sec, after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
+        else {
+            throw RenderFailure(
+                .sourceChanged, "The source was written to while it was read.")
+        }
     }
 
     /// A copy of the given bytes.
@@ -33,16 +44,9 @@ final class SourceBytes {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, array.count), alignment: 16)
         copy.copyBytes(from: array)
         bytes = UnsafeRawBufferPointer(rebasing: copy[..<array.count])
-        isMapped = false
     }
 
-    deinit {
-        if isMapped {
-            munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
-        } else {
-            bytes.deallocate()
-        }
-    }
+    deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
 
     var count: Int { bytes.count }
 

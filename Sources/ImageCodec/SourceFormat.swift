@@ -1,4 +1,5 @@
 internal import CVips
+internal import ImageRecipes
 
 /// A format of source files, by the name that the server's signature detection uses.
 enum SourceFormat: String, CaseIterable {
@@ -19,14 +20,8 @@ enum SourceFormat: String, CaseIterable {
         }
     }
 
-    /// The plug-in that must be opened before the format can be decoded or encoded.
-    var plugin: String? {
-        switch self {
-        case .avif, .heic: "heif"
-        case .jxl: "jxl"
-        default: nil
-        }
-    }
+    /// The part of the library that must be prepared before the format can be decoded or encoded.
+    var part: CodecPart? { CodecPart(format: rawValue) }
 
     /// `true` when files of the format store each pixel exactly, so that an opaque result stays lossless too.
     var isLossless: Bool {

@@ -20,6 +20,7 @@ extension FrameWriter {
             writer.data(placeholder.thumbHash)
             writer.color(placeholder.dominantColor)
         }
+        flag(reply.isLast)
     }
 
     private mutating func image(_ image: RenderedImage) {
@@ -45,6 +46,7 @@ extension FrameWriter {
         case .processingFailed: byte(3)
         case .outOfMemory: byte(4)
         case .fileFailed: byte(5)
+        case .sourceChanged: byte(6)
         }
         text(failure.reason)
     }
@@ -62,7 +64,7 @@ extension FrameReader {
         let placeholder = try optional { (reader) throws(FrameError) in
             RenderPlaceholder(thumbHash: try reader.data(), dominantColor: try reader.color())
         }
-        return RenderReply(outcomes: outcomes, placeholder: placeholder)
+        return RenderReply(outcomes: outcomes, placeholder: placeholder, isLast: try flag())
     }
 
     private mutating func outcome() throws(FrameError) -> RenderOutcome {
@@ -90,6 +92,7 @@ extension FrameReader {
         case 3: kind = .processingFailed
         case 4: kind = .outOfMemory
         case 5: kind = .fileFailed
+        case 6: kind = .sourceChanged
         case let number: throw FrameError("a failure is \(number)")
         }
         return RenderFailure(kind, try text())

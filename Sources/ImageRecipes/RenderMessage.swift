@@ -1,7 +1,8 @@
 /// A message between the server and a codec worker.
 ///
 /// A worker sends ``hello(_:)`` when it starts; then it answers each ``request(_:)`` with one ``reply(_:)``, one after
-/// another, and ends when its end of the socket is closed. A message is a frame: the length of the rest as four bytes,
+/// another, and ends when its end of the socket is closed. It opens no files: with a request come the descriptors of its
+/// source and of its outputs' files, in their order (SCM_RIGHTS). A message is a frame: the length of the rest as four bytes,
 /// little-endian, one byte for the kind, and the fields in the order of their declaration.
 public enum RenderMessage: Hashable, Sendable {
     /// The worker's first message.
@@ -12,7 +13,7 @@ public enum RenderMessage: Hashable, Sendable {
     case reply(RenderReply)
 
     /// The version of the messages. A server and a worker of different versions do not work together.
-    public static let version = 3
+    public static let version = 4
 
     /// The longest frame, in bytes without the four bytes of the length.
     public static let maxLength = 4 << 20

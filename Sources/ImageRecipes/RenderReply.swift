@@ -4,11 +4,14 @@ public struct RenderReply: Hashable, Sendable {
     public var outcomes: [RenderOutcome]
     /// The placeholder, when the request asks for it and the source could be decoded.
     public var placeholder: RenderPlaceholder?
+    /// `true` when the worker ends after this reply and answers no other request.
+    public var isLast: Bool
 
     /// A reply with the given outcomes.
-    public init(outcomes: [RenderOutcome], placeholder: RenderPlaceholder? = nil) {
+    public init(outcomes: [RenderOutcome], placeholder: RenderPlaceholder? = nil, isLast: Bool = false) {
         self.outcomes = outcomes
         self.placeholder = placeholder
+        self.isLast = isLast
     }
 }
 
@@ -79,6 +82,8 @@ public struct RenderFailure: Error, Hashable, Sendable {
         case outOfMemory
         /// A file could not be read or written.
         case fileFailed
+        /// The source was written to while it was read.
+        case sourceChanged
     }
 
     /// The kind of the failure.

@@ -1,6 +1,6 @@
 /// A request to the codec worker to render files from one source.
 public struct RenderRequest: Hashable, Sendable {
-    /// The path of the source file.
+    /// The path of the source file, which the server opens for the worker.
     public var source: String
     /// The recognised format of the source, such as `png`; it alone selects the loader.
     public var format: String
@@ -64,7 +64,8 @@ public struct RenderOutput: Hashable, Sendable {
     public var frames: Frames
     /// The content of the file.
     public var rule: Rule
-    /// The path of the file, which must not exist yet. The file is created with mode 0600 and removed on failure.
+    /// The path of the file, which must not exist yet. The server creates it for the worker, with mode 0600, and removes
+    /// it on failure.
     public var path: String
 
     /// An output with the given parts.

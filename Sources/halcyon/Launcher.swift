@@ -8,6 +8,7 @@ enum Launcher {
     /// Runs the process and returns its exit code.
     static func run() -> Int32 {
         hl_tune_allocator()
+        hl_hide_memory()
         raiseDescriptorLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)

@@ -18,9 +18,12 @@ import Testing
             ("bmp", Bombs.bmp(60_000, 60_000)), ("jxl", Bombs.jxl(60_000, 60_000)),
             ("jxl", Bombs.jxl(9_000_000, 9_000_000)),
             ("svg", Bombs.drawing(30_000, 30_000)), ("png", Bombs.animatedPNG(9000, 9000, frames: 3)),
+            ("svg", Bombs.drawing(1_000_000, 1_000_000)),
         ]
         for (format, bytes) in bombs {
-            for steps in [[], [.blackWhite]] as [[ImageProcessor]] {
+            var chains: [[ImageProcessor]] = [[], [.blackWhite]]
+            if bytes == bombs.last?.1 { chains.append([.downsample(try PixelSize(width: 100, height: 100))]) }
+            for steps in chains as [[ImageProcessor]] {
                 let made = try await bench.make(try bench.file(bytes), format, steps)
                 let kind = made.outcome.failure?.kind
                 // What even the format forbids is bad data.

@@ -145,7 +145,8 @@ import Testing
             [smaller], [small, .blackWhite], [], [small, .blur(try Blur(radius: 2))], [small],
         ]
         var outputs = chains.map { RenderOutput(steps: $0, rule: .pixels, path: bench.path()) }
-        outputs.append(RenderOutput(steps: [small], rule: .pixels, path: "/nonexistent/file"))
+        let tiny = RenderOutput.Rule.format(.jpeg, Encoding(maxBytes: 10))
+        outputs.append(RenderOutput(steps: [small], rule: tiny, path: bench.path()))
         let source = Fixtures.folder + "/jpeg-photo.jpg"
         let reply = try await bench.worker.render(RenderRequest(source: source, format: "jpeg", outputs: outputs))
         for (number, chain) in chains.enumerated() {
@@ -156,7 +157,7 @@ import Testing
                 Pixels(width: image.width, height: image.height, bytes: together).likeness(alone) > 34,
                 "\(chain.identifier)")
         }
-        #expect(reply.outcomes[5].failure?.kind == .fileFailed)
+        #expect(reply.outcomes[5].failure?.kind == .limit("maxOutputBytes"))
     }
 
     @Test("Raw pixels are RGBA rows without padding, the frames one after another")

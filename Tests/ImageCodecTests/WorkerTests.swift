@@ -14,12 +14,12 @@ import Testing
                 .isSubset(of: facts.decodes)
         )
         #expect(Set(["png", "jpeg", "gif", "webp", "tiff"]).isSubset(of: facts.encodes))
-        let requests = (0..<5).map { index in
-            RenderRequest(
-                source: Fixtures.folder + "/jpeg-photo.jpg", format: index == 2 ? "nonsense" : "jpeg",
-                outputs: [RenderOutput(steps: [], rule: .pixels, path: bench.path())])
+        for index in 0..<5 {
+            try await bench.worker.send(
+                RenderRequest(
+                    source: Fixtures.folder + "/jpeg-photo.jpg", format: index == 2 ? "nonsense" : "jpeg",
+                    outputs: [RenderOutput(steps: [], rule: .pixels, path: bench.path())]))
         }
-        try await bench.worker.send(requests.flatMap { RenderMessage.request($0).frame })
         for index in 0..<5 {
             let outcome = try #require(try await bench.worker.reply().outcomes.first)
             #expect((outcome.failure?.kind == .unsupported) == (index == 2))
@@ -71,17 +71,43 @@ import Testing
         }
     }
 
-    @Test("A source that is not there, or no file, and a result that is there already are failures of their own")
+    @Test("A source that is no file or is empty is a failure of its own")
     func files() async throws {
         let bench = try await CodecBench()
-        #expect(try await bench.make("/nonexistent", "png").outcome.failure?.kind == .fileFailed)
         #expect(try await bench.make(bench.folder.path, "png").outcome.failure?.kind == .fileFailed)
         #expect(try await bench.make(try bench.file([]), "png").outcome.failure?.kind == .badData)
-        let path = try bench.file([1, 2, 3])
+    }
+
+    @Test("A request without the descriptors of its files ends the worker with code 65")
+    func withoutDescriptors() async throws {
+        let bench = try await CodecBench()
         let request = RenderRequest(
-            source: Fixtures.folder + "/png-rgb.png", format: "png", outputs: [RenderOutput(steps: [], path: path)])
-        #expect(try await bench.worker.render(request).outcomes.first?.failure?.kind == .fileFailed)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
+            source: Fixtures.folder + "/png-rgb.png", format: "png",
+            outputs: [RenderOutput(steps: [], path: bench.path())])
+        try await bench.worker.send(RenderMessage.request(request).frame)
+        #expect(try await bench.worker.ended() == 65)
+    }
+
+    @Test("A source that is cut off while it is decoded gives the whole picture or says so, and no worker ends")
+    func changes() async throws {
+        let bench = try await CodecBench()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: Fixtures.folder + "/jpeg-large.jpg"))
+        let path = try bench.file([UInt8](whole))
+        let large = ImageProcessor.resize(try Resize(width: 3000, height: 3000, upscale: true))
+        for _ in 0..<4 {
+            try whole.write(to: URL(fileURLWithPath: path))
+            try await bench.worker.send(
+                RenderRequest(
+                    source: path, format: "jpeg", outputs: [RenderOutput(steps: [large], path: bench.path())]))
+            // At whatever place it is by now.
+            for count in stride(from: whole.count, through: 0, by: -whole.count / 50) { truncate(path, off_t(count)) }
+            switch try await bench.worker.reply().outcomes.first?.failure?.kind {
+            case nil, .sourceChanged, .badData: break
+            case let kind: Issue.record("\(String(describing: kind))")
+            }
+        }
+        bench.worker.hangUp()
+        #expect(try await bench.worker.ended() == 0)
     }
 
     @Test("What a decoder left undecoded is not what lay in memory before")

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import ImageRecipes
@@ -60,7 +61,7 @@ public final class CodecChild: Sendable {
 
     private static func start(_ output: String, _ socket: Int32) throws -> pid_t {
         try Spawn.start(
-            [binary],
+            [binary] + CodecPart.allCases.map(\.rawValue),
             descriptors: [
                 open("/dev/null", O_RDONLY | O_CLOEXEC),
                 open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600), open("/dev/null", O_WRONLY | O_CLOEXEC), socket,
@@ -69,20 +70,35 @@ public final class CodecChild: Sendable {
 
     /// Has a request done.
     public func render(_ request: RenderRequest) async throws -> RenderReply {
-        try await send(RenderMessage.request(request).frame)
-        return try await reply()
+        try await send(request)
+        let reply = try await reply()
+        for (output, outcome) in zip(request.outputs, reply.outcomes) where output.rule != .nothing {
+            if case .failed = outcome { unlink(output.path) }
+        }
+        return reply
+    }
+
+    /// Sends a request with the descriptors of its files, which are opened and created here, as the server does.
+    public func send(_ request: RenderRequest) async throws {
+        var files = [open(request.source, O_RDONLY | O_CLOEXEC)]
+        for output in request.outputs where output.rule != .nothing {
+            files.append(open(output.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
+        }
+        defer { for file in files { close(file) } }
+        guard files.allSatisfy({ $0 >= 0 }) else { throw PatienceExhausted(description: "a file cannot be opened") }
+        try await send(RenderMessage.request(request).frame, descriptors: files)
     }
 
     /// Sends bytes, whatever they are.
-    public func send(_ bytes: [UInt8]) async throws {
+    public func send(_ bytes: [UInt8], descriptors: [Int32] = []) async throws {
         try await Self.onThread { [socket] in
-            var rest = bytes[...]
+            var (rest, along) = (bytes[...], descriptors)
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
-                    Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
+                let count = rest.withUnsafeBytes { hl_send(socket, $0.baseAddress, $0.count, along, along.count) }
+                if count < 0, errno == EAGAIN { continue }
                 guard count > 0 else { throw PatienceExhausted(description: "the worker takes no more") }
                 rest = rest.dropFirst(count)
+                along = []
             }
         }
     }

@@ -20,6 +20,12 @@ public final class CodecStandIn: Sendable {
         case die
         /// Does so when it is to make several outputs.
         case dieTogether
+        /// Makes every output, and says that it ends now; it does so once it is given something to do.
+        case last
+        /// Ends with signal 9, and the next one makes every output.
+        case dieOnce
+        /// Stops itself, and the next one makes every output.
+        case stopOnce
         /// Makes every output, and says that nothing was lost.
         case exact
         /// Never answers.
@@ -40,6 +46,8 @@ public final class CodecStandIn: Sendable {
         public let format: String
         /// What the first of all was recognised as that it was made of.
         public let original: String
+        /// The parts of the library that it was told to prepare.
+        public let parts: [String]
         /// The names of the steps of each output.
         public let outputs: [[String]]
     }
@@ -98,6 +106,7 @@ public final class CodecStandIn: Sendable {
                 process: Int32(note["process"]?.integer ?? 0), source: note["source"]?.string ?? "",
                 format: note["format"]?.string ?? "",
                 original: note["original"]?.string ?? "",
+                parts: (note["parts"]?.elements ?? []).compactMap(\.string),
                 outputs: (note["outputs"]?.elements ?? []).map { ($0.elements ?? []).compactMap(\.string) })
         }
     }
@@ -145,16 +154,22 @@ public final class CodecStandIn: Sendable {
             if rule < 2: encoding(reader)
             if rule == 3: steps.append("nothing")
             return steps, reader.text()
-        send(b"\x01" + number(99 if mode() == "other" else 3) + (number(1) + text("png")) * 2)
+        was_last = False
+        send(b"\x01" + number(99 if mode() == "other" else 4) + (number(1) + text("png")) * 2)
         while True:
             reader = Reader(receive(struct.unpack("<I", receive(4))[0]))
             reader.byte()
             source, form = reader.text(), reader.text()
             original = reader.text() if reader.byte() else form
             outputs = [output(reader) for _ in range(reader.number())]
-            note = {"process": os.getpid(), "source": source, "format": form, "original": original, "outputs": [steps for steps, _ in outputs]}
+            note = {"process": os.getpid(), "source": source, "format": form, "original": original, "parts": sys.argv[1:], "outputs": [steps for steps, _ in outputs]}
             with open(here + "/log", "a") as log: log.write(json.dumps(note) + "\n")
             now = mode()
+            if was_last: os._exit(75)
+            if now in ("dieOnce", "stopOnce"):
+                with open(here + "/mode", "w") as file: file.write("make")
+                os.kill(os.getpid(), signal.SIGKILL if now == "dieOnce" else signal.SIGSTOP)
+            was_last = now == "last"
             if now == "wait":
                 while not os.path.exists(here + "/go"): time.sleep(0.002)
             if now == "hang": time.sleep(3600)
@@ -180,6 +195,6 @@ public final class CodecStandIn: Sendable {
                     with open(path, "wb") as file: file.write(made)
                 reply += b"\x00" + text("png") + number(1) + number(1) + number(1) + number(len(made)) + b"\x00"
                 reply += number(0) + number(0) + number(0) + (b"\x01" if now == "exact" else b"\x00")
-            send(reply + b"\x00")
+            send(reply + b"\x00" + (b"\x01" if was_last else b"\x00"))
         """#
 }

@@ -66,6 +66,14 @@ int hl_lock_byte(int descriptor, off_t offset);
 /// Unlocks the byte at `offset`.
 int hl_unlock_byte(int descriptor, off_t offset);
 
+/// Sends bytes over a socket, without waiting, and descriptors along with the first of them. Returns the number of bytes
+/// sent, −1 on failure.
+ssize_t hl_send(int socket, const void *bytes, size_t size, const int *descriptors, size_t count);
+/// Keeps other processes of the same user from reading the memory of this one, and from attaching to it.
+void hl_hide_memory(void);
+/// 1 when that child process has been stopped by a signal; otherwise 0.
+int hl_is_stopped(pid_t child);
+
 /// 1 when an interface other than the loopback is up with an address that is not link-local; otherwise 0.
 int hl_has_network(void);
 

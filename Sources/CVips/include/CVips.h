@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct _VipsImage VipsImage;
 
@@ -145,11 +146,22 @@ typedef struct {
 /// Encodes into memory, to be freed with `hv_free`; NULL after an error.
 void *hv_save(VipsImage *image, hv_loader format, const hv_encoding *encoding, size_t *count);
 
-/// Removes the rights that a decoder does not need: new programs, sockets, other processes, privileges. Restrictions
-/// that the system does not support are skipped.
+/// Gives up all capabilities for ever and, if this is root, the user: the process is `nobody` afterwards. To be called
+/// while there is one thread.
+void hv_drop_privileges(void);
+/// Loads what drawings need from files, as fonts; opens all fonts of the system.
+void hv_prepare_drawings(void);
+/// Refuses every system call but those that decoders need: no file can be opened but the fonts of `hv_prepare_drawings`, no
+/// socket or process made, nothing outside of the process reached. Everything that is read from files must have been
+/// loaded. Restrictions that the system does not support are skipped.
 void hv_confine(void);
-/// Limits address space, file size (bytes) and open files permanently; the process ends with its parent.
-void hv_limit_resources(uint64_t memory, uint64_t file_size, uint64_t files);
+/// Limits address space and file size (bytes) permanently; the process ends with its parent.
+void hv_limit_resources(uint64_t memory, uint64_t file_size);
+/// Limits the number of open files permanently, besides the fonts of `hv_prepare_drawings`.
+void hv_limit_files(uint64_t files);
+/// Reads from a socket up to `size` bytes and up to `most` descriptors that come along with them; returns the number of
+/// bytes, −1 after an error.
+ssize_t hv_receive(int socket, void *bytes, size_t size, int *descriptors, size_t most, size_t *count);
 /// Ends the process once it has used that many more seconds of processor time; to be called again for each request.
 void hv_limit_processor_time(double seconds);
 /// Sets the allocator to return memory to the system and to use a single arena, because there is only one thread.

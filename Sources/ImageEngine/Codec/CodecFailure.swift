@@ -9,7 +9,7 @@ enum CodecFailure: Error, Sendable, Equatable {
     case notStarted(path: String, reason: String)
     /// The worker uses another version of the messages.
     case otherVersion(path: String, version: Int)
-    /// The worker ended; the status is its exit code, or its signal as a negative number.
+    /// The worker ended or was stopped; the status is its exit code, or its signal as a negative number.
     case died(status: Int32)
     /// The worker took longer than that number of seconds.
     case hung(seconds: Double)
@@ -18,10 +18,12 @@ enum CodecFailure: Error, Sendable, Equatable {
     /// All callers have cancelled.
     case abandoned
 
-    /// `true` when one of the jobs may have caused the failure; jobs that ran together are then repeated alone.
-    var isOfTheWork: Bool {
+    /// `true` when a job may not be to blame, and is done once more, alone, by a fresh worker: a worker may have been ended
+    /// from outside, or by what it did before; and of several jobs at most one is to blame for the time or the answer.
+    func isWorthAnotherTry(of jobs: Int) -> Bool {
         switch self {
-        case .died, .hung, .garbled: true
+        case .died: true
+        case .hung, .garbled: jobs > 1
         case .missing, .notStarted, .otherVersion, .abandoned: false
         }
     }
@@ -46,7 +48,7 @@ enum CodecFailure: Error, Sendable, Equatable {
                     "Pictures cannot be processed: the codec worker \(path.excerpt) is of another version (\(version), not \(RenderMessage.version)): install the one that came with this halcyon."
             )
         case .died(let status):
-            let end = status < 0 ? "was ended by signal \(-status)" : "ended with code \(status)"
+            let end = status < 0 ? "was ended or stopped by signal \(-status)" : "ended with code \(status)"
             return ImageError.processingFailed(
                 reason:
                     "\(source.excerpt) cannot be processed: the codec worker \(end) while it worked on this image. Others are not affected."
@@ -76,6 +78,8 @@ extension RenderFailure {
             .processingFailed(reason: "\(source.excerpt) cannot be processed: \(reason)")
         case .outOfMemory:
             .processingFailed(reason: "\(source.excerpt) cannot be processed: there was not enough memory. \(reason)")
+        case .sourceChanged:
+            .storageFailed(reason: "\(source.excerpt): \(reason)", hint: "Try again when it is complete.")
         case .fileFailed:
             .storageFailed(reason: reason, hint: "Check that the cache folder can be written and has space left.")
         }

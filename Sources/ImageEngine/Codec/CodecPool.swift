@@ -43,6 +43,8 @@ public final class CodecPool: Sendable {
         var started = 0
         /// The report of the worker that started last.
         var facts: CodecFacts?
+        /// The parts of the codec library that were needed so far: each new worker prepares them.
+        var parts: Set<CodecPart> = []
     }
 
     private let configuration: Configuration
@@ -174,60 +176,84 @@ public final class CodecPool: Sendable {
         let attention = CodecProcess.Attention(event: wake) { [self] in
             state.withLock { $0.abandoned.contains(number) }
         }
-        var request = jobs[0].job.request
-        request.outputs = jobs.flatMap(\.job.request.outputs)
-        request.wantsPlaceholder = jobs.contains { $0.job.request.wantsPlaceholder }
         do throws(CodecFailure) {
-            let reply = try attempt(request, attention, &process)
-            var rest = reply.outcomes[...]
-            for (id, job) in jobs {
-                let count = job.request.outputs.count
-                finish(
-                    id, .success(RenderReply(outcomes: Array(rest.prefix(count)), placeholder: reply.placeholder)))
-                rest = rest.dropFirst(count)
+            try attempt(jobs, attention, &process)
+        } catch let first where first.isWorthAnotherTry(of: jobs.count) {
+            for (id, job) in jobs where state.withLock({ $0.jobs[id] != nil }) {
+                do throws(CodecFailure) { try attempt([(id, job)], attention, &process) } catch {
+                    finish(id, .failure(error))
+                }
             }
         } catch {
-            process = nil
-            if jobs.count > 1, error.isOfTheWork {
-                for (id, job) in jobs { runAlone(id, job) }
-            } else {
-                for (id, _) in jobs { finish(id, .failure(error)) }
-            }
+            for (id, _) in jobs { finish(id, .failure(error)) }
         }
     }
 
+    /// Has a worker do the jobs, whose source is the same, as one request. A worker that fails is ended.
     private func attempt(
+        _ jobs: [(id: CodecSchedule.JobID, job: Job)], _ attention: CodecProcess.Attention,
+        _ process: inout CodecProcess?
+    ) throws(CodecFailure) {
+        var request = jobs[0].job.request
+        request.outputs = jobs.flatMap(\.job.request.outputs)
+        request.wantsPlaceholder = jobs.contains { $0.job.request.wantsPlaceholder }
+        let reply: RenderReply
+        do throws(CodecFailure) { reply = try self.reply(request, attention, &process) } catch {
+            process = nil
+            throw error
+        }
+        if reply.isLast { process = nil }
+        var rest = reply.outcomes[...]
+        for (id, job) in jobs {
+            let count = job.request.outputs.count
+            finish(id, .success(RenderReply(outcomes: Array(rest.prefix(count)), placeholder: reply.placeholder)))
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func reply(
         _ request: RenderRequest, _ attention: CodecProcess.Attention, _ process: inout CodecProcess?
     ) throws(CodecFailure) -> RenderReply {
+        let files: RenderFiles
+        do throws(RenderFailure) { files = try RenderFiles(request) } catch {
+            return RenderReply(outcomes: request.outputs.map { _ in .failed(error) })
+        }
+        do throws(CodecFailure) {
+            try prepare(request.parts, attention, &process)
+            let seconds = request.limits.decodeSeconds + configuration.graceSeconds
+            guard
+                var reply = try process?.reply(
+                    to: files.request, files.descriptors, within: seconds, attention)
+            else { throw .garbled(reason: "there is none") }
+            reply.outcomes = files.outcomes(reply.outcomes)
+            return reply
+        } catch {
+            files.remove()
+            throw error
+        }
+    }
+
+    /// Starts a worker, unless there is one that has prepared the parts of the library.
+    private func prepare(
+        _ parts: Set<CodecPart>, _ attention: CodecProcess.Attention, _ process: inout CodecProcess?
+    ) throws(CodecFailure) {
         // A worker that has ended while idle fails no job.
-        if process?.isSilent == false { process = nil }
-        if process == nil {
-            guard let path = configuration.executable else { throw .missing(path: nil) }
-            var started = try CodecProcess(path)
-            state.withLock { $0.started += 1 }
-            let facts = try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
-            state.withLock { $0.facts = facts }
-            process = consume started
+        if process?.isSilent == false || process?.parts.isSuperset(of: parts) == false { process = nil }
+        if process != nil { return }
+        guard let path = configuration.executable else { throw .missing(path: nil) }
+        let all = state.withLock { state in
+            state.parts.formUnion(parts)
+            return state.parts
         }
-        let seconds = request.limits.decodeSeconds + configuration.graceSeconds
-        guard let reply = try process?.reply(to: request, within: seconds, attention) else {
-            throw .garbled(reason: "there is none")
-        }
-        return reply
+        var started = try CodecProcess(path, preparing: all)
+        state.withLock { $0.started += 1 }
+        let facts = try started.greeting(path, deadline: monotonicNanoseconds() + 10_000_000_000, attention)
+        state.withLock { $0.facts = facts }
+        process = consume started
     }
 
     private func finish(_ id: CodecSchedule.JobID, _ result: Result<RenderReply, CodecFailure>) {
         let job = state.withLock { $0.jobs.removeValue(forKey: id) }
         job?.continuation.resume(with: result.mapError { $0 })
-    }
-
-    /// Submits a job again, to run alone.
-    private func runAlone(_ id: CodecSchedule.JobID, _ job: Job) {
-        let effect = state.withLock { state in
-            state.jobs[id] == nil
-                ? CodecSchedule.Effect.none
-                : state.schedule.submit(CodecSchedule.Job(id: id, group: nil, cost: job.cost))
-        }
-        perform(effect)
     }
 }

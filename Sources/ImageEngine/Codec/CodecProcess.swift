@@ -5,13 +5,15 @@ internal import Platform
 
 /// One codec worker: a process and the socket to it. Used by one thread.
 struct CodecProcess: ~Copyable {
+    /// The parts of the codec library that it has prepared.
+    let parts: Set<CodecPart>
     private let process: pid_t
     private let socket: Int32
     private var reader = RenderMessageReader()
 
     /// Starts the program with the socket as its descriptor 3, no other descriptor, and only the environment variables
     /// that it needs to find libraries.
-    init(_ path: String) throws(CodecFailure) {
+    init(_ path: String, preparing parts: Set<CodecPart>) throws(CodecFailure) {
         guard access(path, X_OK) == 0 else { throw .missing(path: path) }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -36,7 +38,8 @@ struct CodecProcess: ~Copyable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
+        let words = [path] + parts.map(\.rawValue).sorted()
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = Self.environment.map { strdup($0) } + [nil]
         defer {
             for text in arguments + variables { free(text) }
@@ -48,6 +51,7 @@ struct CodecProcess: ~Copyable {
             throw .notStarted(path: path, reason: Self.sentence(code))
         }
         self.process = process
+        self.parts = parts
         socket = ends[0]
     }
 
@@ -91,14 +95,15 @@ struct CodecProcess: ~Copyable {
         return facts
     }
 
-    /// Sends a request and waits for the reply.
+    /// Sends a request with the descriptors of its files and waits for the reply.
     ///
     /// - Parameter seconds: The time limit.
     mutating func reply(
-        to request: RenderRequest, within seconds: Double, _ attention: Attention
+        to request: RenderRequest, _ descriptors: [Int32], within seconds: Double, _ attention: Attention
     ) throws(CodecFailure) -> RenderReply {
         let deadline = monotonicNanoseconds() + Int(min(seconds, 1e6) * 1e9)
-        try send(RenderMessage.request(request).frame, deadline: deadline, seconds: seconds, attention)
+        try send(
+            RenderMessage.request(request).frame, descriptors, deadline: deadline, seconds: seconds, attention)
         guard case .reply(let reply) = try receive(deadline: deadline, seconds: seconds, attention) else {
             throw .garbled(reason: "it is no reply")
         }
@@ -117,17 +122,18 @@ struct CodecProcess: ~Copyable {
     }
 
     private func send(
-        _ bytes: [UInt8], deadline: Int, seconds: Double, _ attention: Attention
+        _ bytes: [UInt8], _ descriptors: [Int32], deadline: Int, seconds: Double, _ attention: Attention
     ) throws(CodecFailure) {
-        var rest = bytes[...]
+        var (rest, along) = (bytes[...], descriptors)
         while !rest.isEmpty {
             try wait(Int16(POLLOUT), deadline: deadline, seconds: seconds, attention)
             let count = rest.withUnsafeBytes {
-                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                hl_send(socket, $0.baseAddress, $0.count, along, along.count)
             }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { throw .died(status: status()) }
             rest = rest.dropFirst(count)
+            along = []
         }
     }
 
@@ -147,7 +153,10 @@ struct CodecProcess: ~Copyable {
         }
     }
 
-    /// Waits until the socket is ready.
+    /// The time between two looks whether the process has been stopped from outside.
+    private static let lookMilliseconds = 500
+
+    /// Waits until the socket is ready. A process that was stopped counts as dead.
     private func wait(
         _ events: Int16, deadline: Int, seconds: Double, _ attention: Attention
     ) throws(CodecFailure) {
@@ -158,7 +167,8 @@ struct CodecProcess: ~Copyable {
                 pollfd(fd: socket, events: events, revents: 0),
                 pollfd(fd: attention.event.descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let count = poll(&places, 2, Int32(min(rest / 1_000_000 + 1, 1_000_000)))
+            let count = poll(&places, 2, Int32(min(rest / 1_000_000 + 1, Self.lookMilliseconds)))
+            if count == 0, hl_is_stopped(process) != 0 { throw .died(status: -SIGSTOP) }
             if count < 0, errno != EINTR { throw .garbled(reason: String(cString: strerror(errno))) }
             if places[1].revents != 0 {
                 attention.event.clear()

@@ -150,7 +150,7 @@ def _measure(context: Context, binary: Path, picture: Picture) -> list[Row]:
 
 def _ours(context: Context, binary: Path, picture: Picture, peaks: list[float]) -> Cost:
     path = context.path("ours")
-    with CodecWorker(binary) as worker:
+    with CodecWorker(binary, parts=()) as worker:
         # The first starts what is started once in the life of a worker.
         for count in (1, picture.count):
             processor, clock = worker.processor_time(), time.perf_counter()

@@ -55,7 +55,8 @@ import Testing
         #expect(pool.formats == CodecFormats())
         let folder = try TemporaryFolder()
         let output = RenderOutput(steps: [], path: folder.path + "/a")
-        _ = try await pool.render(RenderRequest(source: "a", format: "png", outputs: [output]), cost: 1)
+        let source = Fixtures.folder + "/png-rgb.png"
+        _ = try await pool.render(RenderRequest(source: source, format: "png", outputs: [output]), cost: 1)
         #expect(pool.formats.decoded == [.png] && pool.formats.encoded == [.png])
     }
 }

@@ -30,8 +30,9 @@ import Testing
     private func request(_ source: String, _ steps: [ImageProcessor] = [.blackWhite], seconds: Double = 60)
         -> RenderRequest
     {
-        RenderRequest(
-            source: source, format: "png",
+        _ = FileManager.default.createFile(atPath: "\(folder.path)/\(source)", contents: Data([1]))
+        return RenderRequest(
+            source: "\(folder.path)/\(source)", format: "png",
             outputs: [RenderOutput(steps: steps, path: "\(folder.path)/\(source)-\(steps.count)")],
             limits: RenderLimits(decodeSeconds: seconds))
     }
@@ -89,7 +90,66 @@ import Testing
         }
         try standIn.set(.make)
         #expect(try await failure(pool, request("b")) == nil)
-        #expect(pool.startedCount == 2)
+        // A death may be nobody's fault: a fresh one has tried it again.
+        #expect(pool.startedCount == (mode == .die ? 3 : 2))
+    }
+
+    @Test func onesThatEndAfterTheirReplyOrAreEndedOrStoppedFailNoOtherRequest() async throws {
+        let standIn = try CodecStandIn(making: [1])
+        let pool = pool(standIn) { $0.maxWorkers = 1 }
+        for round in 0..<10 {
+            try standIn.set(.last)
+            #expect(try await failure(pool, request("last-\(round)")) == nil)
+            try standIn.set(.make)
+            #expect(try await failure(pool, request("next-\(round)")) == nil)
+        }
+        for (name, mode) in [("killed", CodecStandIn.Mode.dieOnce), ("stopped", .stopOnce)] {
+            try standIn.set(mode)
+            #expect(try await failure(pool, request(name)) == nil)
+            #expect(folder.files.contains("\(name)-1"))
+        }
+    }
+
+    @Test func filesThatCannotBeOpenedFailAloneAndLeaveNothing() async throws {
+        let standIn = try CodecStandIn(making: [1], .refuse)
+        let pool = pool(standIn)
+        func kinds(_ request: RenderRequest) async throws -> [RenderFailure.Kind?] {
+            try await pool.render(request, cost: 1).outcomes.map { outcome in
+                if case .failed(let failure) = outcome { failure.kind } else { nil }
+            }
+        }
+        var missing = request("a")
+        missing.source = folder.path + "/nothing"
+        #expect(try await kinds(missing) == [.fileFailed])
+        missing.source = folder.path
+        #expect(try await kinds(missing) == [.fileFailed])
+        #expect(pool.startedCount == 0)
+        #expect(try await kinds(request("b")) == [.processingFailed])
+        #expect(!folder.files.contains("b-1"))
+        try standIn.set(.make)
+        var two = request("c")
+        two.outputs.insert(RenderOutput(steps: [], path: folder.path + "/a"), at: 0)
+        #expect(try await kinds(two) == [.fileFailed, nil])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/a")) == Data([1]))
+        #expect(folder.files.contains("c-1"))
+    }
+
+    @Test func oneThatHasNotPreparedWhatAFormatNeedsIsReplacedByOneThatHas() async throws {
+        let standIn = try CodecStandIn(making: [1])
+        let pool = pool(standIn) { $0.maxWorkers = 1 }
+        func render(_ name: String, _ format: String, to output: EncodedFormat = .png) async throws -> [String] {
+            var wanted = request(name)
+            wanted.format = format
+            wanted.outputs[0].rule = .format(output, Encoding())
+            _ = try await pool.render(wanted, cost: 1)
+            return standIn.requests.last?.parts ?? []
+        }
+        #expect(try await render("a", "png") == [])
+        #expect(try await render("b", "svg") == ["svg"])
+        #expect(try await render("c", "png") == ["svg"])
+        #expect(try await render("d", "png", to: .avif) == ["heif", "svg"])
+        #expect(try await render("e", "heic", to: .avif) == ["heif", "svg"])
+        #expect(pool.startedCount == 3)
     }
 
     @Test func oneThatHangsIsKilledAfterItsTime() async throws {
@@ -179,6 +239,6 @@ import Testing
         let environment = try #require(try? String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8))
         #expect(!environment.contains("HALCYON"))
         let descriptors = Files.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
-        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4"]), "\(descriptors)")
+        #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4", "5", "6"]), "\(descriptors)")
     }
 }

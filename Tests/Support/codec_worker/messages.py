@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Callable, List, Optional, Sequence, TypeVar
 
-VERSION = 3
+VERSION = 4
 """The version of the messages that are written and read here; a worker of another one is refused."""
 
 Value = TypeVar("Value")
@@ -61,7 +61,7 @@ class Request:
 
 
 MADE = "made"
-KINDS = ("bad data", "unsupported", "limit", "processing failed", "out of memory", "file failed")
+KINDS = ("bad data", "unsupported", "limit", "processing failed", "out of memory", "file failed", "source changed")
 """The kinds of failure, in the order of their numbers."""
 
 
@@ -152,6 +152,7 @@ def outcomes(body: bytes) -> list[Outcome]:
     if reader.flag():  # the placeholder: its hash and its colour
         reader.take(reader.integer())
         reader.take(4)
+    reader.flag()  # whether the worker ends now
     if not reader.is_at_end:
         raise MessageError("The reply of the worker goes on after its end.")
     return found

@@ -7,9 +7,12 @@ import socket
 import struct
 import subprocess
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Mapping, Optional, Sequence
 
-from .messages import Outcome, Request, check_hello, frame, outcomes
+from .messages import MADE, Outcome, Request, check_hello, frame, outcomes
+
+PARTS = ("heif", "jxl", "svg")
+"""The parts of the codec library that a worker prepares only when it is asked to."""
 
 
 class WorkerGone(Exception):
@@ -25,17 +28,18 @@ class CodecWorker:
         environment: Optional[Mapping[str, str]] = None,
         patience: Optional[float] = None,
         is_quiet: bool = False,
+        parts: Sequence[str] = PARTS,
     ) -> None:
         """Starts ``binary``, by default in this process's environment.
 
-        ``patience`` is how many seconds one answer may take, by default for ever. A quiet worker's complaints go nowhere.
+        ``parts`` are prepared, by default all. ``patience`` is how many seconds one answer may take, by default for ever. A quiet worker's complaints go nowhere.
         Raises ``WorkerGone``, and ``MessageError`` when it speaks another version of the messages.
         """
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(patience)
         # The worker finds its socket as descriptor 0 when there is no 3.
         self.process = subprocess.Popen(
-            [str(binary)],
+            [str(binary), *parts],
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL if is_quiet else None,
@@ -50,11 +54,24 @@ class CodecWorker:
 
     def render(self, request: Request) -> list[Outcome]:
         """What became of each output of the request. Raises ``WorkerGone``, and ``MessageError`` for what is no reply."""
+        files = [os.open(request.source, os.O_RDONLY)]
         try:
-            self._socket.sendall(frame(request))
+            for output in request.outputs:
+                if output.format is not None:
+                    files.append(os.open(output.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            data = frame(request)
+            sent = socket.send_fds(self._socket, [data], files)
+            self._socket.sendall(data[sent:])
         except OSError as error:
             raise WorkerGone(str(error)) from error
-        return outcomes(self._receive())
+        finally:
+            for file in files:
+                os.close(file)
+        found = outcomes(self._receive())
+        for output, outcome in zip(request.outputs, found):
+            if outcome.kind != MADE and output.format is not None:
+                os.unlink(output.path)
+        return found
 
     def processor_time(self) -> float:
         """Milliseconds of a processor that it used."""
