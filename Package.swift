@@ -25,7 +25,6 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         // The headers of libvips need GLib's; naming its package instead of vips' own leaves out flags that SwiftPM refuses.
         .systemLibrary(name: "CVipsLibrary", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
@@ -34,6 +33,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg")]),
         .target(name: "CCurl"),
         .target(name: "CLinux"),
+        .target(name: "CSQLite", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "Platform", dependencies: ["CCrypto", "CLinux"], swiftSettings: settings),
         .target(name: "ImageRecipes", swiftSettings: settings),
         .target(name: "JSONRPC", dependencies: ["CJansson", "Platform"], swiftSettings: settings),

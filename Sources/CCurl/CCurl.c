@@ -200,7 +200,7 @@ CURLMcode hc_multi_set_long(CURLM *multi, CURLMoption option, long value) {
 }
 CURLMcode hc_multi_perform(CURLM *multi, int *running) { return curl.curl_multi_perform(multi, running); }
 CURLMcode hc_multi_poll(CURLM *multi, int timeout_ms) { return curl.curl_multi_poll(multi, NULL, 0, timeout_ms, NULL); }
-CURLMcode hc_multi_wakeup(CURLM *multi) { return curl.curl_multi_wakeup(multi); }
+CURLMcode hc_wake(hc_waker waker) { return curl.curl_multi_wakeup(waker.multi); }
 CURL *hc_multi_next_done(CURLM *multi, CURLcode *code) {
     int left;
     CURLMsg *message;

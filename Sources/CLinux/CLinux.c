@@ -62,16 +62,22 @@ int hl_pipe_capacity(int descriptor) { return fcntl(descriptor, F_GETPIPE_SZ); }
 
 int hl_semaphore(void) { return eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); }
 
-void hl_post(uint32_t *place, uint32_t value) {
-    __atomic_store_n(place, value, __ATOMIC_RELEASE);
-    syscall(SYS_futex, place, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+hl_event hl_event_make(void) {
+    hl_event event = {calloc(1, sizeof *event.number)};
+    if (!event.number) abort();
+    return event;
 }
 
-uint32_t hl_await(const uint32_t *place) {
-    uint32_t value;
-    while ((value = __atomic_load_n(place, __ATOMIC_ACQUIRE)) == 0)
-        syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-    return value;
+void hl_event_free(hl_event event) { free(event.number); }
+
+void hl_post(hl_event event) {
+    __atomic_store_n(event.number, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, event.number, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void hl_await(hl_event event) {
+    while (__atomic_load_n(event.number, __ATOMIC_ACQUIRE) == 0)
+        syscall(SYS_futex, event.number, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
 int hl_signalfd(const sigset_t *signals) { return signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK); }
@@ -115,25 +121,6 @@ int hl_attribute(int descriptor, const char *name, void *value, size_t count) {
 }
 
 int hl_is_marked(int descriptor, const char *name) { return fgetxattr(descriptor, name, NULL, 0) >= 0; }
-
-void *hl_map(int descriptor, size_t count) {
-    int flags = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, flags, descriptor, 0);
-    return base == MAP_FAILED ? NULL : base;
-}
-
-void hl_unmap(void *base, size_t count) { munmap(base, count); }
-
-uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
-
-void hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
-    uint32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
-    while ((seen < value || seen > most) &&
-           !__atomic_compare_exchange_n(place, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-}
-
-void hl_increment(uint32_t *place) { __atomic_fetch_add(place, 1, __ATOMIC_SEQ_CST); }
 
 static int lock_byte(int descriptor, off_t offset, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};

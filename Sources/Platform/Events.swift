@@ -48,23 +48,16 @@ package final class WakeEvent: Sendable {
 
 /// An event that happens once and that one thread waits for.
 package final class OneShotEvent: Sendable {
-    /// The address of a number in memory of its own, for a futex; 0 before the event.
-    private let place: UInt
+    private let event = hl_event_make()
 
     /// An event that has not happened.
-    package init() {
-        let number = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-        number.initialize(to: 0)
-        place = UInt(bitPattern: number)
-    }
+    package init() {}
 
-    deinit { number?.deallocate() }
-
-    private var number: UnsafeMutablePointer<UInt32>? { UnsafeMutablePointer(bitPattern: place) }
+    deinit { hl_event_free(event) }
 
     /// Wakes the thread that waits, or will wait.
-    package func signal() { if let number { hl_post(number, 1) } }
+    package func signal() { hl_post(event) }
 
     /// Waits for the event.
-    package func wait() { if let number { _ = hl_await(number) } }
+    package func wait() { hl_await(event) }
 }

@@ -15,6 +15,7 @@ import time
 from typing import Any, Callable
 
 from campaign.blob_damage import mutate
+from campaign.cut_damage import cut
 from campaign.damaged_cache import DamagedCache
 from campaign.folder_damage import leftovers, pull_away, race_first, restore_older
 from campaign.index_damage import damage_index
@@ -41,6 +42,7 @@ def main() -> int:
         "changes": lambda: mutate_index(damaged, 25 if short else 1000),
         "older": lambda: restore_older(damaged),
         "away": lambda: pull_away(damaged),
+        "cut": lambda: cut(damaged, 3 if short else 60),
         "race": lambda: race_first(damaged, 16, 1 if short else 10),
         "leftovers": lambda: leftovers(damaged, 1000),
     }

@@ -75,7 +75,12 @@ CURLMcode hc_multi_remove(CURLM *multi, CURL *easy);
 CURLMcode hc_multi_set_long(CURLM *multi, CURLMoption option, long value);
 CURLMcode hc_multi_perform(CURLM *multi, int *running);
 CURLMcode hc_multi_poll(CURLM *multi, int timeout_ms);
-CURLMcode hc_multi_wakeup(CURLM *multi);
+/// A multi handle for all threads, for the one function of libcurl that any of them may call.
+typedef struct __attribute__((swift_attr("@Sendable"))) {
+    CURLM *multi;
+} hc_waker;
+/// Ends the wait of `hc_multi_poll`, or the next one.
+CURLMcode hc_wake(hc_waker waker);
 /// The next finished transfer, or NULL; stores its result in `code`.
 CURL *hc_multi_next_done(CURLM *multi, CURLcode *code);
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "SharedFile.h"
+
 /// Closes every descriptor from `from` on in the spawned process.
 int hl_spawn_closing(posix_spawn_file_actions_t *actions, int from);
 /// Sets the C library's allocator to request memory by the half megabyte and to retain freed memory. By default each
@@ -27,10 +29,18 @@ void **hl_thread_slot(void);
 void **hl_pool_slot(void);
 /// Creates a counting semaphore at zero: reading 8 bytes waits for and takes one, writing the number 1 adds one.
 int hl_semaphore(void);
-/// Stores `value`, which must not be 0, at `place` and wakes the thread that waits there.
-void hl_post(uint32_t *place, uint32_t value);
-/// Waits until the value at `place` is not 0, and returns it.
-uint32_t hl_await(const uint32_t *place);
+/// An event that happens once; its functions may be called from all threads.
+typedef struct __attribute__((swift_attr("@Sendable"))) {
+    uint32_t *number;
+} hl_event;
+/// Makes an event that has not happened. Ends the process when there is no memory.
+hl_event hl_event_make(void);
+/// Frees an event that nobody waits for any more.
+void hl_event_free(hl_event event);
+/// Lets the event happen, and wakes the thread that waits for it.
+void hl_post(hl_event event);
+/// Waits until the event has happened.
+void hl_await(hl_event event);
 /// Creates a descriptor that becomes readable when one of `signals` is pending. Returns −1 on failure.
 int hl_signalfd(const sigset_t *signals);
 /// The number of the next signal pending on a descriptor of `hl_signalfd`, or 0.
@@ -76,20 +86,5 @@ int hl_is_stopped(pid_t child);
 
 /// 1 when an interface other than the loopback is up with an address that is not link-local; otherwise 0.
 int hl_has_network(void);
-
-/// Maps `count` bytes of a file, shared with all processes; NULL on failure. A descriptor of −1 maps private anonymous
-/// memory.
-void *hl_map(int descriptor, size_t count);
-/// Unmaps a mapping of `hl_map`.
-void hl_unmap(void *base, size_t count);
-/// Atomically adds one to the number at `place`, which other processes may change. Earlier writes of this thread are
-/// visible to readers of the new value.
-void hl_increment(uint32_t *place);
-/// Atomically reads the number at `place`. Writes before the store of that number are visible to later reads of this
-/// thread.
-uint32_t hl_load(const uint32_t *place);
-/// Atomically raises the number at `place` to `value` unless it is as high already; a number above `most` is
-/// overwritten.
-void hl_raise(uint32_t *place, uint32_t value, uint32_t most);
 
 #endif

@@ -123,7 +123,8 @@ final class CacheIndex: Sendable {
             if !failure.isForeign, let value = try? readingOnce(or: missing, checksFile: checksFile, &damaged, body) {
                 return value
             }
-            close(reader)
+            // What connections of a process share goes with the last of them.
+            if failure.isFault { closeAll() } else { close(reader) }
             if !failure.isForeign { try putAside(damaged, after: failure) }
         } catch let failure as Failure where failure.isUnopened {
             // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
@@ -144,7 +145,7 @@ final class CacheIndex: Sendable {
             if checksFile, let open = slot, open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
                 inode = open.inode
-                let value = try body(open)
+                let value = try open.checked(body)
                 // A miss may mean that the folder was replaced under us: whoever replaced it wrote a new file. The first of
                 // several lookups in a row tells for all of them.
                 if value != nil || Afterwards.hasSeen(open) { return value ?? missing }
@@ -160,7 +161,7 @@ final class CacheIndex: Sendable {
             prepareOpening()
             let fresh = try IndexReader(path: path, clock: clock)
             noteUnproven(fresh.unprovenTimes)
-            let value = try body(fresh) ?? missing
+            let value = try fresh.checked(body) ?? missing
             if fresh.isAlone { return value }
             slot = fresh
             readable.store(true, ordering: .relaxed)
@@ -189,7 +190,9 @@ final class CacheIndex: Sendable {
         let found = Self.inode(path)
         do {
             return try surveyingOnce(body)
-        } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isOlder {
+        } catch let failure as Failure
+            where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isCutMemory
+        {
             close(survey)
             if failure.isCorruption { try putAside(found, after: failure) }
             // A write makes it or upgrades it.
@@ -201,13 +204,13 @@ final class CacheIndex: Sendable {
     private func surveyingOnce<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
         try survey.withLock { slot in
             let inode = Self.inode(path)
-            if let open = slot, open.inode == inode { return try body(open) }
+            if let open = slot, open.inode == inode { return try open.checked(body) }
             slot = nil
             guard inode != nil else { return nil }
             prepareOpening()
             let fresh = try IndexReader(path: path, clock: clock)
             if !fresh.isAlone { slot = fresh }
-            return try body(fresh)
+            return try fresh.checked(body)
         }
     }
 
@@ -227,7 +230,6 @@ final class CacheIndex: Sendable {
     /// - Parameter syncs: `true` to wait until the transaction has reached the disk.
     func write<Value: Sendable>(syncs: Bool = false, _ body: @Sendable (IndexWriter) throws -> Value) throws -> Value {
         let found = Self.inode(path)
-        if found == nil { mendCutOff() }
         do {
             return try writeOnce(syncs, found, body)
         } catch let failure as Failure where failure.isFull {
@@ -265,10 +267,11 @@ final class CacheIndex: Sendable {
                     throw failure
                 }
             }
-            slot = nil
             // One process at a time: the first change of the journal's mode fails beside others.
             let lock = lock()
             defer { withExtendedLifetime(lock) {} }
+            if lock != nil { mendCutOff() }
+            slot = nil
             prepareOpening()
             let fresh = try IndexWriter(path: path, clock: clock, folder: folder, lending: lending)
             slot = fresh
@@ -364,16 +367,16 @@ final class CacheIndex: Sendable {
         close(survey)
     }
 
-    /// Begins anew where the file was cut to nothing under open connections: with their log, SQLite would wait for them in
-    /// vain.
+    /// Begins anew where the file was cut to nothing, or in its header, under open connections: SQLite would wait for
+    /// them in vain. Under the lock between processes, and before the connection for writing is closed.
     private func mendCutOff() {
-        guard FileStamp(path: path)?.size == 0, FileStamp(path: path + "-wal") != nil, let lock = lock(),
-            FileStamp(path: path)?.size == 0
+        let sides = [path + "-wal", path + "-shm"]
+        guard let size = FileStamp(path: path)?.size, size < 100, sides.contains(where: { FileStamp(path: $0) != nil })
         else { return }
-        for name in [path, path + "-wal", path + "-shm"] { unlink(name) }
+        for name in [path] + sides { unlink(name) }
         // Only now: the last one to close writes the log into the file.
-        closeAll()
-        withExtendedLifetime(lock) {}
+        close(reader)
+        close(survey)
     }
 
     /// Moves a damaged index out of the way, so that a new one can be begun.

@@ -31,6 +31,13 @@ final class IndexReader {
         find = try connection.statement(.find)
     }
 
+    /// Runs `body`, and throws if it may have read what is not so; see ``SQLiteDatabase/checkMemory()``.
+    func checked<Value>(_ body: (IndexReader) throws -> Value) throws -> Value {
+        let value = try body(self)
+        try connection.database.checkMemory()
+        return value
+    }
+
     func row(_ number: Int64) throws(Failure) -> IndexRow? {
         find.bind(number)
         guard try find.step() else { return nil }

@@ -91,6 +91,7 @@ final class IndexWriter {
                 try setState(IndexSchema.Folder.known)
             }
             let value = try body(self)
+            try connection.database.checkMemory()
             // Before it counts: a record without its entry says nothing.
             log.write()
             let commit = try connection.statement(.commit)

@@ -24,6 +24,10 @@ final class SQLiteDatabase {
         var isFull: Bool { kind == SQLITE_FULL || isFault && system == ENOSPC }
         /// The file, or one beside it, is shorter than it was.
         var isCutOff: Bool { code == SQLITE_IOERR | 2 << 8 }
+        /// The file of the memory that connections share was shorter than that.
+        var isCutMemory: Bool { self == .cutMemory }
+        static let cutMemory = Failure(
+            code: SQLITE_IOERR | 21 << 8, message: "index.sqlite-shm was cut short by another program; try again")
         /// The connection is of no use any more.
         var isStuck: Bool { lacksLocks || [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(kind) }
         /// The file, or one beside it, could only be opened for reading.
@@ -68,10 +72,10 @@ final class SQLiteDatabase {
         if Self.lacksLocks(beside: path) {
             throw Failure(code: SQLITE_BUSY, message: String(cString: strerror(ENOLCK)), lacksLocks: true)
         }
-        Self.prepareLibrary
+        guard Self.isReady else { throw Failure(code: SQLITE_NOMEM, message: "out of memory") }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        let code = sqlite3_open_v2(path, &opened, flags, HL_SQLITE_FILES)
         guard code == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
@@ -91,8 +95,12 @@ final class SQLiteDatabase {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Turns the count of SQLite's memory off, which nobody reads: it takes a lock that all connections share.
-    private static let prepareLibrary: Void = { _ = hl_sqlite_leaves_memory_uncounted() }()
+    /// `true` when the library could be prepared, once for all connections.
+    private static let isReady = hl_sqlite_prepare() == SQLITE_OK
+
+    /// Distrusts what has been read since this was last asked if the memory that the connection shares with other processes
+    /// lost something: somebody cut its file short. The connection is of no use then.
+    func checkMemory() throws(Failure) { if hl_sqlite_is_whole(handle) == 0 { throw .cutMemory } }
 
     /// `true` when the system says that there are no locks in the folder of a file. Another file is asked: closing one gives
     /// up all locks that the process has on it.
@@ -177,6 +185,11 @@ final class SQLiteDatabase {
 extension SQLiteDatabase.Failure {
     /// The failure of the last call of a connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
+        // Whatever it says then.
+        if let connection, hl_sqlite_is_whole(connection) == 0 {
+            self = .cutMemory
+            return
+        }
         let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
         self.init(
             code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks,

@@ -16,11 +16,14 @@ final class LeaseTable: Sendable {
     /// Fewer, for only stores within the time of a download are told apart.
     private static let storePlaces = 1 << 13
     private static let size = stores + storePlaces * MemoryLayout<UInt32>.size
+    private static let generationPlace = 16
+    private static let departurePlace = 64
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
 
-    /// The address of the mapping.
-    private let base: UInt
+    private let memory: hl_shared_memory
+    /// See `hl_generation`.
+    private let generation: UInt64
     /// The inode of the file, which shows when the folder was replaced; `nil` for a table of our own.
     let inode: UInt64?
 
@@ -28,22 +31,26 @@ final class LeaseTable: Sendable {
     ///
     /// - Parameter bootNumber: The number of this start of the machine.
     init?(path: String, bootNumber: Int) {
-        var (mapped, inode): (UnsafeMutableRawPointer?, UInt64?) = (nil, nil)
+        var (shared, inode): (hl_shared_memory?, UInt64?) = (nil, nil)
         if let file = Self.open(path, bootNumber: bootNumber) {
-            (mapped, inode) = (hl_map(file.number, Self.size), file.stamp?.inode)
+            (shared, inode) = (hl_share(file.number, path, Self.size, Self.generationPlace), file.stamp?.inode)
             file.unlock()
         }
-        guard let mapped = mapped ?? hl_map(-1, Self.size) else { return nil }
-        (base, self.inode) = (UInt(bitPattern: mapped), inode)
+        if shared?.numbers == nil { (shared, inode) = (hl_own_memory(Self.size), nil) }
+        guard let shared, shared.numbers != nil else { return nil }
+        (memory, self.inode) = (shared, inode)
+        generation = hl_generation(hl_number(shared, Self.generationPlace))
     }
 
-    deinit { hl_unmap(UnsafeMutableRawPointer(bitPattern: base), Self.size) }
+    deinit { hl_unmap(memory, Self.size) }
 
-    private func number(at offset: Int) -> UnsafeMutablePointer<UInt32>? {
-        UnsafeMutablePointer(bitPattern: base + UInt(offset))
-    }
+    /// `true` as long as nothing of the file was lost: others may cut it short. Then it is opened anew, and what is known by
+    /// its counts does not hold.
+    var isWhole: Bool { inode == nil || hl_generation(number(at: Self.generationPlace)) == generation }
 
-    private func lease(_ number: Int64) -> UnsafeMutablePointer<UInt32>? {
+    private func number(at offset: Int) -> UnsafeMutablePointer<UInt32> { hl_number(memory, offset) }
+
+    private func lease(_ number: Int64) -> UnsafeMutablePointer<UInt32> {
         let place = Int(UInt64(bitPattern: number) % UInt64(Self.places))
         return self.number(at: Self.header + place * MemoryLayout<UInt32>.size)
     }
@@ -52,11 +59,11 @@ final class LeaseTable: Sendable {
     ///
     /// - Parameter latest: A time after this is no lease, but damage, and is written over.
     func lend(_ number: Int64, until moment: Int, latest: Int) {
-        if let place = lease(number) { hl_raise(place, UInt32(clamping: moment), UInt32(clamping: latest)) }
+        hl_raise(lease(number), UInt32(clamping: moment), UInt32(clamping: latest))
     }
 
     /// The end of the lease of the entry `number`; 0 if it never was lent.
-    func end(of number: Int64) -> Int { lease(number).map { Int(hl_load($0)) } ?? 0 }
+    func end(of number: Int64) -> Int { Int(hl_load(lease(number))) }
 
     /// `true` when anything may be lent at `moment`.
     func hasLeases(at moment: Int) -> Bool { (0..<Int64(Self.places)).contains { end(of: $0) > moment } }
@@ -68,47 +75,62 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// Behind the magic number and the number of the start.
-    private var departureCount: UnsafeMutablePointer<UInt32>? { number(at: 64) }
-
-    /// The number of times, in all processes, that a file has stayed only for its lease, its entry gone or with another file.
-    var departures: UInt32 { departureCount.map { hl_load($0) } ?? 0 }
+    /// The number of times, in all processes, that a file has stayed only for its lease, its entry gone or with another file;
+    /// from any number on.
+    var departures: UInt32 { hl_load(number(at: Self.departurePlace)) }
 
     /// Counts one more departure.
-    func noteDeparture() { if let departureCount { hl_increment(departureCount) } }
+    func noteDeparture() { hl_increment(number(at: Self.departurePlace)) }
 
-    private func storeCount(_ number: Int64) -> UnsafeMutablePointer<UInt32>? {
+    private func storeCount(_ number: Int64) -> UnsafeMutablePointer<UInt32> {
         let place = Int(UInt64(bitPattern: number) % UInt64(Self.storePlaces))
         return self.number(at: Self.stores + place * MemoryLayout<UInt32>.size)
     }
 
     /// The number of images, in all processes, that were entered with a number that shares the place of `number`; `nil` in a
     /// table of our own, which does not show what others enter.
-    func storeMark(at number: Int64) -> UInt32? { inode == nil ? nil : storeCount(number).map { hl_load($0) } }
+    func storeMark(at number: Int64) -> StoreMark? {
+        inode.map { StoreMark(table: $0, generation: generation, count: hl_load(storeCount(number))) }
+    }
 
     /// Counts one more image that has been entered.
-    func noteStore(_ number: Int64) { if let place = storeCount(number) { hl_increment(place) } }
+    func noteStore(_ number: Int64) { hl_increment(storeCount(number)) }
+
+    /// The beginning of the file.
+    private struct Header: Equatable {
+        var magic: UInt64 = 0
+        var bootNumber: UInt64 = 0
+        /// Changes when the file has lost a part. 0 in a file of an older version.
+        var generation: UInt32 = 0
+    }
 
     /// Opens and locks a file of the right size and for this start of the machine; `nil` if there can be none.
     private static func open(_ path: String, bootNumber: Int) -> Descriptor? {
         // One process at a time: two must not both find it unfit and one wipe the other's first lease.
         guard let file = try? Descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
         file.lock(waits: true)
-        var found = [UInt64](repeating: 0, count: 2)
-        let wanted = [UInt64(magic), UInt64(truncatingIfNeeded: bootNumber)]
-        let count = found.withUnsafeMutableBytes { pread(file.number, $0.baseAddress, $0.count, 0) }
-        if count == 16, found == wanted, let stamp = file.stamp {
-            // An older version's, which is shorter, goes on; what is new in it is zero.
-            if stamp.size >= size || posix_fallocate(file.number, 0, off_t(size)) == 0 { return consume file }
+        var found = Header()
+        let count = withUnsafeMutableBytes(of: &found) { pread(file.number, $0.baseAddress, $0.count, 0) }
+        guard count >= 0, let length = file.stamp?.size else { return nil }
+        var wanted = Header(magic: UInt64(magic), bootNumber: UInt64(truncatingIfNeeded: bootNumber))
+        wanted.generation = found.generation
+        if found == wanted, found.generation != 0, length >= size { return consume file }
+        // Every page is there before it is written to by way of memory. And the file is never made shorter: others may have
+        // it mapped.
+        guard posix_fallocate(file.number, 0, off_t(size)) == 0 else { return nil }
+        if found.magic != wanted.magic || found.bootNumber != wanted.bootNumber {
+            // Those who have mapped a file that was cut to nothing go on lending in it.
+            let isCut = found.magic == 0 && found.bootNumber == 0
+            guard isCut || write([UInt8](repeating: 0, count: size), to: file) else { return nil }
+            guard write([UInt32.random(in: .min ... .max)], to: file, at: departurePlace) else { return nil }
         }
-        // Every page is there before it is written to by way of memory: a full disk would kill the process then. And the
-        // file is never made shorter: others may have it mapped.
-        let zeros = [UInt8](repeating: 0, count: size)
-        let isMade =
-            file.stamp != nil && posix_fallocate(file.number, 0, off_t(size)) == 0
-            && zeros.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) } == size
-            && wanted.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) } == 16
-        guard isMade else { return nil }
+        // An older version's, which is shorter, or one that was cut, goes on; what is new in it is zero.
+        wanted.generation = .random(in: 1 ... .max)
+        guard write([wanted], to: file) else { return nil }
         return file
+    }
+
+    private static func write<Value>(_ values: [Value], to file: borrowing Descriptor, at place: Int = 0) -> Bool {
+        values.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(place)) == $0.count }
     }
 }

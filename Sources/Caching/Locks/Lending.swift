@@ -31,13 +31,16 @@ final class Lending: Sendable {
         let (generation, now) = (generation, clock.boot)
         return open.withLock { open in
             if let found = open, found.generation == generation {
-                if found.checkedAt == now || found.table.inode == nil { return found.table }
+                let isKnown = found.checkedAt == now || found.table.inode == nil
+                if isKnown, found.table.isWhole { return found.table }
                 open?.checkedAt = now
             }
             // Once a second, for somebody may have removed the file alone, and others would lend in another. Opening the
             // index anew may mean that the folder was replaced, but seldom does.
             let path = folder.path + "/leases/table"
-            if let found = open, let inode = found.table.inode, FileStamp(path: path)?.inode == inode {
+            if let found = open, let inode = found.table.inode, FileStamp(path: path)?.inode == inode,
+                found.table.isWhole
+            {
                 open = Open(table: found.table, generation: generation, checkedAt: now)
                 return found.table
             }
@@ -45,8 +48,8 @@ final class Lending: Sendable {
             var table = LeaseTable(path: path, bootNumber: clock.bootNumber)
             let isRemoved = open?.generation == generation
             if let own = open?.table, own.inode == nil || isRemoved {
-                // What was lent while there could be no file, or in one that was removed, stays lent.
-                if let table, table.inode != nil { table.take(from: own) } else { table = own }
+                // What was lent while there could be no file, or in one that was removed or cut, stays lent.
+                if let table, table.inode != nil || !own.isWhole { table.take(from: own) } else { table = own }
             }
             open = table.map { Open(table: $0, generation: generation, checkedAt: now) }
             return table
@@ -82,8 +85,7 @@ final class Lending: Sendable {
     /// A mark that changes whenever, in any process, the image `number` is entered, and sometimes when another one is; `nil`
     /// when that cannot be told.
     func storeMark(at number: Int64) -> StoreMark? {
-        guard let table, let inode = table.inode, let count = table.storeMark(at: number) else { return nil }
-        return StoreMark(table: inode, count: count)
+        table?.storeMark(at: number)
     }
 
     /// Tells all processes that the image `number` has been entered: after it has been, and before its download is over for
@@ -93,7 +95,8 @@ final class Lending: Sendable {
 
 /// The value of ``Lending/storeMark(at:)`` at some time.
 struct StoreMark: Equatable, Sendable {
-    /// The inode of the table's file.
+    /// The inode of the table's file, and its generation.
     let table: UInt64
+    let generation: UInt64
     let count: UInt32
 }

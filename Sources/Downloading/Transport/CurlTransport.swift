@@ -20,8 +20,8 @@ package final class CurlTransport: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// The multi handle as a number, for waking up the thread.
-        var handle: UInt = 0
+        /// Wakes up the thread.
+        var waker: hc_waker?
         var hasThread = false
         /// `true` while the thread waits for its connections and sees new commands only after a wake-up.
         var isPolling = false
@@ -78,9 +78,7 @@ package final class CurlTransport: Sendable {
         let startsThread = state.withLock { state in
             state.commands.append(command)
             // Later commands need not wake the thread again. Under the lock, because the thread may give up the handle.
-            if state.isPolling, let handle = UnsafeMutableRawPointer(bitPattern: state.handle) {
-                hc_multi_wakeup(handle)
-            }
+            if state.isPolling, let waker = state.waker { hc_wake(waker) }
             defer { (state.hasThread, state.isPolling) = (true, false) }
             return !state.hasThread
         }
@@ -105,7 +103,7 @@ package final class CurlTransport: Sendable {
                 continue
             }
             let polls = state.withLock { state in
-                state.handle = UInt(bitPattern: multi)
+                state.waker = hc_waker(multi: multi)
                 state.isPolling = state.commands.isEmpty
                 return state.isPolling
             }

@@ -69,11 +69,8 @@ def pull_away(damaged: DamagedCache) -> None:
                 shutil.rmtree(damaged.folder)
             elif what == "files cut to nothing":
                 for at, _, names in os.walk(damaged.cache):
-                    # What processes have mapped into memory (SQLite's -shm and the table of leases) is left alone: its end
-                    # is the end of any process that has it.
-                    for name in names if os.path.basename(at) != "leases" else ():
-                        if not name.endswith("-shm"):
-                            os.truncate(os.path.join(at, name), 0)
+                    for name in names:
+                        os.truncate(os.path.join(at, name), 0)
             else:
                 shutil.rmtree(damaged.cache)
             if what == "a file":

@@ -1,0 +1,197 @@
+#include "CSQLite.h"
+
+#include "SharedFile.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// The beginning of the index of a write-ahead log ("-shm"), by https://sqlite.org/walformat.html: two copies of a header
+// that readers compare, what checkpoints and readers note, and 8 bytes that are locked but never read or written.
+enum {
+    is_set = 12,
+    frame_count = 16,
+    second_header = 48,
+    header_size = 48,
+    reserved = 120,
+    /// The frames in the first part of the index, and in each of the others.
+    first_frames = 4062,
+    more_frames = 4096,
+};
+
+/// What is kept of a database file, behind what the system's own access keeps.
+struct extra {
+    /// Those of the system, some of them replaced.
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *system;
+    /// The path of the index of the log.
+    char *shared_path;
+    /// The parts of the index that are mapped.
+    void **parts;
+    int part_count;
+    /// 1 when these can be written.
+    int is_writable;
+    /// The generation of the index when it was first mapped, and when the lock for writing was taken.
+    uint64_t opened, locked;
+};
+
+static sqlite3_vfs *system_files;
+static sqlite3_vfs files;
+
+static struct extra *extra(sqlite3_file *file) { return (struct extra *)((char *)file + system_files->szOsFile); }
+
+static int is_ours(sqlite3_file *file) { return file->pMethods && file->pMethods == &extra(file)->methods; }
+
+/// The first part of the index, if it is mapped.
+static char *first(const struct extra *extra) { return extra->part_count > 0 ? extra->parts[0] : NULL; }
+
+static uint64_t generation(const struct extra *extra) { return hl_generation((uint32_t *)(first(extra) + reserved)); }
+
+static int is_whole(const struct extra *extra) { return !first(extra) || generation(extra) == extra->opened; }
+
+int hl_sqlite_is_whole(sqlite3 *connection) {
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return code != SQLITE_OK || !file || !is_ours(file) || is_whole(extra(file));
+}
+
+static hl_shared_file shared_file(const struct extra *extra, void *first) {
+    // Only the second header is cleared: one who writes compares the first with his own, and would go on as another.
+    return (hl_shared_file){extra->shared_path, first, reserved, second_header, header_size};
+}
+
+/// The size that the index has by its header; 0 when the header is not valid.
+static sqlite3_int64 promised_size(const char *first, int part_size) {
+    uint32_t frames;
+    if (!first || !first[is_set] || !first[second_header + is_set]) return 0;
+    memcpy(&frames, first + frame_count, sizeof frames);
+    return ((sqlite3_int64)frames + more_frames - first_frames + more_frames - 1) / more_frames * part_size;
+}
+
+static int remember(struct extra *extra, int part, void *base) {
+    if (part >= extra->part_count) {
+        void **parts = realloc(extra->parts, ((size_t)part + 1) * sizeof *parts);
+        if (!parts) return 0;
+        memset(parts + extra->part_count, 0, ((size_t)part + 1 - (size_t)extra->part_count) * sizeof *parts);
+        extra->parts = parts;
+        extra->part_count = part + 1;
+    }
+    extra->parts[part] = base;
+    return 1;
+}
+
+static int map(sqlite3_file *file, int part, int size, int extends, void volatile **base) {
+    struct extra *own = extra(file);
+    struct stat status;
+    sqlite3_int64 before = stat(own->shared_path, &status) == 0 ? status.st_size : 0;
+    int code = own->system->xShmMap(file, part, size, extends, base);
+    void *mapped = (void *)*base;
+    int is_first = mapped && part == 0 && !first(own);
+    if (is_first) own->is_writable = code == SQLITE_OK;
+    if (mapped && (part >= own->part_count || !own->parts[part])) {
+        void *start = part == 0 ? mapped : first(own);
+        hl_shared_file shared = shared_file(own, own->is_writable ? start : NULL);
+        int is_guarded = hl_guard(&shared, mapped, (size_t)size, (off_t)part * size);
+        if (is_guarded && !remember(own, part, mapped)) {
+            hl_guard_end(mapped);
+            is_guarded = 0;
+        }
+        if (!is_guarded) {
+            *base = NULL;
+            return SQLITE_IOERR_SHMMAP;
+        }
+    }
+    char *start = first(own);
+    if (start && own->is_writable) {
+        hl_shared_file shared = shared_file(own, start);
+        // Somebody cut it: it has its length again by now, but not all its content.
+        int is_cut = before < promised_size(start, size);
+        if (!is_cut) shared.seal_size = 0;
+        if (is_cut || hl_load((uint32_t *)(start + reserved)) == 0) hl_note_loss(&shared);
+    }
+    if (is_first) own->opened = own->locked = generation(own);
+    return code;
+}
+
+static int unmap(sqlite3_file *file, int removes) {
+    struct extra *own = extra(file);
+    for (int part = 0; part < own->part_count; part++) {
+        if (own->parts[part]) hl_guard_end(own->parts[part]);
+    }
+    free(own->parts);
+    own->parts = NULL;
+    own->part_count = 0;
+    return own->system->xShmUnmap(file, removes);
+}
+
+/// Locks and unlocks parts of the index; the first is for writing.
+static int lock(sqlite3_file *file, int from, int count, int flags) {
+    struct extra *own = extra(file);
+    char *start = from == 0 && own->is_writable && (flags & SQLITE_SHM_EXCLUSIVE) ? first(own) : NULL;
+    // What was entered in an index that lost a part meanwhile leaves it without that part: it is made again.
+    if (start && (flags & SQLITE_SHM_UNLOCK) && generation(own) != own->locked)
+        memset(start + second_header, 0, header_size);
+    int code = own->system->xShmLock(file, from, count, flags);
+    if (start && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK) own->locked = generation(own);
+    return code;
+}
+
+/// Writes to the database file: while there is a log, only what a checkpoint has found in it by way of the index.
+static int write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    struct extra *own = extra(file);
+    return is_whole(own) ? own->system->xWrite(file, bytes, count, offset) : SQLITE_IOERR_WRITE;
+}
+
+/// Ends a checkpoint, which then counts.
+static int sync_file(sqlite3_file *file, int flags) {
+    struct extra *own = extra(file);
+    return is_whole(own) ? own->system->xSync(file, flags) : SQLITE_IOERR_FSYNC;
+}
+
+static int close_file(sqlite3_file *file) {
+    struct extra *own = extra(file);
+    char *path = own->shared_path;
+    int code = own->system->xClose(file);
+    sqlite3_free(path);
+    return code;
+}
+
+static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *found) {
+    (void)vfs;
+    struct extra *own = extra(file);
+    memset(own, 0, sizeof *own);
+    int code = system_files->xOpen(system_files, name, file, flags, found);
+    if (code != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB) || !name) return code;
+    const sqlite3_io_methods *system = file->pMethods;
+    if (!system || system->iVersion < 2 || !system->xShmMap) return code;
+    own->shared_path = sqlite3_mprintf("%s-shm", name);
+    if (!own->shared_path) {
+        system->xClose(file);
+        file->pMethods = NULL;
+        return SQLITE_NOMEM;
+    }
+    own->system = system;
+    own->methods = *system;
+    own->methods.xShmMap = map;
+    own->methods.xShmUnmap = unmap;
+    own->methods.xShmLock = lock;
+    own->methods.xWrite = write;
+    own->methods.xSync = sync_file;
+    own->methods.xClose = close_file;
+    file->pMethods = &own->methods;
+    return code;
+}
+
+int hl_sqlite_prepare(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    int code = sqlite3_initialize();
+    if (code != SQLITE_OK) return code;
+    system_files = sqlite3_vfs_find(NULL);
+    files = *system_files;
+    files.zName = HL_SQLITE_FILES;
+    files.pNext = NULL;
+    files.szOsFile += (int)sizeof(struct extra);
+    files.xOpen = open_file;
+    return sqlite3_vfs_register(&files, 0);
+}

@@ -1,0 +1,19 @@
+/// SQLite, with files that other processes may cut short at any time.
+#ifndef HALCYON_CSQLITE_H
+#define HALCYON_CSQLITE_H
+
+#include <sqlite3.h>
+
+/// The name of SQLite's access to files by which databases are opened: the system's own, with guarded shared memory.
+#define HL_SQLITE_FILES "halcyon"
+
+/// Prepares the library, before the first connection: registers the access to files, and stops the count of SQLite's
+/// memory, for which all connections would take one lock. Returns a result code.
+int hl_sqlite_prepare(void);
+
+/// 1 as long as the memory that a connection shares with others (the index of its write-ahead log) has lost nothing since
+/// the connection first used it. Afterwards nothing counts that was read since the connection was last asked, and the
+/// connection must be closed: it does not write to the database file any more.
+int hl_sqlite_is_whole(sqlite3 *connection);
+
+#endif
