@@ -6,6 +6,8 @@ protocol ByteSource {
     var count: Int { get }
     /// The size of the whole, of which these bytes may be only the start.
     var total: Int { get }
+    /// `true` when reading has been given up, because the places that were asked for led to and fro without end.
+    var isExhausted: Bool { get }
     /// The byte at `place`, or 0 outside.
     mutating func byte(at place: Int) -> UInt8
     /// The place of the first `value` at or after `place`, or nil.
@@ -16,6 +18,7 @@ protocol ByteSource {
 
 extension ByteSource {
     var total: Int { count }
+    var isExhausted: Bool { false }
 
     /// `true` when no byte before `end` is missing here that the whole has.
     func isHere(upTo end: Int) -> Bool { min(end, total) <= count }
@@ -75,7 +78,8 @@ struct MemoryBytes: ByteSource {
 
 /// Bytes of an open file, read through a window of 64 KiB, so that memory stays flat for files of any size.
 ///
-/// The file is not mapped: a process that shortened a mapped file would end this one by a signal.
+/// The file is not mapped: a process that shortened a mapped file would end this one by a signal. A hostile file may lead
+/// to and fro; so there are only so many reads as a walk through it takes twice, and some thousands.
 struct FileBytes: ByteSource {
     private static let windowSize = 1 << 16
 
@@ -85,12 +89,17 @@ struct FileBytes: ByteSource {
     private let map: ScanMap?
     private var window: [UInt8] = []
     private var windowStart = 0
+    /// The number of reads so far.
+    private(set) var reads = 0
+    private let mostReads: Int
+    private(set) var isExhausted = false
 
     /// - Parameter map: The stretches of a JPEG that need not be searched for markers.
     init(descriptor: Int32, count: Int, map: ScanMap? = nil) {
         self.descriptor = descriptor
         self.count = count
         self.map = map
+        mostReads = 4096 + 2 * (count / Self.windowSize)
     }
 
     mutating func byte(at place: Int) -> UInt8 {
@@ -116,6 +125,11 @@ struct FileBytes: ByteSource {
     /// Reads the bytes from a place on into the window; `false` where there are none.
     private mutating func moveWindow(to place: Int) -> Bool {
         guard place >= 0, place < count else { return false }
+        guard reads < mostReads else {
+            isExhausted = true
+            return false
+        }
+        reads += 1
         let size = min(Self.windowSize, count - place)
         windowStart = place
         window = [UInt8](unsafeUninitializedCapacity: size) { bytes, got in

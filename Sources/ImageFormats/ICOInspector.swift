@@ -4,24 +4,55 @@ struct ICOInspector<Bytes: ByteSource>: ContainerInspector {
     var found: ImageProbe
     let wantsDetails: Bool
 
+    /// The most entries; icons have some ten of them.
+    private static var mostEntries: Int { 1024 }
+
     mutating func inspect() throws(ImageHeader.Failure) {
         let count = bytes.little16(at: 4)
         guard 6 + 16 * count <= bytes.count else { throw .cutOff(.ico) }
-        var best = (width: 0, height: 0, place: 0)
-        for entry in stride(from: 6, to: 6 + 16 * count, by: 16) {
-            let (length, place) = (bytes.little32(at: entry + 8), bytes.little32(at: entry + 12))
-            guard place >= 6, length > 0 else { throw .malformed(.ico) }
-            guard place + length <= bytes.total, bytes.isHere(upTo: place + 24) else { throw .cutOff(.ico) }
-            // The size is one byte, in which 256 is written as 0.
-            var size = (width: Int(bytes.byte(at: entry)), height: Int(bytes.byte(at: entry + 1)))
-            if size.width == 0 { size.width = 256 }
-            if size.height == 0 { size.height = 256 }
-            if isPNG(at: place), length >= 24 { size = (bytes.big32(at: place + 16), bytes.big32(at: place + 20)) }
-            guard size.width < 1 << 31, size.height < 1 << 31 else { throw .malformed(.ico) }
-            if size.width * size.height > best.width * best.height { best = (size.width, size.height, place) }
+        guard count <= Self.mostEntries else { throw .malformed(.ico) }
+        var entries: [Entry] = []
+        for place in stride(from: 6, to: 6 + 16 * count, by: 16) {
+            let entry = Entry(&bytes, at: place)
+            guard entry.start >= 6, entry.length > 0 else { throw .malformed(.ico) }
+            guard entry.start + entry.length <= bytes.total, bytes.isHere(upTo: entry.start + 24) else {
+                throw .cutOff(.ico)
+            }
+            entries.append(entry)
+        }
+        // In the order of the file, so that it is read through once.
+        for index in entries.indices.sorted(by: { entries[$0].start < entries[$1].start }) {
+            let start = entries[index].start
+            guard entries[index].length >= 24, isPNG(at: start) else { continue }
+            (entries[index].width, entries[index].height) = (bytes.big32(at: start + 16), bytes.big32(at: start + 20))
+            guard entries[index].width < 1 << 31, entries[index].height < 1 << 31 else { throw .malformed(.ico) }
+        }
+        // The first of those of the same size.
+        guard let best = entries.max(by: { $0.area < $1.area || $0.area == $1.area && $0.place > $1.place }) else {
+            return (found.frameCount, found.orientation) = (1, 1)
         }
         (found.width, found.height, found.frameCount, found.orientation) = (best.width, best.height, 1, 1)
-        if wantsDetails { found.hasAlpha = hasAlpha(at: best.place) }
+        if wantsDetails { found.hasAlpha = hasAlpha(at: best.start) }
+    }
+
+    /// An entry of the directory.
+    private struct Entry {
+        let place: Int
+        /// The size: one byte each, in which 256 is written as 0.
+        var width: Int
+        var height: Int
+        let length: Int
+        let start: Int
+
+        var area: Int { width * height }
+
+        init(_ bytes: inout Bytes, at place: Int) {
+            self.place = place
+            (width, height) = (Int(bytes.byte(at: place)), Int(bytes.byte(at: place + 1)))
+            if width == 0 { width = 256 }
+            if height == 0 { height = 256 }
+            (length, start) = (bytes.little32(at: place + 8), bytes.little32(at: place + 12))
+        }
     }
 
     private mutating func isPNG(at place: Int) -> Bool { bytes.big32(at: place) == 0x8950_4E47 }

@@ -20,7 +20,7 @@ public struct ImageProbe: Equatable, Sendable {
     /// The bytes tell too little; more of them may tell enough.
     package struct TooFew: Error, Equatable {}
 
-    private init(_ format: ImageFormat) { self.format = format }
+    init(_ format: ImageFormat) { self.format = format }
 
     /// Reads a whole picture in memory.
     package init(whole bytes: UnsafeRawBufferPointer) throws(ImageHeader.Failure) {
@@ -73,6 +73,7 @@ public struct ImageProbe: Equatable, Sendable {
     private mutating func run(_ inspector: consuming some ContainerInspector) throws(ImageHeader.Failure) {
         defer { self = inspector.found }
         try inspector.inspect()
+        guard !inspector.bytes.isExhausted else { throw .malformed(format) }
     }
 }
 
@@ -81,6 +82,9 @@ public struct ImageProbe: Equatable, Sendable {
 /// Reading is bounds-checked throughout: foreign bytes may be wrong or cut off, but cannot make it trap, loop or
 /// allocate. A fact is noted once the bytes that tell it are there, so that it counts although the walk fails later.
 protocol ContainerInspector {
+    associatedtype Bytes: ByteSource
+    /// The bytes that are read.
+    var bytes: Bytes { get }
     /// The facts noted so far.
     var found: ImageProbe { get }
     /// Walks to the end of the container.

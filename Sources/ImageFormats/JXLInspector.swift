@@ -5,7 +5,7 @@
 /// the start of the file tells the head. A codestream without boxes does not say where it ends: one that is cut off behind
 /// its head is found out by its decoder. Nor does an animation say how many pictures it has.
 struct JXLInspector<Bytes: ByteSource>: ContainerInspector {
-    private var bytes: Bytes
+    var bytes: Bytes
     private(set) var found: ImageProbe
     /// The bytes still to be read of the part of the codestream that was found last.
     private var part: Range<Int>

@@ -13,21 +13,19 @@ package final class BlockingPool: Sendable {
         let owner: ObjectIdentifier?
     }
 
-    private struct State {
+    /// Jobs in the order in which they came.
+    private struct Queue {
         /// The jobs from `next` on; those before it have been taken and are `nil`, so that they are released when done.
-        var jobs: [Job?] = []
-        var next = 0
-        var schedule: PoolSchedule
-        var submitted = 0
+        private var jobs: [Job?] = []
+        private var next = 0
 
-        var isWaiting: Bool { next < jobs.count }
+        var isEmpty: Bool { next == jobs.count }
+        var first: Job? { isEmpty ? nil : jobs[next] }
 
-        mutating func call() -> PoolSchedule.Call { schedule.call(isWaiting: isWaiting) }
+        mutating func append(_ job: Job) { jobs.append(job) }
 
-        /// Takes the next job; with an owner, only if the job is brief and the owner's.
-        mutating func takeJob(briefFor owner: ObjectIdentifier? = nil) -> Job? {
-            guard next < jobs.count, owner == nil || jobs[next]?.owner == owner else { return nil }
-            let job = jobs[next]
+        mutating func popFirst() -> Job? {
+            guard let job = first else { return nil }
             jobs[next] = nil
             next += 1
             if next == jobs.count {
@@ -37,6 +35,43 @@ package final class BlockingPool: Sendable {
                 jobs.removeFirst(next)
                 next = 0
             }
+            return job
+        }
+    }
+
+    private struct State {
+        var jobs = Queue()
+        /// Long jobs that wait until others have ended.
+        var held = Queue()
+        /// The number of long jobs that are queued or running, and the most.
+        var long = 0
+        let mostLong: Int
+        var schedule: PoolSchedule
+        var submitted = 0
+
+        var isWaiting: Bool { !jobs.isEmpty }
+
+        mutating func call() -> PoolSchedule.Call { schedule.call(isWaiting: isWaiting) }
+
+        mutating func append(_ job: Job, isLong: Bool) {
+            if isLong, long == mostLong { return held.append(job) }
+            if isLong { long += 1 }
+            jobs.append(job)
+        }
+
+        /// A long job has ended: the next one takes its place.
+        mutating func endLong() -> PoolSchedule.Call {
+            guard let job = held.popFirst() else {
+                long -= 1
+                return .nobody
+            }
+            jobs.append(job)
+            return call()
+        }
+
+        /// Takes the next job; with an owner, only if the job is brief and the owner's.
+        mutating func takeJob(briefFor owner: ObjectIdentifier? = nil) -> Job? {
+            guard owner == nil || jobs.first?.owner == owner, let job = jobs.popFirst() else { return nil }
             schedule.begin()
             return job
         }
@@ -61,14 +96,16 @@ package final class BlockingPool: Sendable {
         threads limit: Int, workers: Int = Int(hl_processors()),
         now: @escaping @Sendable () -> Int = monotonicNanoseconds
     ) {
-        state = Mutex(State(schedule: PoolSchedule(limit: limit, workers: workers)))
+        state = Mutex(State(mostLong: max(1, limit - 2), schedule: PoolSchedule(limit: limit, workers: workers)))
         self.now = now
     }
 
     /// Runs `work` on a thread of the pool and returns its value.
-    package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package func run<Value: Sendable>(
+        isLong: Bool = false, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            submit { continuation.resume(with: Result(catching: work)) }
+            submit(isLong: isLong) { continuation.resume(with: Result(catching: work)) }
         }
     }
 
@@ -120,11 +157,20 @@ package final class BlockingPool: Sendable {
     /// Begins `work` on a thread of the pool. A thread that is awake finds it without a system call; if there is none, one
     /// is woken, at the end of the batch if this thread gathers one (``Afterwards``).
     ///
-    /// - Parameter owner: The owner of a brief job. Brief jobs of one owner run in a row, and the work that they put off
-    ///   (``Afterwards``) runs once for all of them.
-    package func submit(briefFor owner: AnyObject? = nil, _ work: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - owner: The owner of a brief job. Brief jobs of one owner run in a row, and the work that they put off
+    ///     (``Afterwards``) runs once for all of them.
+    ///   - isLong: `true` when the work grows with a file that may be large or hostile. Two threads are left to the other
+    ///     jobs, however many of these there are.
+    package func submit(
+        briefFor owner: AnyObject? = nil, isLong: Bool = false, _ work: @escaping @Sendable () -> Void
+    ) {
+        let ending: @Sendable () -> Void = { [self] in
+            work()
+            follow(state.withLock { $0.endLong() })
+        }
         state.withLock { state in
-            state.jobs.append(Job(work: work, owner: owner.map(ObjectIdentifier.init)))
+            state.append(Job(work: isLong ? ending : work, owner: owner.map(ObjectIdentifier.init)), isLong: isLong)
             state.submitted += 1
         }
         let call = { [self] in follow(state.withLock { $0.call() }) }

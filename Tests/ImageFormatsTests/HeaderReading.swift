@@ -31,6 +31,16 @@ final class ScratchFile {
 
     deinit { close(descriptor) }
 
+    /// The number of reads that an icon with this content takes, and the failure.
+    func readsOfIcon(_ bytes: [UInt8]) -> (reads: Int, failure: ImageHeader.Failure?) {
+        ftruncate(descriptor, 0)
+        _ = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        var inspector = ICOInspector(
+            bytes: FileBytes(descriptor: descriptor, count: bytes.count), found: ImageProbe(.ico), wantsDetails: true)
+        do throws(ImageHeader.Failure) { try inspector.inspect() } catch { return (inspector.bytes.reads, error) }
+        return (inspector.bytes.reads, nil)
+    }
+
     /// The header of a file with this content.
     ///
     /// - Parameters:

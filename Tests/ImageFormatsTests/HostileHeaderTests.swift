@@ -36,6 +36,41 @@ import Testing
         #expect(try most.get().width == 0x7FFF_FFFF)
     }
 
+    /// Entries that lead to and fro are read in few reads, and no more of them than an icon has.
+    @Test func anIconIsReadThroughOnce() throws {
+        func icon(_ count: Int, of size: Int) -> [UInt8] {
+            var bytes = little16(0) + little16(1) + little16(UInt16(count))
+            for index in 0..<count {
+                // From both ends of the file in turn.
+                let place = index % 2 == 0 ? size - 100 - index * 16 : 6 + 16 * count + index * 16
+                bytes += [16, 16, 0, 0] + little16(1) + little16(32) + little32(64) + little32(UInt32(place))
+            }
+            return bytes + zeros(size - bytes.count)
+        }
+        let file = try ScratchFile()
+        let many = file.readsOfIcon(icon(1000, of: 1 << 20))
+        #expect(many.failure == nil && many.reads <= 20, "\(many.reads) reads")
+        let hostile = file.readsOfIcon(icon(65_535, of: 3 << 20))
+        #expect(hostile.failure == .malformed(.ico) && hostile.reads == 1)
+    }
+
+    /// Pages at both ends of a large file in turn: reading is given up, and what was found does not count.
+    @Test func aFileThatLeadsToAndFroIsGivenUp() throws {
+        let page = { (next: Int) in
+            little16(2) + little16(256) + little16(4) + little32(1) + little32(5) + little16(257) + little16(4)
+                + little32(1) + little32(6) + little32(UInt32(next))
+        }
+        let (count, size) = (20_000, 2 << 20)
+        var bytes = ascii("II*\0") + little32(8) + zeros(size - 8)
+        func place(_ index: Int) -> Int { index % 2 == 0 ? 8 + index / 2 * 30 : size - 30 * (index / 2 + 1) }
+        for index in 0..<count {
+            let next = index + 1 < count ? place(index + 1) : 0
+            bytes.replaceSubrange(place(index)..<place(index) + 30, with: page(next))
+        }
+        #expect(try headerInMemory(bytes).get().frameCount == count)
+        #expect(try ScratchFile().header(bytes) == .failure(.malformed(.tiff)))
+    }
+
     @Test func gifWithoutAnEndIsRefused() throws {
         let screen = ascii("GIF89a") + little16(1) + little16(1) + [0, 0, 0]
         try expect(screen, .cutOff(.gif), "a screen alone")

@@ -26,6 +26,25 @@ import Testing
         }
     }
 
+    /// However many long jobs there are, the others find a thread, and each long one its turn.
+    @Test func longJobsLeaveThreadsToTheOthers() async throws {
+        let pool = BlockingPool(threads: 4)
+        let (gate, long, done) = (Semaphore(), Counter(), Counter())
+        for _ in 0..<20 {
+            pool.submit(isLong: true) {
+                long.add()
+                gate.wait()
+                done.add()
+            }
+        }
+        try await eventually("two of them have begun") { long.value == 2 }
+        for turn in 0..<50 { #expect(try await pool.run { turn } == turn) }
+        #expect(long.value == 2)
+        for _ in 0..<20 { gate.signal() }
+        try await eventually("all are done") { done.value == 20 }
+        #expect(try await pool.run(isLong: true) { 7 } == 7)
+    }
+
     @Test func jobsThatSayThatTheyWaitDoSoTogether() async throws {
         let pool = BlockingPool(threads: 5, workers: 1)
         for round in 1...20 {

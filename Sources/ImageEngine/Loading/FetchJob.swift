@@ -50,7 +50,10 @@ final class FetchJob: DownloadOwner {
             case .success(let download):
                 claim.noteBody()
                 let isBrief = download.body.isInMemory && plan.storedCandidate == nil && plan.request.method == .get
-                engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil) { [self] in accept(download) }
+                let isLong = download.body.count > BodySpool.memoryLimit
+                engine.pool.submit(briefFor: isBrief ? plan.cache.ifBrief : nil, isLong: isLong) { [self] in
+                    accept(download)
+                }
             // No caller waits any more; ends on this thread, because thousands may be cancelled at the same time.
             case .failure(let error) where job.isCancelled: fail(error)
             // In a task instead of on the reporting thread, because a waiting request may start again at once.
@@ -178,7 +181,7 @@ final class FetchJob: DownloadOwner {
         guard store.options.lookup.verifyDecode == true else { return storeVerified(store) }
         run { [self] in
             let verified = try await DecodeVerifier(engine: engine).verified(store)
-            engine.pool.submit { [self] in storeVerified(verified) }
+            engine.pool.submit(isLong: verified.isLong) { [self] in storeVerified(verified) }
         }
     }
 

@@ -87,9 +87,9 @@ final class ImageLoad: Sendable {
                 }
             case .file(let path):
                 return inTask(ended) { [self] in
-                    try await engine.pool.run { [request, clock = engine.configuration.clock] in
-                        try LocalFile(path: path, options: options).image(
-                            request.key, in: request.cache, needs: request.needs, now: clock.wall())
+                    try await LocalFile(path: path, options: options).read(on: engine.pool) {
+                        [request, clock = engine.configuration.clock] file in
+                        try file.image(request.key, in: request.cache, needs: request.needs, now: clock.wall())
                     }
                 }
             }

@@ -63,11 +63,11 @@ struct ImageProber: Sendable {
             if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }
             return try Self.probed(bytes, source: given, cacheType: .none)
         case .file(let path):
-            return try await engine.pool.run {
+            return try await LocalFile(path: path, options: options).read(on: engine.pool) { file in
                 if let integrity = options.lookup.integrity, !integrity.allows(file: path) {
                     throw Integrity.mismatch(given)
                 }
-                return try Self.probed(file: path, options, cacheType: .none)
+                return try Self.probed(file, cacheType: .none)
             }
         }
     }
@@ -76,7 +76,7 @@ struct ImageProber: Sendable {
         _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ProbedImage? {
         guard resource.isOnNetwork else { return nil }
-        return try await engine.pool.run { [engine] in
+        let found = try await engine.pool.run { [engine] () throws -> ImageCache.Candidate? in
             var looking = options
             looking.storage.lease = 0
             // Offline, an expired image may be the only one.
@@ -88,11 +88,17 @@ struct ImageProber: Sendable {
                         of: found, as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
                 ).action
             else { return nil }
-            let hit = found.hit
+            return found
+        }
+        guard let hit = found?.hit else { return nil }
+        let isLong = hit.record.byteCount > BodySpool.memoryLimit
+        return try await engine.pool.run(isLong: isLong) { () throws -> ProbedImage? in
             if let bytes = hit.bytes { return try Self.probed(bytes, source: resource.url, cacheType: hit.cacheType) }
             var reading = options
             reading.network.limits.maxBytes = .max
-            return try hit.record.path.map { try Self.probed(file: $0, reading, cacheType: hit.cacheType) }
+            return try hit.record.path.map { path in
+                try Self.probed(LocalFile(path: path, options: reading), cacheType: hit.cacheType)
+            }
         }
     }
 
@@ -167,14 +173,12 @@ struct ImageProber: Sendable {
         }
     }
 
-    private static func probed(
-        file path: String, _ options: ImageOptions, cacheType: CacheType
-    ) throws(ImageError) -> ProbedImage {
-        try LocalFile(path: path, options: options).opened { (file, stamp) throws(ImageError) in
+    private static func probed(_ file: LocalFile, cacheType: CacheType) throws(ImageError) -> ProbedImage {
+        try file.opened { (opened, stamp) throws(ImageError) in
             do throws(ImageHeader.Failure) {
-                let probe = try ImageProbe(descriptor: file.number, count: stamp.size)
+                let probe = try ImageProbe(descriptor: opened.number, count: stamp.size)
                 return ProbedImage(probe: probe, byteCount: stamp.size, cacheType: cacheType)
-            } catch { throw .badData(reason: error.sentence(), source: FileURL.text(path)) }
+            } catch { throw .badData(reason: error.sentence(), source: FileURL.text(file.path)) }
         }
     }
 }

@@ -15,6 +15,18 @@ struct LocalFile: Sendable {
         try opened { (_, stamp) throws(ImageError) in stamp.size }
     }
 
+    /// Runs work that reads the file, on a thread of the pool; as long work unless the file is known to be small.
+    func read<Value: Sendable>(
+        on pool: BlockingPool, _ work: @escaping @Sendable (LocalFile) throws -> Value
+    ) async throws -> Value {
+        let done = try await pool.run { () throws -> Value? in
+            guard let stamp = FileStamp(path: path), stamp.size <= BodySpool.memoryLimit else { return nil }
+            return try work(self)
+        }
+        if let done { return done }
+        return try await pool.run(isLong: true) { try work(self) }
+    }
+
     /// The content to store: the bytes of a small file, otherwise the file itself.
     func content() throws(ImageError) -> DiskStorage.Content {
         try opened { (file, stamp) throws(ImageError) in

@@ -7,7 +7,7 @@ extension ImageStorer {
         let verified =
             store.options.lookup.verifyDecode == true ? try await DecodeVerifier(engine: engine).verified(store) : store
         return try await withCheckedThrowingContinuation { continuation in
-            engine.pool.submit { [self] in
+            engine.pool.submit(isLong: verified.isLong) { [self] in
                 storeVerified(verified, holding: nil) { continuation.resume(with: $0) }
             }
         }
@@ -30,7 +30,7 @@ extension ImageStorer {
         do {
             let result = try store.withoutFile(plan.reason)
             engine.unawaited.begin()
-            engine.pool.submit { [self] in
+            engine.pool.submit(isLong: store.isLong) { [self] in
                 storeLoaded(store, isAwaited: result.notStored != nil) { [unawaited = engine.unawaited] _ in
                     withExtendedLifetime(owner) {}
                     unawaited.end()

@@ -11,20 +11,20 @@ extension ImageStorer {
     ) async throws -> ImageResult {
         let options = cache.completed(options)
         if options.lookup.verifyDecode == true || options.processing.recipe.isEmpty {
-            var store = try await engine.pool.run { [self] in
+            var store = try await engine.pool.run(isLong: !given.isSmall) { [self] in
                 try storing(
                     given, for: CacheKey(key), in: cache, options, overwrites: overwrites, metadata: metadata)
             }
             if options.lookup.verifyDecode == true { store = try await DecodeVerifier(engine: engine).verified(store) }
             if options.processing.recipe.isEmpty {
-                return try await engine.pool.run { [store] in try store.run().stored }
+                return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
             }
         }
         var keeping = options.keepingOnlyCacheOptions
         keeping.lookup.verifyDecode = nil
         keeping.processing.recipe = options.processing.recipe
         keeping.processing.limits = options.processing.limits
-        let original = try await engine.pool.run { [self] in
+        let original = try await engine.pool.run(isLong: !given.isSmall) { [self] in
             try stored(
                 given, for: key, in: engine.lookup.originals(for: cache, options), options, overwrites: overwrites)
         }
@@ -38,7 +38,7 @@ extension ImageStorer {
         store.overwrites = overwrites
         store.metadata = metadata
         store.isGiven = true
-        return try await engine.pool.run { [store] in try store.run().stored }
+        return try await engine.pool.run(isLong: store.isLong) { [store] in try store.run().stored }
     }
 
     /// The original with a file for the worker; stored if the options keep originals.

@@ -8,7 +8,7 @@ public enum GivenImage: Sendable {
     case file(String)
 
     /// `true` when the bytes are in memory and not more than ``BodySpool/memoryLimit``.
-    fileprivate var isSmall: Bool {
+    var isSmall: Bool {
         if case .bytes(let bytes) = self { bytes.count <= BodySpool.memoryLimit } else { false }
     }
 }
@@ -23,7 +23,7 @@ struct ImageStorer: Sendable {
         metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
         let briefly = overwrites ? cache.ifBrief : nil
-        engine.pool.submit(briefFor: given.isSmall ? briefly : nil) { [self] in
+        engine.pool.submit(briefFor: given.isSmall ? briefly : nil, isLong: !given.isSmall) { [self] in
             let store: PendingStore
             do throws(ImageError) {
                 store = try storing(given, for: key, in: cache, options, overwrites: overwrites, metadata: metadata)

@@ -18,6 +18,15 @@ struct PendingStore: Sendable {
     /// The caller's own data, stored with the image: a JSON object.
     var metadata: String?
 
+    /// `true` when reading the content may take long.
+    var isLong: Bool {
+        switch content {
+        case .bytes(let bytes): bytes.count > BodySpool.memoryLimit
+        case .body(let body): body.count > BodySpool.memoryLimit
+        case .file: true
+        }
+    }
+
     /// The file of the content, when it exists only for this store.
     var scratch: ScratchFile?
     /// `true` when the caller provides the image: it is stored, or the store fails.

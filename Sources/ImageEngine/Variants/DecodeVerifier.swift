@@ -61,7 +61,7 @@ struct DecodeVerifier: Sendable {
     func verified(_ store: PendingStore) async throws -> PendingStore {
         // As it is when it was copied from another cache.
         if store.origin.facts.verdict == .sound { return store }
-        let (header, draft) = try await engine.pool.run { [spool = engine.spool] in
+        let (header, draft) = try await engine.pool.run(isLong: store.isLong) { [spool = engine.spool] in
             let header = try store.header(warns: false)
             do {
                 return (header, try spool.write(store.content, for: "original", syncs: false))
