@@ -12,6 +12,8 @@ final class IndexWatch: Sendable {
         var hasStarted = false
         /// `true` when the index was sound when its files were in the state `seen`.
         var isSound = false
+        /// `true` when the connection for writing knows the state of the files, by which it tells later changes.
+        var hasWriter = false
         var seen: IndexMark?
         /// The time before which no further check begins, by a clock that never goes back, in nanoseconds.
         var rest = 0
@@ -42,7 +44,7 @@ final class IndexWatch: Sendable {
     }
 
     /// `true` when nobody has written since the index was known to be sound.
-    var isQuiet: Bool { state.withLock { $0.isSound && $0.seen == mark } }
+    var isQuiet: Bool { state.withLock { $0.isSound && $0.hasWriter && $0.seen == mark } }
 
     /// Looks at the files again, and checks the folder when they are not known to be sound.
     ///
@@ -52,7 +54,14 @@ final class IndexWatch: Sendable {
         guard index.exists || folder.hasBlobs else { return }
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
         let now = mark
-        if isSound, now == seen { return }
+        if isSound, now == seen {
+            let isFirst = state.withLock { state in
+                defer { state.hasWriter = true }
+                return !state.hasWriter
+            }
+            guard isFirst else { return }
+            return index.wasChangedByOthers() ? state.withLock { $0.isSound = false } : settle()
+        }
         if isSound || IndexMark(savedIn: folder) == now {
             // A transaction tells a change that SQLite knows of from one that it does not, as long as the file is the same.
             let isKnown = !isSound || now.isOfSameIndex(as: seen) && !index.wasChangedByOthers()

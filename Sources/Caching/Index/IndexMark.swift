@@ -3,11 +3,11 @@ internal import Platform
 
 /// Tells one state of the files of an index from another without reading them.
 ///
-/// Whoever writes to a file changes its time of change of state (`st_ctime`), which no program can set. The state that was
-/// found sound is kept in the file `index.sound`, so that the next process need not check what nobody has touched; a start
-/// of the machine ends it.
+/// Whoever writes to a file changes its time of change. (The time of change of state, which no program can set, says less:
+/// SQLite sets owner and mode whenever it opens a file.) The state that was found sound is kept in the file `index.sound`, so
+/// that the next process need not check what nobody has touched; a start of the machine ends it.
 struct IndexMark: Equatable, Sendable {
-    /// The number of the start of the machine, then inode, size, and both times of change of each file; zeros for none.
+    /// The number of the start of the machine, then inode, size and time of change of each file; zeros for none.
     private var numbers: [Int]
 
     /// The state now.
@@ -16,10 +16,8 @@ struct IndexMark: Equatable, Sendable {
         for name in ["index.sqlite", "index.sqlite-wal", "entries.log"] {
             var status = stat()
             if String.joining(folder.path, "/", name).withCString({ lstat($0, &status) }) != 0 { status = stat() }
-            numbers += [Int(status.st_ino), Int(status.st_size)]
-            for time in [status.st_mtim, status.st_ctim] {
-                numbers.append(time.tv_sec &* 1_000_000_000 &+ time.tv_nsec)
-            }
+            let time = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
+            numbers += [Int(status.st_ino), Int(status.st_size), time]
         }
     }
 

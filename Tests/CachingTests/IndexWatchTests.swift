@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Caching
+@testable import HTTPSemantics
+@testable import ImageErrors
+@testable import ImageFormats
+@testable import Platform
+
+/// A folder is checked when somebody has changed its index, and only then.
+@Suite struct IndexWatchTests {
+    private func filled() throws -> TestDisk {
+        let disk = try TestDisk()
+        for number in 1...20 { try disk.store(hollowPNG(width: number, count: 500), "\(number)") }
+        return disk
+    }
+
+    private var sound: String { "index.sound" }
+
+    /// Changes one byte in the middle of a file.
+    private func damage(_ path: String) throws {
+        let file = try Descriptor(path, O_RDWR)
+        let size = file.stamp?.size ?? 0
+        var byte: UInt8 = 0
+        #expect(pread(file.number, &byte, 1, off_t(size / 2)) == 1)
+        byte ^= 4
+        #expect(pwrite(file.number, &byte, 1, off_t(size / 2)) == 1)
+    }
+
+    @Test func oneFlippedBitInTheLogOfSQLiteHidesNothing() throws {
+        let first = try filled()
+        try damage(first.index + "-wal")
+        let disk = try first.reopened()
+        disk.disk.checkIndex()
+        for number in 1...20 { #expect(try disk.bytes("\(number)") == hollowPNG(width: number, count: 500)) }
+        #expect(try disk.disk.totals().count == 20)
+        #expect(try disk.disk.list(ListQuery()).entries.compactMap(\.key).count == 20)
+        #expect(try disk.check().isClean)
+    }
+
+    @Test func aChangeUnderAnOpenIndexIsNoticed() throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        try damage(disk.index + "-wal")
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 20)
+        #expect(try disk.check().isClean)
+    }
+
+    @Test func whatTheIndexItselfWritesIsNoReasonForACheck() throws {
+        let disk = try filled()
+        disk.disk.checkIndex()
+        try disk.store(hollowPNG(width: 77), "new")
+        let other = try disk.reopened()
+        try other.store(hollowPNG(width: 78), "newer")
+        // A file without an entry is what a check would take in.
+        let stranger = disk.disk.folder.blob(Digest(of: "stranger").hex, "png")
+        try Files.makeFolder(String(stranger.dropLast(69)))
+        overwrite(stranger, hollowPNG(width: 9))
+        disk.disk.checkIndex()
+        #expect(try disk.disk.totals().count == 22)
+        disk.disk.close()
+        let next = try disk.reopened()
+        _ = try next.record("1")
+        next.disk.checkIndex()
+        #expect(try next.disk.totals().count == 22, "nobody has touched it since")
+        try damage(next.index)
+        next.disk.checkIndex()
+        #expect(try next.disk.totals().count == 23)
+    }
+
+    @Test func theNoteOfASoundIndexEndsWithTheStartOfTheMachine() throws {
+        let first = try filled()
+        first.disk.checkIndex()
+        let folder = StorageFolder(path: first.root)
+        #expect(IndexMark(savedIn: folder) == IndexMark(folder: folder, bootNumber: 1))
+        #expect(IndexMark(savedIn: folder) != IndexMark(folder: folder, bootNumber: 2))
+    }
+
+    @Test(arguments: ["-wal", "-shm", "-journal"])
+    func anObstacleBesideTheIndexIsPutAside(_ suffix: String) throws {
+        for isFolder in [true, false] {
+            let first = try filled()
+            let victim = first.folder.path + "/victim"
+            overwrite(victim, [1, 2, 3])
+            unlink(first.index + "-wal")
+            unlink(first.index + "-shm")
+            if isFolder { mkdir(first.index + suffix, 0o700) } else { symlink(victim, first.index + suffix) }
+            let disk = try first.reopened()
+            try disk.store(hollowPNG(width: 50), "new")
+            #expect(try disk.bytes("new") == hollowPNG(width: 50))
+            disk.disk.checkIndex()
+            #expect(try disk.disk.totals().count == 21)
+            _ = try disk.disk.removeAll()
+            #expect(FileStamp(path: victim)?.size == 3)
+        }
+    }
+}
