@@ -25,14 +25,19 @@ struct CodecWorker {
         hv_set_deadline(monotonicNanoseconds() + Int64(seconds * 1e9))
         defer { hv_set_deadline(0) }
         do throws(RenderFailure) {
-            return try rendered(request, descriptors)
+            let stamp = try SourceStamp(descriptor: descriptors[0])
+            let source = try SourceBytes(descriptor: descriptors[0], count: stamp.size)
+            let reply = Result { () throws(RenderFailure) in try rendered(request, source, descriptors) }
+            // Whatever came of bytes that are not those of one file.
+            try stamp.check(descriptor: descriptors[0])
+            return try reply.get()
         } catch {
             return RenderReply(outcomes: request.outputs.map { _ in .failed(error) })
         }
     }
 
     private func rendered(
-        _ request: RenderRequest, _ descriptors: [Int32]
+        _ request: RenderRequest, _ source: SourceBytes, _ descriptors: [Int32]
     ) throws(RenderFailure) -> RenderReply {
         guard let format = SourceFormat(rawValue: request.format), library.canRead(format) else {
             throw RenderFailure(
@@ -41,7 +46,7 @@ struct CodecWorker {
         // libheif returns images that are damaged in places with the previous content of the memory there.
         hv_zero_memory(format.part == .heif ? 1 : 0)
         let decoder = try Decoder(
-            descriptor: descriptors[0], format: format,
+            source, format: format,
             originalFormat: request.originalFormat.flatMap { SourceFormat(rawValue: $0) }, limits: request.limits)
         var wanted = request
         wanted.outputs.removeAll { $0.rule == .nothing }

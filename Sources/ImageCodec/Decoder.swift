@@ -31,9 +31,9 @@ final class Decoder {
 
     /// Reads the header and checks it against the limits.
     init(
-        descriptor: Int32, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
+        _ source: SourceBytes, format: SourceFormat, originalFormat: SourceFormat? = nil, limits: RenderLimits
     ) throws(RenderFailure) {
-        var file = try SourceBytes(descriptor: descriptor)
+        var file = source
         self.limits = limits
         var hiddenPages = 0
         if format == .svg { try SVGGuard.check(file, limits) }

@@ -1,42 +1,44 @@
+internal import CVips
 internal import Glibc
 internal import ImageRecipes
 
-/// The bytes of a source file, read into memory, or of a part of it.
-///
-/// The file is not mapped: another process that shortened it would end this one by a signal.
-final class SourceBytes {
-    let bytes: UnsafeRawBufferPointer
+/// The state of a source file, which another process may write to at any time.
+struct SourceStamp: Equatable {
+    let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
 
-    /// Reads a complete file.
-    ///
-    /// - Throws: `sourceChanged` when the file is written to meanwhile.
+    /// The state of a regular file.
     init(descriptor: Int32) throws(RenderFailure) {
-        var (before, after) = (stat(), stat())
-        guard fstat(descriptor, &before) == 0, before.st_mode & S_IFMT == S_IFREG else {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
             throw RenderFailure(.fileFailed, "The source is no regular file.")
         }
-        guard before.st_size > 0 else { throw RenderFailure(.badData, "The source is empty.") }
-        let count = Int(before.st_size)
-        guard let base = malloc(count) else {
-            throw RenderFailure(.outOfMemory, "There is not enough memory for the \(count) bytes of the source.")
+        size = Int(facts.st_size)
+        (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)
+    }
+
+    /// Throws `sourceChanged` when the file has been written to since.
+    func check(descriptor: Int32) throws(RenderFailure) {
+        guard try SourceStamp(descriptor: descriptor) == self, hv_source_was_cut() == 0 else {
+            throw RenderFailure(.sourceChanged, "The source was written to while it was read.")
+        }
+    }
+}
+
+/// The bytes of a source file, mapped into memory, or of a part of it.
+final class SourceBytes {
+    let bytes: UnsafeRawBufferPointer
+    private let isMapped: Bool
+
+    /// Maps a complete file.
+    init(descriptor: Int32, count: Int) throws(RenderFailure) {
+        guard count > 0 else { throw RenderFailure(.badData, "The source is empty.") }
+        guard let base = hv_map_source(descriptor, count) else {
+            throw RenderFailure(.outOfMemory, "The source cannot be mapped: \(String(cString: strerror(errno))).")
         }
         bytes = UnsafeRawBufferPointer(start: base, count: count)
-        var read = 0
-        while read < count {
-            let got = pread(descriptor, base + read, count - read, off_t(read))
-            if got < 0, errno == EINTR { continue }
-            guard got >= 0 else {
-                throw RenderFailure(.fileFailed, "The source cannot be read: \(String(cString: strerror(errno))).")
-            }
-            if got == 0 { break }
-            read += got
-        }
-        guard read == count, fstat(descriptor, &after) == 0, after.st_size == before.st_size,
-            after.st_mtim.tv_sec == before.st_mtim.tv_sec, after.st_mtim.tv_nsec == before.st_mtim.tv_nsec
-        else {
-            throw RenderFailure(
-                .sourceChanged, "The source was written to while it was read.")
-        }
+        isMapped = true
     }
 
     /// A copy of the given bytes.
@@ -44,9 +46,16 @@ final class SourceBytes {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, array.count), alignment: 16)
         copy.copyBytes(from: array)
         bytes = UnsafeRawBufferPointer(rebasing: copy[..<array.count])
+        isMapped = false
     }
 
-    deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
+    deinit {
+        if isMapped {
+            hv_unmap_source(bytes.baseAddress, bytes.count)
+        } else {
+            bytes.deallocate()
+        }
+    }
 
     var count: Int { bytes.count }
 

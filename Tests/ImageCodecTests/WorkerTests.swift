@@ -88,7 +88,7 @@ import Testing
         #expect(try await bench.worker.ended() == 65)
     }
 
-    @Test("A source that is cut off while it is decoded gives the whole picture or says so, and no worker ends")
+    @Test("A source that is cut off while it is decoded is told from damage, and no worker ends")
     func changes() async throws {
         let bench = try await CodecBench()
         let whole = try Data(contentsOf: URL(fileURLWithPath: Fixtures.folder + "/jpeg-large.jpg"))

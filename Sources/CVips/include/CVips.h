@@ -167,6 +167,12 @@ void hv_limit_processor_time(double seconds);
 /// Sets the allocator to return memory to the system and to use a single arena, because there is only one thread.
 void hv_tune_memory(void);
 void hv_trim_memory(void);
+/// Maps a file for reading; NULL on failure. There is one at a time. Where the file is cut short meanwhile, zeros are read,
+/// and nothing ends by a signal.
+const void *hv_map_source(int descriptor, size_t count);
+void hv_unmap_source(const void *base, size_t count);
+/// 1 when the file that was mapped last has been found cut short; otherwise 0.
+int hv_source_was_cut(void);
 /// Zeroes memory at allocation if `is_blank` is not 0: for decoders that leave parts of a damaged image unwritten.
 void hv_zero_memory(int is_blank);
 /// Writes `count` bytes to the descriptor and ends the process with code 75, unless disarmed within `seconds`.
