@@ -24,4 +24,13 @@ public struct EngineConfiguration: Sendable {
 
     /// The default settings under a folder.
     public init(cacheRoot: String) { self.cacheRoot = cacheRoot }
+
+    /// Lowers default limits to what the machine has: the memory tier takes an eighth of the memory that a container may use at
+    /// most, a codec worker half of it.
+    package mutating func fit(_ machine: MachineLimits) {
+        guard let memory = machine.memory else { return }
+        defaults.memory.costLimit = min(defaults.memory.costLimit, memory / 8)
+        defaults.memory.preferredCost = min(defaults.memory.preferredCost, memory / 8 / 5 * 3)
+        codec.memoryBytes = min(codec.memoryBytes, memory / 2)
+    }
 }

@@ -93,7 +93,7 @@ package final class BlockingPool: Sendable {
     ///   - workers: The number of threads that work even if none waits for the disk; that of the processors by default.
     ///   - now: Nanoseconds of a clock that never goes back.
     package init(
-        threads limit: Int, workers: Int = Int(hl_processors()),
+        threads limit: Int, workers: Int = MachineLimits.processorCount,
         now: @escaping @Sendable () -> Int = monotonicNanoseconds
     ) {
         state = Mutex(State(mostLong: max(1, limit - 2), schedule: PoolSchedule(limit: limit, workers: workers)))

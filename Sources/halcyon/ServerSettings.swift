@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import ImageServer
+internal import Platform
 
 /// The settings of one run with their sources: flags come before the environment, and that before the file.
 struct ServerSettings {
@@ -17,6 +18,7 @@ struct ServerSettings {
     ///   - given: The values on the command line, by the names of the settings.
     ///   - file: The configuration file that the command line names.
     init(given: [String: String] = [:], file: String? = nil) throws {
+        configuration.engine.fit(.own)
         for setting in ServerSetting.all {
             if let text = given[setting.name] {
                 try set(setting, text, .flag) { ValidationError("--\(setting.flag) \($0).") }
