@@ -186,11 +186,41 @@ uint32_t hl_load(const uint32_t *place) { return __atomic_load_n(place, __ATOMIC
 
 void hl_store(uint32_t *place, uint32_t value) { __atomic_store_n(place, value, __ATOMIC_RELEASE); }
 
-void hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
+uint32_t hl_raise(uint32_t *place, uint32_t value, uint32_t most) {
     uint32_t seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while ((seen < value || seen > most) &&
            !__atomic_compare_exchange_n(place, &seen, value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
+    return seen;
 }
+
+// The exponent is in the upper 5 bits, the rest of the number in the lower 11.
+void hl_store_size(uint16_t *place, uint64_t size) {
+    unsigned exponent = 0;
+    uint64_t part = size;
+    while (part > 0x7FF && exponent < 31) {
+        exponent += 1;
+        part = (size >> exponent) + ((size & ((1ull << exponent) - 1)) != 0);
+    }
+    uint16_t value = part > 0x7FF ? 0xFFFF : (uint16_t)(exponent << 11 | part);
+    __atomic_store_n(place, value, __ATOMIC_RELAXED);
+}
+
+uint64_t hl_sum_sizes(const uint32_t *ends, const uint16_t *sizes, size_t count, uint32_t now, uint32_t most) {
+    uint64_t sum = 0;
+    for (size_t place = 0; place < count; place++) {
+        uint32_t end = __atomic_load_n(ends + place, __ATOMIC_RELAXED);
+        if (end <= now || end > most) continue;
+        uint16_t size = __atomic_load_n(sizes + place, __ATOMIC_RELAXED);
+        sum += (uint64_t)(size & 0x7FF) << (size >> 11);
+    }
+    return sum;
+}
+
+void hl_add_wide(uint64_t *place, uint64_t value) { __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+
+uint64_t hl_load_wide(const uint64_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
+
+void hl_store_wide(uint64_t *place, uint64_t value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 
 void hl_increment(uint32_t *place) { __atomic_fetch_add(place, 1, __ATOMIC_SEQ_CST); }

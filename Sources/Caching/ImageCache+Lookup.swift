@@ -87,18 +87,19 @@ extension ImageCache {
     /// The record of the image for `key`; nothing is loaded, promoted or extended. Waits.
     package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? { try knownHit(for: key)?.record }
 
-    /// The present or future path of the image for `key`, and `true` when it is there.
+    /// The present or future path of the image for `key`; and `true` when it is there, and when it is lent.
     ///
     /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.
     public func path(for key: CacheKey, burst: UInt64, mayWait: Bool) throws(ImageError) -> (
-        path: String, exists: Bool
+        path: String, exists: Bool, isLent: Bool
     )? {
         if let record = memory.peek(key)?.record, let path = record.path {
             disk.lend(record, for: Self.lease)
-            if isCurrent(record, burst: burst) { return (path, true) }
+            if isCurrent(record, burst: burst) { return (path, true, record.isLent) }
         }
         guard let record = try diskRecord(key, lease: Self.lease, mayWait: mayWait) else { return nil }
-        return record?.path.map { ($0, true) } ?? (disk.path(for: key), false)
+        guard let record, let path = record.path else { return (disk.path(for: key), false, false) }
+        return (path, true, record.isLent)
     }
 
     /// The bytes of an image that was found, from memory or from its file; memory keeps them for the next reader.

@@ -51,6 +51,7 @@ public final class ImageRecord: Sendable {
     private let writtenExpiry: Atomic<Int>
     private let parsed = Mutex<HTTPAnswer?>(nil)
     private let departures: Atomic<UInt32>
+    private let lent = Atomic(true)
 
     package init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
@@ -81,6 +82,12 @@ public final class ImageRecord: Sendable {
             key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
             storedAt: storedAt, lifetime: lifetime, expiresAt: expiryTime, stamp: stamp, checksum: checksum,
             name: name, clock: clock, departures: knownDepartures, beside: beside)
+    }
+
+    /// `false` when its path was to be lent and was not, for what is lent has used its half of the limit.
+    public internal(set) var isLent: Bool {
+        get { lent.load(ordering: .relaxed) }
+        set { lent.store(newValue, ordering: .relaxed) }
     }
 
     /// The value of ``Lending/departures`` before the index was last seen to have the image.

@@ -104,10 +104,66 @@ import Testing
         }
         disk.wait(6)
         #expect(try disk.disk.removeExpired().count == 10)
-        #expect(try disk.disk.totals().lent == 10_000)
+        #expect(try disk.disk.totals().lent == 5000, "no more than half is lent")
         for number in 21...30 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
         #expect(try disk.disk.totals().count == 5)
         #expect(try disk.record("30") != nil && disk.record("26") != nil)
+    }
+
+    /// Half of the limit is lent at most, so that there is room whatever comes, and the disk stays within the limit.
+    @Test func storesBeyondTheLentHalfAreNotLentAndKeepTheDiskWithinTheLimit() throws {
+        let disk = try TestDisk { $0.bytesLimit = 100_000 }
+        var paths: [String] = []
+        for number in 1...1000 {
+            let record = try disk.store(hollowPNG(width: number, count: 1000), "\(number)") { $0.lease = 60 }
+            if number <= 50 { #expect(record.isLent) }
+            if record.isLent { paths.append(try #require(record.path)) }
+            if number % 50 == 0 { #expect(disk.bytesInBlobs <= 100_000) }
+        }
+        // Now and then an image shares its place with one that is lent.
+        #expect((50...55).contains(paths.count))
+        #expect(paths.allSatisfy { content($0) != nil }, "what is lent stays")
+        #expect(try disk.record("1000") != nil)
+        let hit = try #require(try disk.record("999"))
+        disk.disk.lend(hit, for: 60)
+        #expect(!hit.isLent, "nor is a hit lent")
+        disk.wait(62)
+        disk.disk.lend(hit, for: 60)
+        #expect(hit.isLent)
+        for number in 2001...2100 { try disk.store(hollowPNG(width: number, count: 1000), "\(number)") }
+        #expect(paths.allSatisfy { content($0) == nil }, "and goes when its leases end")
+        #expect(try disk.check().isClean)
+    }
+
+    /// Whatever is lent: what an eviction has passed by once it does not look at again.
+    @Test(arguments: [100, 2000]) func aStoreAtTheLimitLooksAtFewEntriesHoweverManyAreLent(_ count: Int) throws {
+        let disk = try TestDisk {
+            $0.bytesLimit = 2 * count * 500
+            $0.purgeRatio = 1
+        }
+        for number in 1...2 * count {
+            try disk.store(hollowPNG(width: number, count: 500), "\(number)") { $0.lease = 60 }
+        }
+        let before = disk.disk.considerations.load(ordering: .relaxed)
+        for number in 1...200 {
+            try disk.store(hollowPNG(width: 5000 + number, count: 500), "new \(number)") { $0.lease = 60 }
+        }
+        #expect(disk.disk.considerations.load(ordering: .relaxed) - before <= count + 400)
+        #expect(disk.disk.evictionCount == 200)
+        disk.wait(62)
+        for number in 1...10 { try disk.store(hollowPNG(width: 6000 + number, count: 500), "newer \(number)") }
+        #expect(try disk.record("1") == nil, "what is lent no longer goes first again")
+    }
+
+    /// A file that somebody removed while it was lent does not count as one that stays for its lease.
+    @Test func lentFileThatIsGoneCountsForNothingAfterItsEntry() throws {
+        let disk = try TestDisk { $0.bytesLimit = 10_000 }
+        let path = try #require(
+            try disk.store(hollowPNG(width: 1, count: 1000), "a", expiration: .seconds(5)) { $0.lease = 60 }.path)
+        unlink(path)
+        disk.wait(6)
+        #expect(try disk.disk.removeExpired().count == 1)
+        #expect(try disk.disk.totals().lent == 0)
     }
 
     /// By the order of use, not by when it was last written down.

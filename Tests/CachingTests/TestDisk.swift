@@ -105,11 +105,11 @@ final class TestDisk: Sendable {
         return path
     }
 
-    /// Hands the path of an image out for so many seconds.
+    /// Hands the path of an image out for so many seconds, however much is lent: as a process without a limit does.
     @discardableResult
     func lend(_ key: String, for seconds: Double) throws -> String {
         guard let record = try record(key), let path = record.path else { throw SystemError(ENOENT, "find", key) }
-        disk.lend(record, for: seconds)
+        disk.lendWithoutBound(record, for: seconds)
         return path
     }
 
@@ -150,7 +150,12 @@ final class CleaningLog: Sendable {
 extension DiskStorage {
     /// A use of an image whose path is lent out.
     func touch(_ record: ImageRecord, lease: Double) {
-        lend(record, for: lease)
+        lendWithoutBound(record, for: lease)
         touch(record)
+    }
+
+    func lendWithoutBound(_ record: ImageRecord, for seconds: Double) {
+        guard let number = record.number else { return }
+        lending.lend(number, for: seconds, bytes: record.byteCount, share: 0)
     }
 }

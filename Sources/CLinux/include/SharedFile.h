@@ -57,7 +57,17 @@ uint32_t hl_load(const uint32_t *place);
 /// Atomically stores a number at `place`.
 void hl_store(uint32_t *place, uint32_t value);
 /// Atomically raises the number at `place` to `value` unless it is as high already; a number above `most` is
-/// overwritten.
-void hl_raise(uint32_t *place, uint32_t value, uint32_t most);
+/// overwritten. Returns the number before.
+uint32_t hl_raise(uint32_t *place, uint32_t value, uint32_t most);
+
+/// Stores a count of bytes in two, rounded up by a thousandth at most.
+void hl_store_size(uint16_t *place, uint64_t size);
+/// The sum of the sizes in `sizes` whose ends in `ends` come after `now`, and not after `most`; of `count` each. Takes
+/// some microseconds for ten thousands.
+uint64_t hl_sum_sizes(const uint32_t *ends, const uint16_t *sizes, size_t count, uint32_t now, uint32_t most);
+/// Atomically adds to, reads and stores a number of 8 bytes, which other processes may change.
+void hl_add_wide(uint64_t *place, uint64_t value);
+uint64_t hl_load_wide(const uint64_t *place);
+void hl_store_wide(uint64_t *place, uint64_t value);
 
 #endif

@@ -162,7 +162,7 @@ extension DiskStorage {
     func revive(
         _ record: ImageRecord, _ origin: ImageOrigin, expiration: StorageExpiration?, lease: Double
     ) throws(ImageError) -> ImageRecord? {
-        if lease > 0, let number = record.number, folder.exists { lending.lend(number, for: lease) }
+        if folder.exists { lend(record, for: lease) }
         let revived = try update(record) { [self] row in
             row.origin = origin
             row.lifetime = (expiration ?? configuration.expiration).lifetime(at: clock.wallNow)

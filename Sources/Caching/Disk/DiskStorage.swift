@@ -57,6 +57,8 @@ public final class DiskStorage: Sendable {
     let isPurging = Atomic(false)
     let wantsPurge = Atomic(false)
     let evictions = Atomic(0)
+    /// The number of entries that evictions have looked at.
+    let considerations = Atomic(0)
     let damages = Atomic(0)
     let hasCollected = Atomic(false)
     let isRewriting = Atomic(false)
@@ -71,6 +73,10 @@ public final class DiskStorage: Sendable {
     private let usesMD5 = Atomic(false)
     private let hasReadOnlyPaths = Atomic(false)
     private let syncs = Atomic(false)
+    /// Half of the limit: the most bytes that are lent.
+    let lentShare = Atomic(0)
+    /// See ``EvictionPosition``.
+    let evictionPosition = Mutex(EvictionPosition())
     /// Runs work that nobody waits for.
     let background: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onClean: @Sendable ([Evictor.Cleaned], CleaningReport.Reason) -> Void
@@ -161,6 +167,7 @@ public final class DiskStorage: Sendable {
         usesMD5.store(configuration.fileNames == .md5, ordering: .relaxed)
         hasReadOnlyPaths.store(!configuration.readOnlyPaths.isEmpty, ordering: .relaxed)
         syncs.store(configuration.syncsToDisk, ordering: .relaxed)
+        lentShare.store(configuration.bytesLimit / 2, ordering: .relaxed)
     }
 
     /// `true` when storing waits for nothing but the system's memory, as a rule.
@@ -213,13 +220,15 @@ public final class DiskStorage: Sendable {
             // A use that has not been written yet may have given it more time.
             if isExpired(row), let touch = touches.touch(of: row) { row.expiresAt = touch.expiresAt }
             if isExpired(row), !evenExpired { return .missing }
-            if lease > 0 { lending.lend(row.number, for: lease) }
+            let isLent = lease > 0 ? lend(row.number, for: lease, bytes: row.byteCount) : nil
             let path = folder.blob(row.fileName)
             // A file that cannot be looked at is an error, and no reason to forget it.
             guard let stamp = try FileStamp.existing(path), stamp.modified == row.modified,
                 stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row)
             else { return .unsettled }
-            return .found(record(key, row, path, stamp, departures))
+            let record = record(key, row, path, stamp, departures)
+            if let isLent { record.isLent = isLent }
+            return .found(record)
         } catch {
             throw ImageError.storage(error, folder: folder.path)
         }
@@ -368,7 +377,14 @@ public final class DiskStorage: Sendable {
 
     /// Keeps the file of an image in place for so many seconds.
     func lend(_ record: ImageRecord, for seconds: Double) {
-        if let number = record.number, seconds > 0 { lending.lend(number, for: seconds) }
+        if let number = record.number, seconds > 0 {
+            record.isLent = lend(number, for: seconds, bytes: record.byteCount)
+        }
+    }
+
+    /// Lends a file of so many bytes, unless what is lent has used its half of the limit.
+    func lend(_ number: Int64, for seconds: Double, bytes: Int) -> Bool {
+        lending.lend(number, for: seconds, bytes: bytes, share: lentShare.load(ordering: .relaxed))
     }
 
     /// Writes the uses noted so far.

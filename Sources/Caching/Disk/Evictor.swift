@@ -87,6 +87,8 @@ struct Evictor: Sendable {
         var slice = Int.max
         /// The last use that was looked at.
         var position: Int64 = .min
+        /// `true` as long as all entries up to there are lent.
+        var isAllLent = true
         var removed: [Cleaned] = []
 
         init(goal: Int, sparing: Int64?) { (self.goal, self.sparing) = (goal, sparing) }
@@ -102,6 +104,11 @@ struct Evictor: Sendable {
     /// - Returns: `true` when the goal is reached.
     private func evict(_ pass: inout Pass, _ writer: IndexWriter) throws -> Bool {
         var count = 0
+        let now = disk.clock.boot
+        if !pass.lends {
+            let start = try disk.evictionPosition.withLock { try $0.start(at: now, writer) }
+            pass.position = max(pass.position, start)
+        }
         // Mostly one is enough; when many are needed, more are read at a time.
         var step = 1
         while try !pass.isReached(writer) {
@@ -110,7 +117,13 @@ struct Evictor: Sendable {
             if victims.isEmpty { return false }
             for victim in victims {
                 pass.position = victim.use
-                if victim.number == pass.sparing || !pass.lends && disk.lending.isLent(victim.number) { continue }
+                disk.considerations.add(1, ordering: .relaxed)
+                let rest = pass.lends ? 0 : disk.lending.rest(of: victim.number)
+                if rest > 0, pass.isAllLent {
+                    disk.evictionPosition.withLock { $0.pass(victim, rest: rest, at: now) }
+                }
+                if victim.number == pass.sparing, rest == 0 { pass.isAllLent = false }
+                if victim.number == pass.sparing || rest > 0 { continue }
                 try takeOut(victim, writer).map { pass.removed.append($0) }
                 disk.evictions.add(1, ordering: .relaxed)
                 count += 1
@@ -130,11 +143,13 @@ struct Evictor: Sendable {
         for row: IndexRow, isShared: Bool, replacing old: IndexRow?, limit: Int, _ writer: IndexWriter
     ) throws -> [Cleaned] {
         guard limit > 0 else { return [] }
+        // A file that is replaced under another name stays if it is lent.
+        let staysOld = old.map { $0.fileName != row.fileName && disk.lending.isLent($0.number) } ?? false
         /// The bytes that may be there beside the entry; changes when those go that share its bytes or the old ones.
         func goal() throws -> Int {
             let isStillShared = try isShared && writer.twin(row.content, besides: row.number) != nil
             var growth = isStillShared ? 0 : row.byteCount
-            if let old, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
+            if let old, !staysOld, try writer.twin(old.content, besides: old.number) == nil { growth -= old.byteCount }
             return limit - growth
         }
         var pass = Pass(goal: try goal(), sparing: row.number)
@@ -144,8 +159,10 @@ struct Evictor: Sendable {
         _ = try removeDueFiles(64, writer)
         // Judged by the uses up to now.
         try disk.touches.flush(into: writer)
+        writer.onFailure { disk.evictionPosition.withLock { $0 = EvictionPosition() } }
         var isRoom = false
         for lends in [false, true] where !isRoom {
+            // As a rule no more than half is lent, and then only an image that is larger than the rest needs more.
             if lends { (pass.lends, pass.lentShare, pass.position) = (true, 0, .min) }
             repeat {
                 isRoom = try evict(&pass, writer)
@@ -156,8 +173,8 @@ struct Evictor: Sendable {
         }
         guard isRoom else {
             throw ImageError.limitExceeded(
-                limit: "bytesLimit", reason: "the disk tier has no room for its \(row.byteCount) bytes", source: row.key
-            )
+                limit: "bytesLimit",
+                reason: "the disk tier has no room for its \(row.byteCount) bytes", source: row.key)
         }
         return pass.removed
     }
@@ -224,7 +241,9 @@ struct Evictor: Sendable {
 
     /// Records that the file of an entry goes: at once, or when its lease ends.
     func leave(_ row: IndexRow, _ writer: IndexWriter) throws {
-        let rest = disk.lending.rest(of: row.number)
+        // One whose file is gone leaves nothing.
+        let isThere = FileStamp(path: disk.folder.blob(row.fileName)) != nil
+        let rest = isThere ? disk.lending.rest(of: row.number) : 0
         try writer.leave(row.fileName, bytes: row.byteCount, until: rest > 0 ? disk.clock.now + rest : 0)
     }
 

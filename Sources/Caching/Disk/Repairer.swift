@@ -20,37 +20,43 @@ struct Repairer: Sendable {
         // A folder that is gone is an empty cache.
         guard disk.folder.exists else { return nil }
         let name = disk.name(of: key)
-        if lease > 0 { disk.lending.lend(name.rowNumber, for: lease) }
         return try disk.index.write { writer in
-            guard var row = try writer.row(name) else { return try adopt(key, name, writer) }
-            if row.key.isEmpty {
-                // Adopted by its file alone: now its key is known.
-                (row.key, row.identifier) = (key.indexed, key.identifier)
-                try writer.correct(row)
-            }
-            let path = disk.folder.blob(row.fileName)
-            var found = FileStamp(path: path)
-            let isThere = found != nil
-            if found?.modified != row.modified || found?.size != row.byteCount || disk.index.unproven.contains(row) {
-                if let stamp = found, stamp.size == row.byteCount, try disk.folder.checksum(of: path) == row.checksum {
-                    disk.index.unproven.noteProven(row)
-                    if stamp.modified != row.modified {
-                        row.modified = stamp.modified
-                        try writer.correct(row)
-                    }
-                } else if found != nil, let newer = try replace(row, with: path, key, writer) {
-                    (row, found) = newer
-                } else {
-                    found = disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
-                }
-            }
-            if let found { return disk.isExpired(row) ? nil : disk.record(key, row, path, found) }
-            // Removed by hand is nobody's damage; anything else in the image's place is.
-            if isThere || unlink(path) == 0 { report(row) }
-            unlink(path)
-            try writer.remove(row.number)
-            return nil
+            let record = try repair(key, name, writer)
+            // No eviction comes between within the transaction.
+            if let record { disk.lend(record, for: lease) }
+            return record
         }
+    }
+
+    private func repair(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
+        guard var row = try writer.row(name) else { return try adopt(key, name, writer) }
+        if row.key.isEmpty {
+            // Adopted by its file alone: now its key is known.
+            (row.key, row.identifier) = (key.indexed, key.identifier)
+            try writer.correct(row)
+        }
+        let path = disk.folder.blob(row.fileName)
+        var found = FileStamp(path: path)
+        let isThere = found != nil
+        if found?.modified != row.modified || found?.size != row.byteCount || disk.index.unproven.contains(row) {
+            if let stamp = found, stamp.size == row.byteCount, try disk.folder.checksum(of: path) == row.checksum {
+                disk.index.unproven.noteProven(row)
+                if stamp.modified != row.modified {
+                    row.modified = stamp.modified
+                    try writer.correct(row)
+                }
+            } else if found != nil, let newer = try replace(row, with: path, key, writer) {
+                (row, found) = newer
+            } else {
+                found = disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
+            }
+        }
+        if let found { return disk.isExpired(row) ? nil : disk.record(key, row, path, found) }
+        // Removed by hand is nobody's damage; anything else in the image's place is.
+        if isThere || unlink(path) == 0 { report(row) }
+        unlink(path)
+        try writer.remove(row.number)
+        return nil
     }
 
     /// The same; a miss where the disk is full and there is no file, so that nothing can be put right, and nothing need be.

@@ -109,7 +109,7 @@ private struct StoreJob: Sendable {
             return end(Result { try placeForLease() })
         }
         // Before others can see the entry, or they might take it out first.
-        if request.lease > 0 { disk.lending.lend(name.rowNumber, for: request.lease) }
+        if request.lease > 0 { _ = disk.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size) }
         enter()
     }
 
@@ -242,6 +242,7 @@ private struct StoreJob: Sendable {
 
     /// Ends the store of an image that has been entered.
     private func conclude(_ commit: Commit) {
+        if request.lease > 0 { commit.stored.record.isLent = disk.lending.isLent(name.rowNumber) }
         if commit.stored.isNew { disk.lending.noteStore(name.rowNumber) }
         let syncNames = { @Sendable in
             guard configuration.syncsToDisk else { return clean(after: commit) }
@@ -273,7 +274,12 @@ private struct StoreJob: Sendable {
     /// Places an image that is too large for the cache where its file would be, for the time of its lease. An entry that the
     /// key has goes: it is older.
     private func placeForLease() throws -> Stored {
-        disk.lending.lend(name.rowNumber, for: request.lease)
+        // One at a time: otherwise the disk would not be bounded.
+        let isFull = try disk.index.totals().lent > disk.lentShare.load(ordering: .relaxed)
+        if isFull, !disk.lending.isLent(name.rowNumber) {
+            throw DiskStorage.tooLarge(draft.stamp.size, request.key)
+        }
+        disk.lending.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size, share: 0)
         let path = path
         try disk.index.write { writer in
             if let old = try writer.row(name) {

@@ -15,9 +15,13 @@ final class LeaseTable: Sendable {
     private static let stores = header + places * MemoryLayout<UInt32>.size
     /// Fewer, for only stores within the time of a download are told apart.
     private static let storePlaces = 1 << 13
-    private static let size = stores + storePlaces * MemoryLayout<UInt32>.size
+    /// The bytes of what is lent, by the places of the leases.
+    private static let sizes = stores + storePlaces * MemoryLayout<UInt32>.size
+    private static let size = sizes + places * MemoryLayout<UInt16>.size
     private static let generationPlace = 16
     private static let departurePlace = 64
+    private static let countedPlace = 68
+    private static let sumPlace = 72
     /// "HLCL", and the version of the layout.
     private static let magic: UInt32 = 0x484C_4C01
 
@@ -50,16 +54,43 @@ final class LeaseTable: Sendable {
 
     private func number(at offset: Int) -> UnsafeMutablePointer<UInt32> { hl_number(memory, offset) }
 
+    private static func place(_ number: Int64) -> Int { Int(UInt64(bitPattern: number) % UInt64(places)) }
+
     private func lease(_ number: Int64) -> UnsafeMutablePointer<UInt32> {
-        let place = Int(UInt64(bitPattern: number) % UInt64(Self.places))
-        return self.number(at: Self.header + place * MemoryLayout<UInt32>.size)
+        self.number(at: Self.header + Self.place(number) * MemoryLayout<UInt32>.size)
     }
 
-    /// Lends the entry `number` until `moment`.
+    private var allSizes: UnsafeMutablePointer<UInt16> {
+        UnsafeMutableRawPointer(number(at: Self.sizes)).assumingMemoryBound(to: UInt16.self)
+    }
+
+    private var sum: UnsafeMutablePointer<UInt64> {
+        UnsafeMutableRawPointer(number(at: Self.sumPlace)).assumingMemoryBound(to: UInt64.self)
+    }
+
+    /// Lends the entry `number`.
     ///
-    /// - Parameter latest: A time after this is no lease, but damage, and is written over.
-    func lend(_ number: Int64, until moment: Int, latest: Int) {
-        hl_raise(lease(number), UInt32(clamping: moment), UInt32(clamping: latest))
+    /// - Parameters:
+    ///   - bytes: The size of its file.
+    ///   - times: The present, and the latest end of a lease: a time after it is no lease, but damage, and is written over.
+    func lend(_ number: Int64, until moment: Int, bytes: Int, _ times: Range<Int>) {
+        let latest = UInt32(clamping: times.upperBound)
+        let before = hl_raise(lease(number), UInt32(clamping: moment), latest)
+        hl_store_size(allSizes + Self.place(number), UInt64(bytes))
+        if before <= times.lowerBound || before > latest { hl_add_wide(sum, UInt64(bytes)) }
+    }
+
+    /// The bytes of all that is lent, in the cache or not; summed up once a second, by one of the processes, so that what a
+    /// lease costs does not depend on how many there are.
+    func lentBytes(_ times: Range<Int>) -> Int {
+        let now = UInt32(clamping: times.lowerBound)
+        if hl_load(number(at: Self.countedPlace)) != now {
+            hl_store(number(at: Self.countedPlace), now)
+            let count = hl_sum_sizes(
+                number(at: Self.header), allSizes, Self.places, now, UInt32(clamping: times.upperBound))
+            hl_store_wide(sum, count)
+        }
+        return Int(clamping: hl_load_wide(sum))
     }
 
     /// The end of the lease of the entry `number`; 0 if it never was lent.
@@ -71,7 +102,8 @@ final class LeaseTable: Sendable {
     /// Takes over the leases of another table.
     func take(from other: LeaseTable) {
         for number in 0..<Int64(Self.places) where other.end(of: number) > 0 {
-            lend(number, until: other.end(of: number), latest: .max)
+            hl_raise(lease(number), UInt32(clamping: other.end(of: number)), .max)
+            allSizes[Self.place(number)] = other.allSizes[Self.place(number)]
         }
     }
 
@@ -122,7 +154,9 @@ final class LeaseTable: Sendable {
             // Those who have mapped a file that was cut to nothing go on lending in it.
             let isCut = found.magic == 0 && found.bootNumber == 0
             guard isCut || write([UInt8](repeating: 0, count: size), to: file) else { return nil }
-            guard write([UInt32.random(in: .min ... .max)], to: file, at: departurePlace) else { return nil }
+            // Not a number that somebody may remember from before it was lost.
+            let departures = found.generation == 0 ? 0 : UInt32.random(in: .min ... .max)
+            guard write([departures], to: file, at: departurePlace) else { return nil }
         }
         // An older version's, which is shorter, or one that was cut, goes on; what is new in it is zero.
         wanted.generation = .random(in: 1 ... .max)

@@ -57,18 +57,30 @@ final class Lending: Sendable {
     }
 
     /// Lends the entry `number` for so many seconds from now; an earlier lease that lasts longer stays.
-    func lend(_ number: Int64, for seconds: Double) {
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of its file.
+    ///   - share: The most bytes that may be lent in all; 0 for no bound. A lease that has begun can be prolonged.
+    /// - Returns: `false` when it is not lent, for too much is.
+    @discardableResult
+    func lend(_ number: Int64, for seconds: Double, bytes: Int, share: Int) -> Bool {
+        guard let table else { return false }
+        let times = clock.boot..<clock.boot + Self.longest + 1
+        if share > 0, rest(table.end(of: number)) == 0, table.lentBytes(times) + bytes > share { return false }
         // One more, for the seconds are cut off.
         let count = Int(min(seconds, Double(Self.longest)).rounded(.up)) + 1
-        table?.lend(number, until: clock.boot + count, latest: clock.boot + Self.longest + 1)
+        table.lend(number, until: times.lowerBound + count, bytes: bytes, times)
+        return true
     }
 
     /// `true` when the entry `number` is lent.
     func isLent(_ number: Int64) -> Bool { rest(of: number) > 0 }
 
     /// The rest of the lease of the entry `number`, in seconds; 0 for none.
-    func rest(of number: Int64) -> Int {
-        let rest = (table?.end(of: number) ?? 0) - clock.boot
+    func rest(of number: Int64) -> Int { rest(table?.end(of: number) ?? 0) }
+
+    private func rest(_ end: Int) -> Int {
+        let rest = end - clock.boot
         return (1...Self.longest + 1).contains(rest) ? rest : 0
     }
 

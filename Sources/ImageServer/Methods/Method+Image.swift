@@ -113,7 +113,7 @@ extension Method {
     ) { invocation, given, cacheName, processors, options -> Outcome<CachePathReply> in
         try looking(invocation, given, cacheName, processors, options) { cache, entry, burst in
             try cache.path(for: entry, burst: burst ?? 0, mayWait: burst == nil)
-                .map { CachePathReply(path: $0.path, exists: $0.exists) }
+                .map { CachePathReply(path: $0.path, exists: $0.exists, isLent: $0.isLent) }
         }
     }
 

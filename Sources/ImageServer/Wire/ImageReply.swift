@@ -81,6 +81,10 @@ struct ImageReply: WireObject {
         ) { $1.field("expiresAt", $0.image.record.expiresAt.map(ISO8601.text)) },
     ]
 
+    fileprivate static let leased = WireField<ImageReply>(
+        "leased", notLent, flagSchema, isOptional: true, isVolatile: true
+    ) { if !$0.image.record.isLent { $1.field("leased", false) } }
+
     /// The fields that few results have.
     private static let rareFields: [WireField<ImageReply>] = [
         WireField(
@@ -134,6 +138,7 @@ struct ImageReply: WireObject {
                 writer.write(delays: pixels.delays)
             }
         },
+        leased,
         WireField(
             "stale",
             "True when its time is over, or its server was not asked although the request wanted that.", flagSchema,
@@ -176,7 +181,7 @@ struct ImageReply: WireObject {
     /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
         form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
-            && !image.isRevalidated
+            && !image.isRevalidated && image.record.isLent
             && (image.admission == nil || image.admission == .kept) && image.notStored == nil
     }
 
@@ -241,7 +246,7 @@ struct StoreReply: WireObject {
     ]
 
     static let fields: [WireField<StoreReply>] =
-        ImageReply.imageFields.map { field in field.within { $0.reply } } + [
+        (ImageReply.imageFields + [ImageReply.leased]).map { field in field.within { $0.reply } } + [
             WireField(
                 "stored",
                 "Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.",

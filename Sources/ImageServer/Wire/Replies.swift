@@ -37,6 +37,7 @@ struct IsCachedReply: WireObject {
 struct CachePathReply: WireObject {
     let path: String
     let exists: Bool
+    let isLent: Bool
 
     static let name = "CachePathResult"
 
@@ -47,8 +48,14 @@ struct CachePathReply: WireObject {
             $1.write(FileURL.text($0.path))
         },
         .flag("exists", "Whether the image is there.") { $0.exists },
+        WireField("leased", notLent, flagSchema, isOptional: true, isVolatile: true) {
+            if $0.exists, !$0.isLent { $1.field("leased", false) }
+        },
     ]
 }
+
+/// What the member `leased` of a result with a path says.
+let notLent = "False when the path is not lent, for what is lent has used its half of the limit."
 
 /// The sizes of a cache.
 struct SizeReply: WireObject {

@@ -55,11 +55,12 @@ import Testing
     }
 
     @Test func imageEvictedWhileItIsLentIsAMiss() throws {
-        var settings = engine.cache.configuration
-        settings.disk.bytesLimit = 10_000
-        engine.cache.configure(settings)
         _ = try store(old, in: engine)
         #expect(try width(in: other) == 1)
+        // More is lent than half of it.
+        var settings = engine.cache.configuration
+        settings.disk.bytesLimit = 3000
+        engine.cache.configure(settings)
         for number in 1...5 { _ = try store(hollowPNG(width: 10 + number, count: 2000), in: engine, key: "\(number)") }
         for engine in [engine, other] {
             #expect(try type(in: engine) == CacheType.none)

@@ -88,6 +88,8 @@ export interface ImageResult {
    * are those of the original.
    */
   pixels?: Pixels;
+  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  leased?: boolean;
   /** True when its time is over, or its server was not asked although the request wanted that. */
   stale?: boolean;
   /** True when its server was asked, and said that it has not changed. */
@@ -145,6 +147,8 @@ export interface CachePath {
   uri: string;
   /** Whether the image is there. */
   exists: boolean;
+  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  leased?: boolean;
 }
 
 /** Images on disk. Sizes are in bytes; a limit of 0 is none. */

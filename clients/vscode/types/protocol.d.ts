@@ -172,6 +172,8 @@ export interface ImageResult {
   dominantColor?: string;
   /** A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original. */
   pixels?: { path: string; uri: string; width: number; height: number; stride: number; frameCount: number; byteCount: number; loopCount: number; delays: number[] };
+  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  leased?: boolean;
   /** True when its time is over, or its server was not asked although the request wanted that. */
   stale?: boolean;
   /** True when its server was asked, and said that it has not changed. */
@@ -225,6 +227,8 @@ export interface StoreResult {
   lastModified?: string;
   /** When the entry on disk expires; null for never. */
   expiresAt: string|null;
+  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  leased?: boolean;
   /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
   stored: { memory: boolean; disk: boolean; reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" };
   /** Why memory does not hold the bytes, or nothing was stored. */
@@ -256,6 +260,8 @@ export interface CachePathResult {
   uri: string;
   /** Whether the image is there. */
   exists: boolean;
+  /** False when the path is not lent, for what is lent has used its half of the limit. */
+  leased?: boolean;
 }
 
 export interface SizeResult {

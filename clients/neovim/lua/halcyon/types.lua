@@ -91,6 +91,7 @@
 ---@field thumbHash? string A ThumbHash of the image, when asked for and there is a codec worker.
 ---@field dominantColor? string The colour that most of the image has, with the ThumbHash.
 ---@field pixels? { path: string, uri: string, width: integer, height: integer, stride: integer, frameCount: integer, byteCount: integer, loopCount: integer, delays: integer[] } A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the other. The other fields are those of the original.
+---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 ---@field stale? boolean True when its time is over, or its server was not asked although the request wanted that.
 ---@field revalidated? boolean True when its server was asked, and said that it has not changed.
 ---@field placeholder? boolean True when this stands in for an image that could not be had.
@@ -118,6 +119,7 @@
 ---@field etag? string The server's entity tag.
 ---@field lastModified? string The server's date of last change, as sent.
 ---@field expiresAt string|nil When the entry on disk expires; null for never.
+---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 ---@field stored { memory: boolean, disk: boolean, reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" } Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.
 ---@field reason? string Why memory does not hold the bytes, or nothing was stored.
 
@@ -135,6 +137,7 @@
 ---@field path string Where the image is, or would be.
 ---@field uri string The same as a URL.
 ---@field exists boolean Whether the image is there.
+---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
 
 ---@class halcyon.SizeResult
 ---@field disk { count: integer, bytes: integer, allocatedBytes?: integer, limitBytes: integer, leasedBytes?: integer } Entries, bytes, bytes in whole blocks, the limit (0 for none), and the bytes of files that are no longer in the cache and go when their leases end, of the disk tier.

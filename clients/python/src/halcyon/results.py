@@ -145,6 +145,8 @@ class ImageResult(ImageFile):
     """A file of raw pixels, when asked for: RGBA, eight bits each, sRGB, the frames one below the
     other. The other fields are those of the original.
     """
+    leased: Optional[bool] = None
+    """False when the path is not lent, for what is lent has used its half of the limit."""
     stale: Optional[bool] = None
     """True when its time is over, or its server was not asked although the request wanted that."""
     revalidated: Optional[bool] = None
@@ -246,6 +248,8 @@ class CachePathResult(LocalFile):
     """The same as a URL."""
     exists: bool = False
     """Whether the image is there."""
+    leased: Optional[bool] = None
+    """False when the path is not lent, for what is lent has used its half of the limit."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is lent is bounded by the limit, for all processes together, and results tell what is not lent.
+@Suite(.onThreads) struct LeaseProcessTests {
+    private let cache = try? TemporaryFolder()
+    private var folder: String { cache?.path ?? "" }
+
+    private func store(_ key: String, _ server: ServerProcess, lease: Int? = nil) throws -> JSON {
+        let picture = try Fixtures.bytes("png-rgb.png") + [UInt8](repeating: 7, count: 100_000) + Array(key.utf8)
+        let options = lease.map { #","options":{"lease":\#($0)}"# } ?? ""
+        let params = #"{"key":"\#(key)","data":"\#(Data(picture).base64EncodedString())"\#(options)}"#
+        return try #require(try server.call(1, "store", params)["result"])
+    }
+
+    private var bytesOnDisk: Int {
+        let files =
+            (try? FileManager.default.subpathsOfDirectory(atPath: folder))?.filter { $0.contains("/blobs/") } ?? []
+        return files.reduce(0) { sum, file in
+            let path = folder + "/" + file
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return sum }
+            return sum + (attributes?[.size] as? Int ?? 0)
+        }
+    }
+
+    @Test func resultsSayWhenHalfOfTheLimitIsLentAndTheDiskStaysWithinIt() throws {
+        let limit = ["--disk-limit", "2000000"]
+        let servers = [try ServerProcess(cache: folder, limit), try ServerProcess(cache: folder, limit)]
+        var lent: [String] = []
+        for number in 0..<60 {
+            let result = try store("key \(number)", servers[number % 2])
+            if result["leased"] == nil { lent.append(try #require(result["path"]?.string)) }
+            #expect(bytesOnDisk <= 2_000_000)
+        }
+        #expect((8...10).contains(lent.count))
+        #expect(lent.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+        let params = #"{"url":"http://127.0.0.1:1/","key":"key 59","options":{"onlyFromCache":true}}"#
+        for server in servers {
+            #expect(try server.call(2, "cachePath", #"{"key":"key 59"}"#)["result"]?["leased"]?.boolean == false)
+            #expect(try server.call(3, "cachePath", #"{"key":"key 0"}"#)["result"]?["leased"] == nil)
+            #expect(try server.call(4, "retrieve", params)["result"]?["leased"]?.boolean == false)
+        }
+        for server in servers { #expect(server.finish() == 0) }
+    }
+
+    @Test func aStoreThatAsksForNoLeaseIsNotToldThatItHasNone() throws {
+        let server = try ServerProcess(cache: folder, ["--disk-limit", "2000000"])
+        for number in 0..<30 { #expect(try store("key \(number)", server, lease: 0)["leased"] == nil) }
+        #expect(server.finish() == 0)
+    }
+}
