@@ -167,7 +167,7 @@ public final class DiskStorage: Sendable {
         usesMD5.store(configuration.fileNames == .md5, ordering: .relaxed)
         hasReadOnlyPaths.store(!configuration.readOnlyPaths.isEmpty, ordering: .relaxed)
         syncs.store(configuration.syncsToDisk, ordering: .relaxed)
-        lentShare.store(configuration.bytesLimit / 2, ordering: .relaxed)
+        limitLending(to: .max)
     }
 
     /// `true` when storing waits for nothing but the system's memory, as a rule.
@@ -380,6 +380,13 @@ public final class DiskStorage: Sendable {
         if let number = record.number, seconds > 0 {
             record.isLent = lend(number, for: seconds, bytes: record.byteCount)
         }
+    }
+
+    /// Lends no more than half of the limit, and of the bytes that the disk has for the tier.
+    func limitLending(to room: Int) {
+        let limit = configuration.bytesLimit
+        let share = room == .max ? limit / 2 : max(1, (limit > 0 ? min(limit, room) : room) / 2)
+        lentShare.store(share, ordering: .relaxed)
     }
 
     /// Lends a file of so many bytes, unless what is lent has used its half of the limit.

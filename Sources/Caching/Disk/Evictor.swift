@@ -188,17 +188,25 @@ struct Evictor: Sendable {
     func keepSpaceFree(for content: DiskStorage.Content, floor configured: Int?) throws {
         // Files that are written in a row are small, and one of them tells that there is room for all.
         guard configured != 0, !Afterwards.hasSeen(disk), let space = disk.freeSpace() else { return }
-        let floor = configured ?? min(space.total / 100, 256 << 20)
+        // The index needs room too: a transaction takes some pages of its log.
+        let floor = configured ?? max(min(space.total / 100, 256 << 20), min(space.total / 8, 128 << 10))
         let size = StorageFolder.size(of: content)
         let missing = size + floor - space.available
-        guard missing > -Self.ampleSpace else { return Afterwards.noteSeen(disk) }
+        guard missing > -Self.ampleSpace else {
+            disk.limitLending(to: .max)
+            return Afterwards.noteSeen(disk)
+        }
+        let known = try disk.index.totals()
+        disk.limitLending(to: known.bytes + known.lent + max(0, space.available - floor))
         guard missing > 0 else { return }
         // The log of the index gives its space up before images do.
         disk.index.shrinkLog()
         if let space = disk.freeSpace(), space.available - floor >= size { return }
         let totals = try disk.index.totals()
         if totals.bytes >= missing {
-            try evict(to: totals.bytes - missing)
+            // The eviction itself is written into the log first.
+            try evict(to: max(0, totals.bytes - missing - min(space.total / 16, 64 << 10)))
+            disk.index.shrinkLog()
             IndexReserve(folder: disk.folder).keep()
             if let space = disk.freeSpace(), space.available - floor >= size { return }
         }

@@ -23,7 +23,7 @@ class Skipped(Exception):
 
 def stages(home: str, report: Report) -> None:
     """Runs all stages; what the machine does not allow is passed over, and said."""
-    for stage in (full_disk, no_more_files, read_only_mount, read_only_folder, small_files, few_descriptors):
+    for stage in (full_disk, tiny_disks, no_more_files, read_only_mount, read_only_folder, small_files, few_descriptors):
         place = os.path.join(home, stage.__name__)
         os.mkdir(place)
         try:
@@ -145,6 +145,31 @@ def full_disk(stage: _Stage) -> None:
             for key in alive[len(alive) // 2 :]:
                 stage.expect(server, key)
             stage.clean(server)
+
+
+def tiny_disks(stage: _Stage) -> None:
+    """Each store works on a disk that holds a few images, whatever is lent; and what is full can be freed by a new process."""
+    place = os.path.join(stage.home, "disk")
+    os.mkdir(place)
+    for megabytes, size, count in ((1, 20_000, 200), (2, 20_000, 200), (8, 60_000, 400)):
+        with _mounted(place, "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs"):
+            with Server(os.path.join(place, "cache")) as server:
+                for number in range(count):
+                    if not stage.put(server, f"key-{number}", size):
+                        stage.breach(f"store {number} on {megabytes} MB was refused")
+                        break
+                stage.expect(server, f"key-{count - 1}")
+            with contextlib.suppress(OSError), open(os.path.join(place, "filler"), "wb", buffering=0) as file:
+                while file.write(bytes(4096)):
+                    pass
+            with Server(os.path.join(place, "cache")) as server:
+                reply = server.ask("remove", {"key": f"key-{count - 1}"})
+                if not reply.get("result", {}).get("removed"):
+                    stage.breach(f"remove with 0 bytes free on {megabytes} MB: {reply}")
+                if "result" not in server.ask("clear"):
+                    stage.breach(f"clear with 0 bytes free on {megabytes} MB")
+                if not stage.put(server, "after", size):
+                    stage.breach(f"no store after clear on {megabytes} MB")
 
 
 def no_more_files(stage: _Stage) -> None:

@@ -12,11 +12,11 @@ import Testing
         "leases/table", "index.sqlite-shm", "index.sqlite-wal", "index.sqlite", "index.sqlite.lock",
     ]
 
-    /// Cuts a file that is longer.
+    /// Cuts a file that is longer. The log of changes may be gone for a moment: a server that notices a cut begins it anew.
     private func cut(_ name: String, to length: Int) throws {
         let path = folder + "/default/" + name
-        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-        if size ?? 0 > length { #expect(truncate(path, length) == 0) }
+        let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size]) as? Int
+        if size ?? 0 > length { #expect(truncate(path, length) == 0 || errno == ENOENT) }
     }
 
     private func works(_ server: ServerProcess, _ key: String) throws {
