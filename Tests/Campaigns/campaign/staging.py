@@ -128,6 +128,10 @@ def full_disk(stage: _Stage) -> None:
                     stage.expect(another, key)
             if stage.put(server, "too much", 200_000):
                 stage.expect(server, "too much")
+            # That may have cost others, which are not lent.
+            alive = [key for key in alive if server.ask("isCached", {"key": key}).get("result", {}).get("cached")]
+            if len(alive) < 10:
+                stage.breach(f"only {len(alive)} images are left after another one was stored")
             for key in alive[: len(alive) // 2]:
                 reply = server.ask("remove", {"key": key})
                 if not reply.get("result", {}).get("removed"):
