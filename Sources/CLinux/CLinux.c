@@ -110,6 +110,15 @@ int hl_unnamed_file(const char *folder) {
 
 int hl_memory_file(void) { return memfd_create("halcyon", MFD_CLOEXEC); }
 
+int hl_has_writer(int descriptor) {
+    // A lease for reading is refused as long as a writer has the file open. Who opens it meanwhile waits for its end, of
+    // which a signal tells that does nothing.
+    fcntl(descriptor, F_SETSIG, SIGURG);
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
 int hl_mark(const char *path, const char *name) { return lsetxattr(path, name, "1", 1, 0); }
 
 int hl_set_attribute(int descriptor, const char *name, const void *value, size_t count) {

@@ -105,8 +105,9 @@ extension ImageCache {
 
     /// Removes every entry, and interrupted bodies.
     private func emptyDisk() throws(ImageError) -> DiskStorage.Removal {
-        ResumeFolder(disk.folder).clear()
-        return try disk.removeAll()
+        let removal = try disk.removeAll()
+        try disk.reporting { try ResumeFolder(disk.folder).clear() }
+        return removal
     }
 
     // MARK: Upkeep

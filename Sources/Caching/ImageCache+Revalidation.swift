@@ -41,10 +41,16 @@ extension ImageCache {
         for key: CacheKey, options: StorageOptions, evenExpired: Bool
     ) throws(ImageError) -> Candidate? {
         if let hit = try hit(for: key, options: options, burst: 0, mayWait: true) {
-            guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh,
-                let newer = try self.hit(for: key, storedAfter: hit.record, options: options)
-            else { return Candidate(hit: hit) }
-            return Candidate(hit: newer)
+            guard hit.record.path == nil, !options.cacheMemoryOnly, !options.fromMemoryCacheOrRefresh else {
+                return Candidate(hit: hit)
+            }
+            do throws(ImageError) {
+                return Candidate(hit: try self.hit(for: key, storedAfter: hit.record, options: options) ?? hit)
+            } catch {
+                // A disk that cannot be read has nothing newer to answer with.
+                guard error.isLastingOfStorage else { throw error }
+                return Candidate(hit: hit)
+            }
         }
         guard evenExpired, !options.fromMemoryCacheOrRefresh,
             let record = try disk.recordEvenExpired(key, lease: options.lease ?? Self.lease)

@@ -62,9 +62,9 @@ extension ImageCache {
             let entry = memory.peek(record.key).flatMap { $0.record.path == record.path ? $0 : nil }
             return Kept(entry: entry ?? MemoryEntry(record: record, bytes: nil), admission: .occupied)
         }
-        if stored.isTransient {
+        if let reason = stored.transience {
             memory.remove(record.key)
-            return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .unwanted)
+            return Kept(entry: MemoryEntry(record: record, bytes: nil), admission: .unwanted, transience: reason)
         }
         return remember(record, bytes: keepsBytes ? try Self.bytes(of: content) : nil, options)
     }
@@ -109,7 +109,7 @@ extension ImageCache {
             switch content {
             case .bytes(let bytes): return bytes
             case .body(let body): return try body.bytes()
-            case .file(let path): return try Files.read(path, followsLinks: true)
+            case .file(let path, _): return try Files.read(path, followsLinks: true)
             }
         } catch { throw ImageError.storage(error, folder: "the cache folder") }
     }

@@ -1,4 +1,5 @@
 public import HTTPSemantics
+package import ImageErrors
 package import Platform
 internal import Synchronization
 
@@ -71,6 +72,8 @@ public final class ImageCache: Sendable {
         package let entry: MemoryEntry
         /// The admission of its bytes when those were offered, else of its record.
         package let admission: MemoryAdmission
+        /// The reason why its file is there for its lease only; `nil` when it is an entry of the disk tier, or has no file.
+        package var transience: NotStoredReason?
     }
 
     /// The time in seconds for which a returned path stays valid, unless the caller says otherwise.

@@ -9,6 +9,8 @@ public struct EngineConfiguration: Sendable {
     public var defaults = ImageCache.Configuration(folder: "")
     /// The settings of single caches, by name. An empty folder means the one with the cache's name in ``cacheRoot``.
     public var caches: [String: ImageCache.Configuration] = [:]
+    /// `true` when folders of caches may be other users', or a group's whose members trust each other.
+    public var sharedFolders = false
     /// `true` when no request loads anything from the network.
     public var offline = false
     /// The settings of the downloader.

@@ -40,8 +40,8 @@ public enum ImageError: Error, Equatable, Sendable {
     case downloadCancelledBeforeStarting(url: String)
     /// Several attempts or sources failed. The first error counts; the others only accompany it.
     case afterAttempts([Attempt])
-    /// The cache folder cannot be used; `hint` says what to do about it. `isFull` is `true` when the disk has no room.
-    case storageFailed(reason: String, hint: String, isFull: Bool = false)
+    /// The cache folder cannot be used; `hint` says what to do about it.
+    case storageFailed(reason: String, hint: String, cause: StorageCause = .lasting)
     /// The image was to be stored and no tier keeps it. The error says what happened.
     indirect case notStored(NotStoredReason, ImageError)
 }
@@ -163,6 +163,7 @@ extension ImageError: CustomStringConvertible {
         case .connectionFailed, .timedOut: true
         case .afterAttempts(let attempts): !attempts.isEmpty && first.isRetryable
         case .notStored(_, let error): error.isRetryable
+        case .storageFailed(_, _, let cause): cause != .lasting
         case .invalidStatusCode(let code, _, _): [408, 425, 429, 500, 502, 503, 504].contains(code)
         default: false
         }

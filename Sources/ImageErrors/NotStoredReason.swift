@@ -8,6 +8,8 @@ public enum NotStoredReason: String, Sendable, Hashable, CaseIterable {
     case noRoom
     /// The cache folder cannot be written.
     case diskFailed
+    /// Another process holds the index.
+    case busy
     /// The image has no lifetime: memory alone was to keep it for no time, or it is made from an expired original.
     case expired
     /// Memory alone was to keep the image, and memory is off.

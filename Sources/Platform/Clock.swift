@@ -12,6 +12,9 @@ private func nanoseconds(_ clock: clockid_t) -> Int {
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// The time that a file gets which is written now, in nanoseconds since 1970: this clock goes in steps of a few milliseconds.
+func fileNanoseconds() -> Int { nanoseconds(CLOCK_REALTIME_COARSE) }
+
 /// Seconds since 1970 by the wall clock, which may jump.
 package func wallSeconds() -> Int { nanoseconds(CLOCK_REALTIME) / 1_000_000_000 }
 

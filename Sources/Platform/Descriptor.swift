@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An open file or folder, closed at the end of its life. A call that a signal interrupts is made again.
@@ -28,6 +29,24 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// The stamp of the file; `nil` when it is no regular file.
     package var stamp: FileStamp? { FileStamp(descriptor: number) }
+
+    /// A state of the file of which any write from now on makes another: two within one step of the file system's clock look
+    /// alike, and the time of change is that of the beginning of a write. Waits a moment where the file has only just been
+    /// written.
+    ///
+    /// - Returns: The stamp, and `true` when a write may still be going on; `nil` when it is no regular file.
+    package func settled() -> (stamp: FileStamp, mayBeWriting: Bool)? {
+        for _ in 0..<50 {
+            guard let stamp else { return nil }
+            let age = fileNanoseconds() - stamp.modified
+            // A time that is yet to come is another clock's, and tells nothing.
+            if age < -1_000_000_000 || age > 0 && (age > 1_000_000_000 || hl_has_writer(number) == 0) {
+                return (stamp, false)
+            }
+            usleep(1000)
+        }
+        return stamp.map { ($0, true) }
+    }
 
     /// Reads once, at `offset` or where the last read ended.
     ///
@@ -87,12 +106,16 @@ package struct Descriptor: ~Copyable, Sendable {
 
     /// Locks the whole file for this opening, until it is closed.
     ///
-    /// - Parameter waits: `true` to wait for the lock of another opening.
+    /// - Parameter patience: The longest wait for the lock of another opening, in seconds.
     /// - Returns: `false` when there is no lock; `errno` tells why.
     @discardableResult
-    package func lock(waits: Bool = false) -> Bool {
-        while flock(number, LOCK_EX | (waits ? 0 : LOCK_NB)) != 0 {
-            if !waits || errno != EINTR { return false }
+    package func lock(waiting patience: Double = 0) -> Bool {
+        let end = monotonicNanoseconds() + Int(patience * 1e9)
+        var pause: UInt32 = 100
+        while flock(number, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK && monotonicNanoseconds() < end else { return false }
+            usleep(pause)
+            pause = min(2 * pause, 5000)
         }
         return true
     }

@@ -8,8 +8,11 @@ package struct FileStamp: Equatable, Sendable {
     package let modified: Int
     /// The bytes on disk: blocks of 512.
     package let allocated: Int
+    /// The number of its user.
+    package let owner: UInt32
 
-    /// The stamp of a regular file; `nil` for a link, for anything else, or for nothing.
+    /// The stamp of a regular file; `nil` for a link, for anything else, for nothing, and when it cannot be told: for a
+    /// comparison in which that makes no difference. Otherwise, see ``existing(_:)``.
     package init?(path: String) {
         var status = stat()
         guard path.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -21,11 +24,37 @@ package struct FileStamp: Equatable, Sendable {
     /// - Throws: When it cannot be told what there is.
     package static func existing(_ path: String) throws(SystemError) -> FileStamp? {
         if let stamp = FileStamp(path: path) { return stamp }
-        var status = stat()
-        if path.withCString({ lstat($0, &status) }) != 0, ![ENOENT, ENOTDIR].contains(errno) {
-            throw SystemError(errno, "look at", path)
-        }
+        _ = try Files.kind(path)
         return nil
+    }
+
+    /// The stamp of the regular file that a path or a link at it leads to; `nil` when there is none, or it cannot be told.
+    package init?(following path: String) {
+        var status = stat()
+        guard path.withCString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.init(status)
+    }
+
+    /// Makes sure that what was read from a path since this stamp was taken is one state of one file.
+    ///
+    /// - Throws: ``SystemError`` with `ETXTBSY` when the file has been written or replaced since.
+    package func checkUnchanged(_ path: String) throws(SystemError) {
+        guard let now = FileStamp(following: path), now.matches(self) else { throw Self.changing(path) }
+    }
+
+    /// The same, for a file that somebody had open for writing when it was read: its time of change is that of the beginning
+    /// of a write, which may have gone on. Waits a moment.
+    ///
+    /// - Parameter isSame: Reads it again, and tells whether it is what was read before.
+    package func checkUnchanged(_ path: String, isSame: () throws -> Bool) throws {
+        try checkUnchanged(path)
+        usleep(10_000)
+        guard try isSame() else { throw Self.changing(path) }
+        try checkUnchanged(path)
+    }
+
+    private static func changing(_ path: String) -> SystemError {
+        SystemError(ETXTBSY, "read a file while another program writes it:", path)
     }
 
     /// The stamp of an open regular file.
@@ -40,6 +69,7 @@ package struct FileStamp: Equatable, Sendable {
         size = Int(status.st_size)
         modified = status.st_mtim.tv_sec &* 1_000_000_000 &+ status.st_mtim.tv_nsec
         allocated = Int(status.st_blocks) * 512
+        owner = status.st_uid
     }
 
     /// `true` when it is the same file, not written since.

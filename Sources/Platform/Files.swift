@@ -48,9 +48,27 @@ package enum Files {
     }
 
     /// `true` when there is a folder at a path, and not a link to one.
-    package static func isFolder(_ path: String) -> Bool {
+    ///
+    /// - Throws: When it cannot be told what there is.
+    package static func isFolder(_ path: String) throws(SystemError) -> Bool {
+        try kind(path) == .folder
+    }
+
+    /// A kind of what is at a path.
+    package enum Kind: Sendable { case file, folder, other }
+
+    /// The kind of what is at a path; a link is not followed. `nil` when there is nothing.
+    ///
+    /// - Throws: When it cannot be told what there is.
+    package static func kind(_ path: String) throws(SystemError) -> Kind? {
         var status = stat()
-        return path.withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+        if path.withCString({ lstat($0, &status) }) == 0 {
+            let kind = status.st_mode & S_IFMT
+            return kind == S_IFREG ? .file : kind == S_IFDIR ? .folder : .other
+        }
+        let failure = SystemError(errno, "look at", path)
+        if failure.isMissing { return nil }
+        throw failure
     }
 
     /// Makes a folder, readable by its owner only, unless there is one.
@@ -58,26 +76,39 @@ package enum Files {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError(errno, "make the folder", path) }
     }
 
-    /// The names in a folder that is no link; none if it cannot be read.
-    package static func names(in path: String) -> [String] {
+    /// The names in a folder; none where there is no folder, or a link to one.
+    ///
+    /// - Throws: When the folder cannot be read.
+    package static func names(in path: String) throws(SystemError) -> [String] {
         var names: [String] = []
-        forEachName(in: path) { name in
+        try forEachName(in: path) { name in
             names.append(name)
             return true
         }
         return names
     }
 
-    /// Calls `take` with each name in a folder that is no link, as long as it returns `true`.
-    package static func forEachName(in path: String, _ take: (String) -> Bool) {
+    /// Calls `take` with each name in a folder, as long as it returns `true`; not at all where there is no folder, or a link
+    /// to one.
+    ///
+    /// - Throws: When the folder cannot be read.
+    package static func forEachName(in path: String, _ take: (String) -> Bool) throws(SystemError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0, let folder = fdopendir(descriptor) else { return }
+        if descriptor < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return }
+        guard descriptor >= 0, let folder = fdopendir(descriptor) else {
+            let failure = SystemError(errno, "read the folder", path)
+            if descriptor >= 0 { close(descriptor) }
+            throw failure
+        }
         defer { closedir(folder) }
+        errno = 0
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != ".", name != "..", !take(name) { return }
+            errno = 0
         }
+        if errno != 0 { throw SystemError(errno, "read the folder", path) }
     }
 }

@@ -25,6 +25,7 @@ struct ServeSession {
 
         let assembly = try ServerAssembly(settings)
         for problem in settings.fileProblems { logger.warning("\(problem)") }
+        try DescriptorReserve.take()
         let processExit = ProcessExit(assembly.manager)
         let signals = blockSignals()
         let connection = assembly.connection(

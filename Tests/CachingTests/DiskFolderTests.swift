@@ -87,7 +87,7 @@ import Testing
             let folder = try TemporaryFolder()
             overwrite(folder.path + "/cache", [1])
             let disk = try TestDisk(folder: folder) { $0.folder += depth }
-            #expect(try disk.record("a") == nil)
+            #expect(throws: ImageError.self, "what is in the way says nothing about images") { try disk.record("a") }
             let failure = try #require(throws: ImageError.self) { try disk.store(picture, "a") }
             guard case .storageFailed(let reason, let hint, _) = failure else {
                 Issue.record("\(failure)")
@@ -104,10 +104,26 @@ import Testing
     @Test func rootThatIsAFileFailsForRemovalsAndTotalsWithoutACrash() throws {
         let disk = try TestDisk()
         overwrite(disk.root, [1])
-        _ = try? disk.disk.remove(CacheKey("a"))
-        _ = try? disk.disk.removeAll()
-        _ = try? disk.disk.totals()
+        #expect(throws: ImageError.self) { try disk.disk.remove(CacheKey("a")) }
+        #expect(throws: ImageError.self) { try disk.disk.removeAll() }
+        #expect(throws: ImageError.self) { try disk.disk.totals() }
+        #expect(throws: ImageError.self) { try disk.check() }
         #expect(FileStamp(path: disk.root)?.size == 1, "what is not ours stays")
+    }
+
+    @Test func rootThatCannotBeLookedAtIsNeitherEmptyNorCleared() throws {
+        let disk = try TestDisk()
+        symlink(disk.root, disk.root)
+        let key = CacheKey("a")
+        #expect(throws: ImageError.self) { try disk.record("a") }
+        #expect(throws: ImageError.self) { try disk.disk.remove(key) }
+        #expect(throws: ImageError.self) { try disk.disk.removeAll() }
+        #expect(throws: ImageError.self) { try disk.disk.totals() }
+        #expect(throws: ImageError.self) { try disk.disk.removeExpired() }
+        #expect(throws: ImageError.self) { try disk.disk.list(ListQuery()) }
+        #expect(throws: ImageError.self) { try disk.check() }
+        unlink(disk.root)
+        #expect(try disk.record("a") == nil && disk.check().isClean, "a folder that is not there is an empty cache")
     }
 
     @Test func oldLeftoversAreCollectedAndYoungOnesAreNot() throws {

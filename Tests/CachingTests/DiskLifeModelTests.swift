@@ -114,7 +114,7 @@ import Testing
                 for name in over { model.entries[name] = nil }
             case 84..<87:
                 let goal = Int.random(in: 0...3000, using: &generator)
-                guard actor.disk.index.exists else { continue }
+                guard try actor.disk.index.exists else { continue }
                 try actor.disk.evictor.evict(to: goal)
                 model.evict(to: goal, at: now)
             case 87..<90:

@@ -251,8 +251,8 @@ import Testing
         do {
             try disk.store(hollowPNG(width: 2), "b")
             Issue.record("it was stored")
-        } catch ImageError.storageFailed(let reason, let hint, let isFull) {
-            #expect(isFull && "\(reason) \(hint)".contains("freeSpaceFloor"), "\(reason) \(hint)")
+        } catch ImageError.storageFailed(let reason, let hint, let cause) {
+            #expect(cause == .full && "\(reason) \(hint)".contains("freeSpaceFloor"), "\(reason) \(hint)")
         }
         #expect(try disk.record("a") != nil, "evicting would not have been enough")
         #expect(disk.partials.isEmpty)

@@ -36,7 +36,7 @@ import Testing
         overwrite(try draft(disk, "b"), new)
         overwrite(try draft(disk, "b") + "1", [1, 2, 3])
         overwrite("\(disk.root)/partial/body~\(session)~7", [1, 2, 3])
-        #expect(LeftoverCollector(disk: disk.disk).run() == 3)
+        #expect(try LeftoverCollector(disk: disk.disk).run() == 3)
         #expect(try disk.bytes("a") == old)
         try expectClean(disk)
     }
@@ -48,7 +48,7 @@ import Testing
         overwrite(path, new)
         setModified(path, 1_000_000)
         disk.wait(1e6)
-        #expect(LeftoverCollector(disk: disk.disk).run() == 0)
+        #expect(try LeftoverCollector(disk: disk.disk).run() == 0)
         disk.disk.clean()
         #expect(try disk.disk.verify(repairs: true).leftovers == 0)
         #expect(content(path) == new)
@@ -62,7 +62,7 @@ import Testing
         let path = try other.disk.folder.partialPath()
         overwrite(path, new)
         other.disk.close()
-        #expect(LeftoverCollector(disk: disk.disk).run() == 1)
+        #expect(try LeftoverCollector(disk: disk.disk).run() == 1)
         #expect(content(path) == nil)
     }
 
@@ -128,7 +128,7 @@ import Testing
         try kill(state, disk)
         #expect(try disk.bytes("a") == expected(state))
         #expect(try disk.bytes("a") == expected(state), "and again")
-        LeftoverCollector(disk: disk.disk).run()
+        try LeftoverCollector(disk: disk.disk).run()
         #expect(try disk.bytes("a") == expected(state))
         try expectClean(disk, "\(state)")
     }
@@ -139,7 +139,7 @@ import Testing
         try kill(state, disk)
         let third = hollowPNG(width: 3, count: 500)
         try disk.store(third, "a")
-        LeftoverCollector(disk: disk.disk).run()
+        try LeftoverCollector(disk: disk.disk).run()
         #expect(try disk.bytes("a") == third)
         try expectClean(disk, "\(state)")
     }
@@ -150,7 +150,7 @@ import Testing
         for name in ["x", "~", "~~", "a~b~c~d", ".hidden"] {
             overwrite("\(disk.root)/partial/\(name)", [1])
         }
-        #expect(LeftoverCollector(disk: disk.disk).run() == 0)
+        #expect(try LeftoverCollector(disk: disk.disk).run() == 0)
         #expect(disk.partials.count == 5)
         #expect(try disk.bytes("a") == old)
     }

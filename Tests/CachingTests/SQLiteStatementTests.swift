@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [0, 1, 40, 600, 2047, 2048, 2049, 70_000])
     func whatIsBoundIsWhatIsWrittenHoweverLongItIs(_ count: Int) throws {
         let folder = try TemporaryFolder()
-        let database = try SQLiteDatabase(path: folder.path + "/test.sqlite", creates: true)
+        let database = try SQLiteDatabase(path: folder.path + "/test.sqlite", creates: true, waitsUntil: 0)
         try database.execute("CREATE TABLE pieces(number INTEGER, one TEXT, two BLOB, three TEXT, four TEXT)")
         let insert = try database.prepare("INSERT INTO pieces VALUES(?1, ?2, ?3, ?4, ?5)")
         func text(_ letter: Character, _ number: Int) -> String {

@@ -61,6 +61,9 @@ int hl_exchange(const char *one, const char *other);
 int hl_unnamed_file(const char *folder);
 /// Creates an unnamed file in memory, for reading and writing; returns −1 on failure.
 int hl_memory_file(void);
+/// 1 when the file of a descriptor that is open for reading is open for writing too, by whatever process; 0 when it is
+/// not, or that cannot be told.
+int hl_has_writer(int descriptor);
 /// Sets an extended attribute of that name on a file. Returns 0 on success, −1 when the file system does not support
 /// it.
 int hl_mark(const char *path, const char *name);

@@ -45,7 +45,11 @@ extension DiskStorage {
         _ key: CacheKey, allVariants: Bool = false, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
     ) {
-        guard folder.exists else { return then(.success(Removal())) }
+        do {
+            guard try folder.exists else { return then(.success(Removal())) }
+        } catch {
+            return then(.failure(ImageError.storage(error, folder: folder.path)))
+        }
         let state = RemovalState()
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
@@ -113,13 +117,12 @@ extension DiskStorage {
     /// - Returns: The entries that were there, by the index.
     func removeAll() throws(ImageError) -> Removal {
         touches.forget()
-        guard folder.exists else { return Removal() }
         return try reporting {
-            defer {
-                folder.removeTrash()
-                IndexReserve(folder: folder).keep()
-            }
+            guard try folder.exists else { return Removal() }
+            try folder.claim()
+            defer { IndexReserve(folder: folder).keep() }
             let removal = try emptying { writer in
+                try self.folder.checkRemovable()
                 let totals = try writer.totals()
                 var leased = totals.lent > 0 ? try writer.lentCount(at: self.clock.now) : 0
                 if self.lending.hasLeases { leased += try writer.count(where: self.lending.isLent) }
@@ -128,6 +131,7 @@ extension DiskStorage {
             }
             // The files go as the next transaction begins, whichever process begins it.
             try index.write { _ in }
+            try folder.removeTrash()
             return removal
         }
     }
@@ -136,15 +140,15 @@ extension DiskStorage {
     private func emptying(_ body: @Sendable (IndexWriter) throws -> Removal) throws -> Removal {
         do { return try index.write(body) } catch let failure as CacheIndex.Failure where failure.isFull {
             try folder.setBlobsAside()
-            folder.removeTrash()
+            try folder.removeTrash()
             return try index.write(body)
         }
     }
 
     /// Takes an image out that is not to be kept any more; a path that is lent stays until its lease ends.
     func discard(_ key: CacheKey) throws(ImageError) {
-        guard folder.exists else { return }
         try reporting {
+            guard try folder.exists else { return }
             try index.write { writer in
                 guard let row = try writer.row(self.name(of: key)) else { return }
                 _ = try self.evictor.takeOut(IndexUse(number: row.number, row: row), writer)
@@ -162,7 +166,7 @@ extension DiskStorage {
     func revive(
         _ record: ImageRecord, _ origin: ImageOrigin, expiration: StorageExpiration?, lease: Double
     ) throws(ImageError) -> ImageRecord? {
-        if folder.exists { lend(record, for: lease) }
+        if (try? folder.exists) == true { lend(record, for: lease) }
         let revived = try update(record) { [self] row in
             row.origin = origin
             row.lifetime = (expiration ?? configuration.expiration).lifetime(at: clock.wallNow)
@@ -183,13 +187,14 @@ extension DiskStorage {
     private func update(
         _ record: ImageRecord, _ change: @Sendable (inout IndexRow) -> Void
     ) throws(ImageError) -> ImageRecord? {
-        guard let name = record.name, let stamp = record.stamp, folder.exists else { return nil }
+        guard let name = record.name, let stamp = record.stamp else { return nil }
         return try reporting {
-            try index.write { writer in
+            guard try folder.exists else { return nil }
+            return try index.write { writer in
                 guard var row = try writer.row(name), row.modified == stamp.modified, row.storedAt == record.storedAt
                 else { return nil }
                 let path = self.folder.blob(row.fileName)
-                guard let found = FileStamp(path: path), found.matches(stamp) else { return nil }
+                guard let found = try FileStamp.existing(path), found.matches(stamp) else { return nil }
                 change(&row)
                 try writer.revive(row, at: self.clock.now)
                 return self.record(record.key, row, path, found)

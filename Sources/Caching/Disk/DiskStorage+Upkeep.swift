@@ -9,17 +9,17 @@ extension DiskStorage {
     /// - Parameter isCancelled: Asked between two slices.
     /// - Returns: The removed entries.
     func removeExpired(isCancelled: () -> Bool = { false }) throws(ImageError) -> [Evictor.Cleaned] {
-        try index.exists ? reporting { try evictor.removeExpired(isCancelled: isCancelled) } : []
+        try reporting { try index.exists ? evictor.removeExpired(isCancelled: isCancelled) : [] }
     }
 
     /// Runs one round of cleaning: expired entries, entries over the limit, ended leases, leftovers of dead writers, a sample
     /// of checksums, and the index's own log.
     func clean(isCancelled: () -> Bool = { false }) {
-        guard index.exists else { return }
+        guard (try? index.exists) == true else { return }
         _ = try? removeExpired(isCancelled: isCancelled)
         evictor.keepLimit()
         try? evictor.removeDueFiles()
-        LeftoverCollector(disk: self).run()
+        _ = try? LeftoverCollector(disk: self).run()
         if !isCancelled() { try? checkSample() }
         // So that the cache's time goes on from here should the machine be started anew.
         try? index.write { try $0.setAnchor(self.clock.anchor) }
@@ -52,7 +52,7 @@ extension DiskStorage {
     func totals(mayWait: Bool) throws(ImageError) -> CacheIndex.Totals? {
         try reporting {
             let totals = try index.totals()
-            guard index.isUnready || !index.exists, folder.hasBlobs else { return totals }
+            guard try index.isUnready || !index.exists, try folder.hasBlobs else { return totals }
             guard mayWait else { return nil }
             try index.makeReady()
             return try index.totals()

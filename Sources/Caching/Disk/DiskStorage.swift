@@ -26,7 +26,10 @@ public final class DiskStorage: Sendable {
         /// A downloaded body.
         case body(any StorableBody)
         /// A file of the user's, to be copied.
-        case file(String)
+        ///
+        /// `as` is its state when it was first looked at: what is copied must be of that state. `nil` for a file that nobody
+        /// else writes.
+        case file(String, as: FileStamp? = nil)
 
         /// `true` when its bytes are in memory already.
         package var isInMemory: Bool {
@@ -54,6 +57,8 @@ public final class DiskStorage: Sendable {
     let touches: TouchLog
     let lending: Lending
     private let misses = KnownMisses()
+    /// The files of a shared folder that this process has found to be what the index says.
+    private let verified = Mutex<[UInt64: FileStamp]>([:])
     let isPurging = Atomic(false)
     let wantsPurge = Atomic(false)
     let evictions = Atomic(0)
@@ -147,7 +152,7 @@ public final class DiskStorage: Sendable {
             settings = configuration
             settings.folder = folder
         }
-        if configuration.bytesLimit > 0, index.exists { background { [self] in evictor.keepLimit() } }
+        if configuration.bytesLimit > 0, (try? index.exists) == true { background { [self] in evictor.keepLimit() } }
     }
 
     /// Adds a folder to search after the others.
@@ -212,8 +217,8 @@ public final class DiskStorage: Sendable {
         do {
             guard var row = try index.row(name.rowNumber), row.name == name else {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
-                let isUnknown = index.isUnready || !index.isOpen && !index.exists
-                if index.isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
+                let isUnknown = try index.isUnready || !index.isOpen && !index.exists
+                if try index.isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
                 if let mark, !isUnknown { misses.note(name.rowNumber, mark) }
                 return .missing
             }
@@ -224,7 +229,8 @@ public final class DiskStorage: Sendable {
             let path = folder.blob(row.fileName)
             // A file that cannot be looked at is an error, and no reason to forget it.
             guard let stamp = try FileStamp.existing(path), stamp.modified == row.modified,
-                stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row)
+                stamp.size == row.byteCount, !row.key.isEmpty, !index.unproven.contains(row), folder.trusts(stamp),
+                !isUnverified(stamp)
             else { return .unsettled }
             let record = record(key, row, path, stamp, departures)
             if let isLent { record.isLent = isLent }
@@ -239,9 +245,24 @@ public final class DiskStorage: Sendable {
     package func settle(_ key: CacheKey, lease: Double = 0) throws(ImageError) -> ImageRecord? {
         switch try lookIntoIndex(key, lease: lease) {
         case .found(let record): return record
-        case .missing: return readOnlyRecord(for: key)
+        case .missing: return try reporting { try readOnlyRecord(for: key) }
         case .unsettled:
-            return try reporting { try repairer.repairUnlessFull(key, lease: lease) } ?? readOnlyRecord(for: key)
+            return try reporting { try repairer.repairUnlessFull(key, lease: lease) ?? readOnlyRecord(for: key) }
+        }
+    }
+
+    /// `true` when a file of a shared folder has not been compared with its checksum yet.
+    private func isUnverified(_ stamp: FileStamp) -> Bool {
+        folder.isShared && verified.withLock { $0[stamp.inode] } != stamp
+    }
+
+    /// Notes that a file is what the index says.
+    func noteVerified(_ stamp: FileStamp) {
+        guard folder.isShared else { return }
+        verified.withLock { verified in
+            // What is forgotten is compared again.
+            if verified.count >= 1 << 16 { verified = [:] }
+            verified[stamp.inode] = stamp
         }
     }
 
@@ -337,7 +358,9 @@ public final class DiskStorage: Sendable {
     ///
     /// A folder may hold its files side by side, as those of Kingfisher and SDWebImage do, or be the folder of a Halcyon
     /// cache. Files are looked for with the extensions that the key suggests, and without.
-    private func readOnlyRecord(for key: CacheKey) -> ImageRecord? {
+    ///
+    /// - Throws: ``SystemError`` when it cannot be told whether one has it.
+    private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
         let paths = configuration.readOnlyPaths
         guard !paths.isEmpty else { return nil }
         let hex = name(of: key).hex
@@ -351,9 +374,11 @@ public final class DiskStorage: Sendable {
             let other = StorageFolder(path: root)
             let candidates =
                 extensions.map { "\(root)/\(StorageFolder.fileName(hex, $0))" }
-                + (other.hasBlobs ? (extensions + formats).map { other.blob(hex, $0) } : [])
+                + (try other.hasBlobs ? (extensions + formats).map { other.blob(hex, $0) } : [])
             for path in candidates {
-                guard let file = try? Descriptor(reading: path), let stamp = file.stamp,
+                guard try FileStamp.existing(path) != nil else { continue }
+                let file = try Descriptor(reading: path)
+                guard let stamp = file.stamp,
                     let header = try? ImageHeader(descriptor: file.number, count: stamp.size)
                 else { continue }
                 return ImageRecord(

@@ -257,7 +257,7 @@ struct Evictor: Sendable {
 
     /// Removes the files without entries whose time has come.
     func removeDueFiles() throws {
-        var isOver = !disk.index.exists
+        var isOver = try !disk.index.exists
         while !isOver { isOver = try disk.index.writeTogether { try removeDueFiles(64, $0) } }
     }
 

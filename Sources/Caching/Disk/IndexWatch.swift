@@ -51,7 +51,7 @@ final class IndexWatch: Sendable {
     /// - Parameter check: Puts index and folder right; it throws when it cannot be done now.
     func look(check: () throws -> Void) {
         // Without an index and without images there is nothing to be right.
-        guard index.exists || folder.hasBlobs else { return }
+        guard (try? index.exists || folder.hasBlobs) == true else { return }
         let (isSound, seen, rest) = state.withLock { ($0.isSound, $0.seen, $0.rest) }
         let now = mark
         if isSound, now == seen {

@@ -14,17 +14,22 @@ struct LeftoverCollector {
 
     /// Returns the number of files that were removed.
     @discardableResult
-    func run() -> Int {
+    func run() throws -> Int {
         let folder = disk.folder
-        guard folder.exists else { return 0 }
-        let dead = session.dead()
+        guard try folder.exists else { return 0 }
+        try folder.claim()
+        let dead = try session.dead()
         var unfinished: Set<String> = []
         // A session whose drafts could not be judged now is looked at again.
         defer { for session in dead where !unfinished.contains(session.name) { session.removeMark() } }
         let deadNames = Set(dead.map(\.name))
         var count = 0
-        for name in folder.partialNames where !name.hasSuffix(".cleared") {
+        for name in try folder.partialNames where !name.hasSuffix(".cleared") {
             let path = "\(folder.path)/partial/\(name)"
+            if let end = StorageFolder.leaseEnd(of: name) {
+                if end <= wallSeconds(), unlink(path) == 0 { count += 1 }
+                continue
+            }
             // <file name>~<session>~<number>
             let parts = name.split(separator: "~", omittingEmptySubsequences: false)
             let owner = parts.count >= 3 ? String(parts[parts.count - 2]) : ""
@@ -40,30 +45,32 @@ struct LeftoverCollector {
             }
             if unlink(path) == 0 { count += 1 }
         }
-        folder.removeTrash()
-        ResumeFolder(folder).clean()
+        try folder.removeTrash()
+        try ResumeFolder(folder).clean()
         return count
     }
 
     private func isOld(_ path: String) -> Bool {
-        guard let stamp = FileStamp(path: path) else { return true }
+        guard let stamp = try? FileStamp.existing(path) else { return (try? Files.kind(path)) != nil }
         // Files bear the time of the system, whatever the engine's clocks say.
         return wallSeconds() - stamp.modified / 1_000_000_000 >= Self.ageLimit
     }
 
     /// Undoes a store that was killed or left halfway: nobody heard that it was done.
     private func undo(_ draft: String, _ fileName: String) throws {
-        guard let name = Digest(hex: fileName.prefix { $0 != "." }), let stamp = FileStamp(path: draft) else { return }
+        guard let name = Digest(hex: fileName.prefix { $0 != "." }), let stamp = try FileStamp.existing(draft) else {
+            return
+        }
         try disk.index.write { writer in
             let target = disk.folder.blob(fileName)
-            let isNamed = FileStamp(path: target)?.inode == stamp.inode
+            let isNamed = try FileStamp.existing(target)?.inode == stamp.inode
             guard let row = try writer.row(name) else {
                 // Named, but never entered. While an index is begun anew that is for the adoption to judge.
                 if isNamed, !writer.isAdopting { unlink(target) }
                 return
             }
             let path = disk.folder.blob(row.fileName)
-            let found = FileStamp(path: path)
+            let found = try FileStamp.existing(path)
             if found?.modified != row.modified || found?.size != row.byteCount,
                 stamp.modified == row.modified, stamp.size == row.byteCount
             {

@@ -18,7 +18,7 @@ struct Repairer: Sendable {
     /// miss.
     func repair(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
         // A folder that is gone is an empty cache.
-        guard disk.folder.exists else { return nil }
+        guard try disk.folder.exists else { return nil }
         let name = disk.name(of: key)
         return try disk.index.write { writer in
             let record = try repair(key, name, writer)
@@ -36,9 +36,12 @@ struct Repairer: Sendable {
             try writer.correct(row)
         }
         let path = disk.folder.blob(row.fileName)
-        var found = FileStamp(path: path)
+        var found = try FileStamp.existing(path)
         let isThere = found != nil
-        if found?.modified != row.modified || found?.size != row.byteCount || disk.index.unproven.contains(row) {
+        let isKnown = found?.modified == row.modified && found?.size == row.byteCount
+        if let stamp = found, !disk.folder.trusts(stamp) {
+            found = nil
+        } else if disk.folder.isShared || !isKnown || disk.index.unproven.contains(row) {
             if let stamp = found, stamp.size == row.byteCount, try disk.folder.checksum(of: path) == row.checksum {
                 disk.index.unproven.noteProven(row)
                 if stamp.modified != row.modified {
@@ -48,10 +51,13 @@ struct Repairer: Sendable {
             } else if found != nil, let newer = try replace(row, with: path, key, writer) {
                 (row, found) = newer
             } else {
-                found = disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
+                found = try disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
             }
         }
-        if let found { return disk.isExpired(row) ? nil : disk.record(key, row, path, found) }
+        if let found {
+            disk.noteVerified(found)
+            return disk.isExpired(row) ? nil : disk.record(key, row, path, found)
+        }
         // Removed by hand is nobody's damage; anything else in the image's place is.
         if isThere || unlink(path) == 0 { report(row) }
         unlink(path)
@@ -83,7 +89,7 @@ struct Repairer: Sendable {
 
     /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
     func forget(_ record: ImageRecord) throws {
-        guard disk.folder.exists else { return }
+        guard try disk.folder.exists else { return }
         let name = disk.name(of: record.key)
         try disk.index.write { writer in
             guard let row = try writer.row(name.rowNumber), row.modified == record.stamp?.modified else { return }
@@ -123,8 +129,8 @@ struct Repairer: Sendable {
         let folder = disk.folder
         let likely = [disk.fileExtension(for: key, nil), key.ownExtension, ""]
         // A file that was replaced under another extension may still be there for its lease: the latest counts.
-        let found = (likely + ImageFormat.allCases.map(\.fileExtension)).compactMap { text in
-            folder.placedAt(folder.blob(name.hex, text)).map { (text: text, at: $0) }
+        let found = try (likely + ImageFormat.allCases.map(\.fileExtension)).compactMap { text in
+            try folder.placedAt(folder.blob(name.hex, text)).map { (text: text, at: $0) }
         }
         for (fileExtension, _) in found.sorted(by: { $0.at > $1.at }) {
             let path = folder.blob(name.hex, fileExtension)
@@ -144,7 +150,9 @@ struct Repairer: Sendable {
     ///
     /// - Throws: ``SystemError`` if the file cannot be read now: that says nothing about it.
     func examine(_ name: Digest, key: CacheKey?, path: String, _ fileExtension: String) throws -> Finding {
-        guard let stamp = FileStamp(path: path), let checksum = try disk.folder.existingChecksum(of: path) else {
+        guard let stamp = try FileStamp.existing(path), disk.folder.trusts(stamp),
+            let checksum = try disk.folder.existingChecksum(of: path)
+        else {
             return .nothing
         }
         let file = try Descriptor(reading: path)
@@ -197,17 +205,17 @@ struct Repairer: Sendable {
     /// Takes every file of the folder into an index that was lost, a few at a time.
     func adoptAll() {
         defer { disk.forgetLogContents() }
-        for shard in disk.folder.shards {
-            var names = disk.folder.blobNames(in: shard)[...]
-            while !names.isEmpty {
-                let batch = names.prefix(32)
-                names = names.dropFirst(32)
-                do {
+        do {
+            for shard in try disk.folder.shards {
+                var names = try disk.folder.blobNames(in: shard)[...]
+                while !names.isEmpty {
+                    let batch = names.prefix(32)
+                    names = names.dropFirst(32)
                     try disk.index.write { writer in for name in batch { try adoptFile(name, writer) } }
-                } catch { return }
+                }
             }
-        }
-        try? disk.index.endAdopting()
+            try disk.index.endAdopting()
+        } catch { return }
         disk.evictor.keepLimit()
     }
 
@@ -219,8 +227,8 @@ struct Repairer: Sendable {
         let other = try writer.row(name)
         if let other {
             // Of two files for one image, as after a change of its format, the latest counts.
-            guard other.fileName != fileName, other.key.isEmpty, let placed = disk.folder.placedAt(path),
-                let others = disk.folder.placedAt(disk.folder.blob(other.fileName)), placed > others
+            guard other.fileName != fileName, other.key.isEmpty, let placed = try disk.folder.placedAt(path),
+                let others = try disk.folder.placedAt(disk.folder.blob(other.fileName)), placed > others
             else { return }
         }
         switch try examine(name, key: nil, path: path, fileExtension) {

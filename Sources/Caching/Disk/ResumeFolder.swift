@@ -29,7 +29,7 @@ package final class ResumeFolder: Sendable {
     package func take(_ identity: @autoclosure () -> Digest) -> PartialFile? {
         // Most caches have never had any: the first of several requests in a row looks.
         if Afterwards.hasSeen(self) { return nil }
-        guard Files.isFolder(path) else {
+        guard (try? Files.isFolder(path)) == true, (try? folder.claim()) != nil else {
             Afterwards.noteSeen(self)
             return nil
         }
@@ -61,16 +61,16 @@ package final class ResumeFolder: Sendable {
     ///
     /// - Parameter newest: The body that is kept from now on. Others that downloads work on are not kept yet: they neither go
     ///   nor take room.
-    package func clean(keeping newest: PartialFile? = nil) {
+    package func clean(keeping newest: PartialFile? = nil) throws {
         var kept: [Kept] = []
-        for name in Files.names(in: path) {
+        for name in try Files.names(in: path) {
             let place = "\(path)/\(name)"
             if name.hasSuffix(".note") {
                 // A note without its file.
-                if access(String(place.dropLast(5)), F_OK) != 0 { unlink(place) }
+                if try Files.kind(String(place.dropLast(5))) == nil { unlink(place) }
                 continue
             }
-            guard let stamp = FileStamp(path: place) else { continue }
+            guard let stamp = try FileStamp.existing(place) else { continue }
             if Self.isOld(stamp) {
                 _ = Self.clear(place)
             } else {
@@ -93,17 +93,17 @@ package final class ResumeFolder: Sendable {
     }
 
     /// Removes every body that no download works on.
-    package func clear() {
-        for name in Files.names(in: path) where !name.hasSuffix(".note") { _ = Self.clear("\(path)/\(name)") }
+    package func clear() throws {
+        for name in try Files.names(in: path) where !name.hasSuffix(".note") { _ = Self.clear("\(path)/\(name)") }
     }
 
     private func prepare() throws {
-        if !Files.isFolder(path) {
+        if try !Files.isFolder(path) {
             // Makes the folders above it.
             _ = try folder.partialPath()
             try Files.makeFolder(path)
         }
-        clean()
+        try clean()
     }
 
     private func write(_ text: String, to path: String) -> Bool {
@@ -162,7 +162,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Keeps it, as far as there is room: older ones are removed.
-    package func keep() { folder.clean(keeping: self) }
+    package func keep() { try? folder.clean(keeping: self) }
 
     /// Unlocks it for other downloads, though this object may still be referenced. It is not used afterwards.
     package func letGo() { file.unlock() }

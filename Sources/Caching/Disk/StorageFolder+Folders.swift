@@ -15,7 +15,11 @@ extension StorageFolder {
                 throw SystemError(errno, "make the folder", parent)
             }
         }
-        try Files.makeFolder(path)
+        if mkdir(path, 0o700) == 0 {
+            share(path)
+        } else if errno != EEXIST {
+            throw SystemError(errno, "make the folder", path)
+        }
         try claim()
         for name in ["partial", "blobs", "leases"] { try makeInner(name) }
         writeTag()
@@ -24,20 +28,11 @@ extension StorageFolder {
     /// Makes a folder inside; what has its name and is no folder is moved aside, for a link would lead out of the cache.
     func makeInner(_ name: String) throws {
         let inner = "\(path)/\(name)"
-        if mkdir(inner, 0o700) == 0 || Files.isFolder(inner) { return }
+        if mkdir(inner, 0o700) == 0 { return share(inner) }
+        if try Files.isFolder(inner) { return }
         try moveAside(inner, to: "\(inner).moved-\(getpid())")
         try Files.makeFolder(inner)
-    }
-
-    /// Makes sure that the folder is this user's, and closed to others.
-    private func claim() throws {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return }
-        let user = geteuid()
-        guard status.st_uid == user || user == 0 else {
-            throw SystemError(EACCES, "use another user's folder", path)
-        }
-        if status.st_uid == user, status.st_mode & 0o077 != 0 { chmod(path, 0o700) }
+        share(inner)
     }
 
     private func moveAside(_ entry: String, to target: String) throws {
@@ -45,16 +40,14 @@ extension StorageFolder {
     }
 
     /// Moves an entry out of the way that is not of the expected kind: a link would lead out of the cache.
-    func clearWay(for entry: String, kind: mode_t) throws {
-        var status = stat()
-        guard entry.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT != kind else { return }
-        try clearAway(entry)
+    func clearWay(for entry: String, kind: Files.Kind) throws {
+        if let found = try Files.kind(entry), found != kind { try clearAway(entry) }
     }
 
     /// Removes whatever is at a place inside the folder.
     func clearAway(_ entry: String) throws {
         try moveAside(entry, to: partialPath() + ".cleared")
-        removeTrash()
+        try removeTrash()
     }
 
     /// Tells backup programs to skip the folder (bford.info/cachedir).
@@ -65,40 +58,77 @@ extension StorageFolder {
         Array(text.utf8).withUnsafeBytes { try? file.write($0) }
     }
 
+    /// A new path for an image that stays for its lease without the index knowing it. The end stands in the name, so that any
+    /// process knows when it goes.
+    func lentPath(_ fileExtension: String, for lease: Double) throws -> String {
+        let end = wallSeconds() + Int(min(lease, Double(Lending.longest)).rounded(.up)) + 1
+        return StorageFolder.fileName(try partialPath("\(Self.lentPrefix)\(end)"), fileExtension)
+    }
+
+    private static let lentPrefix = "lent-"
+
+    /// The end of the lease of a file in `partial`, in seconds since 1970; `nil` when it is none of ``lentPath(_:for:)``, or
+    /// says what none of ours would.
+    static func leaseEnd(of name: String) -> Int? {
+        guard name.hasPrefix(lentPrefix) else { return nil }
+        let end = Int(name.dropFirst(lentPrefix.count).prefix { $0 != "~" })
+        return end.flatMap { $0 <= wallSeconds() + Lending.longest + 1 ? $0 : nil }
+    }
+
     /// Moves all blobs out of sight at once; ``removeTrash()`` deletes them.
     func setBlobsAside() throws { try moveAside(path + "/blobs", to: partialPath() + ".cleared") }
 
-    /// Deletes what was moved out of sight, by whatever process.
-    func removeTrash() {
-        for name in partialNames where name.hasSuffix(".cleared") { Self.removeTree("\(path)/partial/\(name)") }
+    /// Makes sure that all blobs can be moved and deleted, before the index forgets them.
+    ///
+    /// - Throws: ``SystemError`` for the first folder that cannot be read or changed.
+    func checkRemovable() throws {
+        _ = try partialPath()
+        let blobs = path + "/blobs"
+        for place in try [path, path + "/partial", blobs] + shards.map({ "\(blobs)/\($0)" }) {
+            // What is no folder goes with the one that it is in.
+            guard try Files.isFolder(place) else { continue }
+            guard faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) == 0 else {
+                throw SystemError(errno, "change the folder", place)
+            }
+        }
     }
 
-    private static func removeTree(_ path: String) {
+    /// Deletes what was moved out of sight, by whatever process.
+    func removeTrash() throws {
+        for name in try partialNames where name.hasSuffix(".cleared") { try Self.removeTree("\(path)/partial/\(name)") }
+    }
+
+    private static func removeTree(_ path: String) throws {
         if unlink(path) == 0 { return }
-        for name in Files.names(in: path) { removeTree("\(path)/\(name)") }
-        rmdir(path)
+        for name in try Files.names(in: path) { try removeTree("\(path)/\(name)") }
+        // Another process may be removing it too.
+        if rmdir(path) != 0, errno != ENOENT { throw SystemError(errno, "remove", path) }
     }
 
     /// The folder in `partial` of interrupted downloads.
     static let resumeName = "resume"
 
     /// The names of drafts, finished or not.
-    var partialNames: [String] { Files.names(in: path + "/partial").filter { $0 != Self.resumeName } }
+    var partialNames: [String] {
+        get throws { try Files.names(in: path + "/partial").filter { $0 != Self.resumeName } }
+    }
 
     /// The folders that blobs are spread over.
-    var shards: [String] { Files.names(in: path + "/blobs") }
+    var shards: [String] { get throws { try Files.names(in: path + "/blobs") } }
 
     /// The names of the blobs in a shard.
-    func blobNames(in shard: String) -> [String] { Files.names(in: "\(path)/blobs/\(shard)") }
+    func blobNames(in shard: String) throws -> [String] { try Files.names(in: "\(path)/blobs/\(shard)") }
 
     /// `true` when there are images, or were: the folder for them alone is made with the first thing that is written.
     var hasBlobs: Bool {
-        var isEmpty = true
-        Files.forEachName(in: path + "/blobs") { _ in
-            isEmpty = false
-            return false
+        get throws {
+            var isEmpty = true
+            try Files.forEachName(in: path + "/blobs") { _ in
+                isEmpty = false
+                return false
+            }
+            return !isEmpty
         }
-        return !isEmpty
     }
 
     /// The bytes that the file system of the folder can still take, and its size; `nil` if it does not tell.

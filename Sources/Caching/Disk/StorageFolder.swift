@@ -16,19 +16,30 @@ package final class StorageFolder: Sendable {
 
     package let path: String
     package let session: WriterSession
+    /// `true` when the folder may be another user's, or a group's; see ``claim()``.
+    let isShared: Bool
     /// The most bytes of interrupted bodies that are kept in it.
     package let resumeLimit = Atomic(ResumeFolder.bytesLimit)
     private let serial = Atomic<UInt64>(0)
 
-    package init(path: String) {
-        self.path = path
+    package init(path: String, isShared: Bool = false) {
+        (self.path, self.isShared) = (path, isShared)
         session = WriterSession(folder: path + "/leases")
     }
 
     /// `true` when the folder is there.
+    ///
+    /// - Throws: ``SystemError`` when that cannot be told, or something else is in its place.
     package var exists: Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        get throws(SystemError) {
+            var status = stat()
+            guard stat(path, &status) == 0 else {
+                if errno == ENOENT { return false }
+                throw SystemError(errno, "look at", path)
+            }
+            guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }
+            return true
+        }
     }
 
     // MARK: Names
@@ -62,7 +73,7 @@ package final class StorageFolder: Sendable {
 
     private func sessionName(looks: Bool) throws -> String {
         if !looks, Afterwards.hasSeen(session), let name = session.knownName { return name }
-        if let name = try session.name(begins: false), Files.isFolder(path + "/partial") {
+        if let name = try session.name(begins: false), try Files.isFolder(path + "/partial") {
             Afterwards.noteSeen(session)
             return name
         }
@@ -79,7 +90,18 @@ package final class StorageFolder: Sendable {
     package func write(_ content: DiskStorage.Content, for fileName: String, syncs: Bool) throws -> Draft {
         switch content {
         case .bytes(let bytes): return try write(bytes, fileName, syncs: syncs)
-        case .file(let source): return try copy(source, fileName, syncs: syncs)
+        case .file(let source, let stamp):
+            guard let stamp else { return try copy(source, fileName, syncs: syncs) }
+            let isSettled = try Descriptor(reading: source, followsLinks: true).settled()?.mayBeWriting == false
+            let draft = try copy(source, fileName, syncs: syncs)
+            return try unlinkingOnFailure(draft.path) {
+                if isSettled {
+                    try stamp.checkUnchanged(source)
+                } else {
+                    try stamp.checkUnchanged(source) { try checksum(of: source, followsLinks: true) == draft.checksum }
+                }
+                return draft
+            }
         case .body(let body):
             switch body.place {
             case .memory(let bytes): return try write(bytes, fileName, syncs: syncs)
@@ -131,6 +153,7 @@ package final class StorageFolder: Sendable {
         _ file: borrowing Descriptor, _ fileName: String, _ checksum: Digest, syncs: Bool
     ) throws -> Draft {
         // Begun before the rename, this keeps a power cut from leaving an empty file under the final name.
+        share(file.path)
         if syncs { try file.sync() } else { _ = hl_start_writeback(file.number) }
         FileSeal.add(fileName, checksum, to: file)
         guard let stamp = file.stamp else { throw SystemError(errno, "look at", file.path) }
@@ -186,21 +209,23 @@ package final class StorageFolder: Sendable {
         if Afterwards.hasSeen(self), let placement = try? placeInShard(draft, at: target, replaces: replaces) {
             return placement
         }
-        try clearWay(for: path + "/blobs", kind: S_IFDIR)
+        try clearWay(for: path + "/blobs", kind: .folder)
         Afterwards.noteSeen(self)
         return try placeInShard(draft, at: target, replaces: replaces)
     }
 
     private func placeInShard(_ draft: String, at target: String, replaces: Bool) throws -> Placement {
         let shard = Self.folder(of: target)
-        try clearWay(for: shard, kind: S_IFDIR)
+        try clearWay(for: shard, kind: .folder)
         // Most are new, and then nothing is in the way.
         if !replaces, Self.link(draft, target) { return .linked }
-        try clearWay(for: target, kind: S_IFREG)
+        try clearWay(for: target, kind: .file)
         if let placement = Self.attempt(draft, target, replaces: replaces) { return placement }
         if errno == ENOENT {
-            try Files.makeFolder(path + "/blobs")
-            try Files.makeFolder(shard)
+            for folder in [path + "/blobs", shard] {
+                try Files.makeFolder(folder)
+                share(folder)
+            }
             if let placement = Self.attempt(draft, target, replaces: false) { return placement }
         }
         throw SystemError(errno, "name", target)
@@ -238,19 +263,22 @@ package final class StorageFolder: Sendable {
     }
 
     /// Gives a file the name back that a killed store had taken from it: the one of that size and time of change.
-    func restore(_ hex: String, to target: String, size: Int, modified: Int) -> FileStamp? {
-        for name in Files.names(in: path + "/partial") where name.hasPrefix(hex) {
+    func restore(_ hex: String, to target: String, size: Int, modified: Int) throws -> FileStamp? {
+        for name in try Files.names(in: path + "/partial") where name.hasPrefix(hex) {
             let source = "\(path)/partial/\(name)"
-            guard let stamp = FileStamp(path: source), stamp.size == size, stamp.modified == modified else { continue }
+            guard let stamp = try FileStamp.existing(source), stamp.size == size, stamp.modified == modified else {
+                continue
+            }
             if rename(source, target) == 0 { return stamp }
         }
         return nil
     }
 
     /// The time when a file came to its place, in nanoseconds since 1970; `nil` if there is none.
-    func placedAt(_ path: String) -> Int? {
+    func placedAt(_ path: String) throws -> Int? {
+        guard try FileStamp.existing(path) != nil else { return nil }
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard lstat(path, &status) == 0 else { return nil }
         return status.st_ctim.tv_sec &* 1_000_000_000 &+ status.st_ctim.tv_nsec
     }
 
@@ -260,13 +288,14 @@ package final class StorageFolder: Sendable {
     ///
     /// - Returns: `true` when there was one. What is no file in its place goes too.
     package func remove(blob fileName: String) throws -> Bool {
-        let isOurs = Files.isFolder(path + "/blobs") && Files.isFolder("\(path)/blobs/\(fileName.prefix(2))")
-        guard isOurs else { return false }
+        guard try Files.isFolder(path + "/blobs"), try Files.isFolder("\(path)/blobs/\(fileName.prefix(2))") else {
+            return false
+        }
         let path = blob(fileName)
         if unlink(path) == 0 { return true }
         switch errno {
         case ENOENT, ENOTDIR: return false
-        case EISDIR where Files.isFolder(path), EPERM where Files.isFolder(path):
+        case let code where try [EISDIR, EPERM].contains(code) && Files.isFolder(path):
             try clearAway(path)
             return false
         case let code: throw SystemError(code, "remove", path)
@@ -287,16 +316,16 @@ package final class StorageFolder: Sendable {
         case .body(let body):
             if case .file = body.place { return 0 }
             return body.count
-        case .file(let path):
+        case .file(let path, _):
             var status = stat()
             return stat(path, &status) == 0 ? Int(status.st_size) : 0
         }
     }
 
     /// The digest of a file's content, read piece by piece.
-    func checksum(of path: String) throws -> Digest {
+    func checksum(of path: String, followsLinks: Bool = false) throws -> Digest {
         let digest = RunningDigest()
-        try Descriptor(reading: path).forEachPiece { digest.update($0) }
+        try Descriptor(reading: path, followsLinks: followsLinks).forEachPiece { digest.update($0) }
         return digest.finish()
     }
 

@@ -10,8 +10,8 @@ extension DiskStorage {
         let record: ImageRecord
         /// `false` when an image was there that was not to be replaced: then the record is that one's.
         let isNew: Bool
-        /// `true` when the image is there for its lease only.
-        var isTransient = false
+        /// The reason why the image is there for its lease only; `nil` when it is an entry.
+        var transience: NotStoredReason?
     }
 
     /// Stores an image and returns its record once the file is at its place and the index knows it.
@@ -132,13 +132,17 @@ private struct StoreJob: Sendable {
     /// Names the draft and enters it in one transaction of the index.
     private func enter() {
         let (checksum, number) = (draft.checksum, name.rowNumber)
-        disk.index.writeTogether(syncs: configuration.syncsToDisk, servesOthers: queue.servesOthers) {
-            writer -> Entering in
+        disk.index.writeTogether(
+            syncs: configuration.syncsToDisk, servesOthers: queue.servesOthers, patience: request.patience
+        ) { writer -> Entering in
             let twin = try writer.twin(checksum.rowNumber, besides: number)
             if seeksTwin, let twin, twin.checksum == checksum, twin.byteCount == draft.stamp.size { return .twin(twin) }
             return .entered(try commit(writer, twin: twin))
         } then: { result in
             switch result {
+            case .failure(let failure as SQLiteDatabase.Failure)
+            where failure.isBusy && request.isLentWhenHeld && request.lease > 0:
+                end(Result { try lendDraft() })
             case .failure(let error): end(.failure(error))
             case .success(.entered(let commit)): conclude(commit)
             // Hashing and linking happen outside the transaction, for nobody should wait for that.
@@ -196,7 +200,8 @@ private struct StoreJob: Sendable {
         }
         if let old, old.name == name {
             let oldPath = disk.folder.blob(old.fileName)
-            if let stamp = FileStamp(path: oldPath), stamp.modified == old.modified, stamp.size == old.byteCount {
+            if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
+            {
                 if !request.overwrites, !disk.isExpired(old) {
                     return Commit(stored: Stored(record: disk.record(request.key, old, oldPath, stamp), isNew: false))
                 }
@@ -243,7 +248,10 @@ private struct StoreJob: Sendable {
     /// Ends the store of an image that has been entered.
     private func conclude(_ commit: Commit) {
         if request.lease > 0 { commit.stored.record.isLent = disk.lending.isLent(name.rowNumber) }
-        if commit.stored.isNew { disk.lending.noteStore(name.rowNumber) }
+        if commit.stored.isNew {
+            disk.lending.noteStore(name.rowNumber)
+            if let stamp = commit.stored.record.stamp { disk.noteVerified(stamp) }
+        }
         let syncNames = { @Sendable in
             guard configuration.syncsToDisk else { return clean(after: commit) }
             queue.submit {
@@ -265,7 +273,7 @@ private struct StoreJob: Sendable {
         // Not in the midst of others' stores, whatever is made of the work.
         queue.submit {
             if purges { disk.background { disk.evictor.purge(sparing: name.rowNumber) } }
-            if collects { disk.background { LeftoverCollector(disk: disk).run() } }
+            if collects { disk.background { _ = try? LeftoverCollector(disk: disk).run() } }
             if rewrites { disk.background { disk.rewriteLog() } }
             end(.success(commit.stored))
         }
@@ -290,10 +298,24 @@ private struct StoreJob: Sendable {
             try writer.leave(
                 fileName, bytes: draft.stamp.size, until: disk.clock.now + disk.lending.rest(of: name.rowNumber))
         }
+        return transient(at: path, .tooLarge)
+    }
+
+    /// Places an image that cannot be entered now beside the entries, for the time of its lease. An entry that the key has
+    /// stays.
+    private func lendDraft() throws -> Stored {
+        let path = try disk.folder.lentPath(fileExtension, for: request.lease)
+        guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
+            throw SystemError(errno, "name", path)
+        }
+        return transient(at: path, .busy)
+    }
+
+    private func transient(at path: String, _ reason: NotStoredReason) -> Stored {
         let record = ImageRecord(
             key: request.key, header: request.header, byteCount: draft.stamp.size, path: path, origin: request.origin,
             storedAt: disk.clock.now, expiresAt: disk.clock.now, stamp: draft.stamp, checksum: draft.checksum,
             clock: disk.clock)
-        return Stored(record: record, isNew: true, isTransient: true)
+        return Stored(record: record, isNew: true, transience: reason)
     }
 }

@@ -15,6 +15,11 @@ package struct StoreRequest: Sendable {
     package var metadata: String?
     /// The time in seconds for which its path is lent.
     package var lease = 0.0
+    /// The longest wait in seconds for another process that holds the index.
+    package var patience = CacheIndex.patience
+    /// `true` when an image whose entry cannot be written, for another process holds the index, is placed for the time of its
+    /// lease, and is no entry.
+    package var isLentWhenHeld = false
     /// `true` when an image larger than the limit is placed for the time of its lease, and is no entry.
     package var allowsOversize = false
 

@@ -51,12 +51,13 @@ struct Verifier {
     ///   - report: Called now and then with the number of bytes that have been read, and that of all.
     ///   - isCancelled: Asked between two slices.
     mutating func run(report: (_ done: Int, _ total: Int) -> Void, isCancelled: () -> Bool) throws {
-        guard folder.exists else { return }
+        guard try folder.exists else { return }
+        try folder.claim()
         defer { disk.forgetLogContents() }
         disk.flushTouches()
         if repairs {
-            found.leftovers += LeftoverCollector(disk: disk).run()
-            if folder.hasBlobs { try index.write { _ in } }
+            found.leftovers += try LeftoverCollector(disk: disk).run()
+            if try folder.hasBlobs { try index.write { _ in } }
             _ = try index.surveying { try $0.checkStructure() }
             try disk.evictor.removeDueFiles()
         }
@@ -68,7 +69,13 @@ struct Verifier {
             guard count == filter.limit else { break }
         }
         try removeUnreadable()
-        for shard in folder.shards where !isCancelled() { try check(shard: shard) }
+        for shard in try folder.shards where !isCancelled() {
+            if let names = try? folder.blobNames(in: shard) {
+                try check(names, of: shard)
+            } else {
+                found.unreadable += 1
+            }
+        }
         if try index.surveying({ try $0.sumsAreRight() }) == false {
             found.corrected += 1
             if repairs { try index.write { try $0.sumUp() } }
@@ -174,7 +181,7 @@ struct Verifier {
         if repairs {
             if !isGone {
                 disk.repairer.report(current)
-                try folder.clearWay(for: path, kind: S_IFREG)
+                try folder.clearWay(for: path, kind: .file)
                 unlink(path)
             }
             try writer.remove(current.number)
@@ -214,8 +221,8 @@ struct Verifier {
     }
 
     /// Finds the files of a shard that no entry names.
-    private mutating func check(shard: String) throws {
-        var names = folder.blobNames(in: shard)[...]
+    private mutating func check(_ names: [String], of shard: String) throws {
+        var names = names[...]
         while !names.isEmpty {
             let slice = names.prefix(64)
             names = names.dropFirst(64)

@@ -38,6 +38,19 @@ final class CacheIndex: Sendable {
     private let unready = Atomic(false)
     private let adopting = Atomic(false)
     private let readable = Atomic(false)
+    /// `true` from a wait for another process that was in vain until the index could be written.
+    private let isHeld = Atomic(false)
+
+    /// The longest wait for other processes that hold the index, in seconds.
+    static let patience = 4.0
+    /// The same for who comes when others have waited in vain: so requests that follow one another do not each wait as long.
+    private static let shortPatience = 0.1
+
+    /// The end of waits for other processes that begin now, by ``monotonicNanoseconds()``.
+    private func deadline(_ patience: Double = patience) -> Int {
+        let most = isHeld.load(ordering: .relaxed) ? Self.shortPatience : Self.patience
+        return monotonicNanoseconds() + Int(min(max(patience, 0), most) * 1e9)
+    }
 
     /// An index whose file is made at the first write.
     ///
@@ -68,7 +81,7 @@ final class CacheIndex: Sendable {
     var isOpen: Bool { readable.load(ordering: .relaxed) }
 
     /// `true` when there is an index file.
-    var exists: Bool { Self.inode(path) != nil }
+    var exists: Bool { get throws { try Self.inode(path) != nil } }
 
     /// `true` when somebody has changed the index's files since it was last asked that, and SQLite does not know of it. Waits
     /// for other writers.
@@ -108,19 +121,22 @@ final class CacheIndex: Sendable {
     func totals() throws -> Totals { try reading(or: Totals(), checksFile: true) { try $0.totals() } }
 
     /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
-    func makeReady() throws { if isUnready || !exists { try write { _ in } } }
+    func makeReady() throws { if try isUnready || !exists { try write { _ in } } }
 
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         // The inode of the file that was read last, should it turn out to be damaged.
         var damaged: UInt64?
+        let end = deadline()
         do {
-            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
+            return try readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
         } catch let failure as Failure where failure.isCorruption || failure.isForeign || failure.isFault {
             close(reader)
             // A fault of the moment is over when it is opened anew, and is no reason to give up what is there.
-            if !failure.isForeign, let value = try? readingOnce(or: missing, checksFile: checksFile, &damaged, body) {
+            if !failure.isForeign,
+                let value = try? readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
+            {
                 return value
             }
             // What connections of a process share goes with the last of them.
@@ -129,7 +145,7 @@ final class CacheIndex: Sendable {
         } catch let failure as Failure where failure.isUnopened {
             // Perhaps another process is just putting a damaged index aside: looked at again when that is done.
             _ = lock()
-            return try readingOnce(or: missing, checksFile: checksFile, &damaged, body)
+            return try readingOnce(or: missing, checksFile: checksFile, until: end, &damaged, body)
         } catch let failure as Failure where failure.isOlder {
             // The upgrade may take seconds: a lookup does not wait for it.
         }
@@ -139,27 +155,30 @@ final class CacheIndex: Sendable {
     }
 
     private func readingOnce<Value: Sendable>(
-        or missing: Value, checksFile: Bool, _ inode: inout UInt64?, _ body: @Sendable (IndexReader) throws -> Value?
+        or missing: Value, checksFile: Bool, until end: Int, _ inode: inout UInt64?,
+        _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         try reader.withLock { slot in
-            if checksFile, let open = slot, open.inode != Self.inode(path) { slot = nil }
+            if checksFile, let open = slot, try open.inode != Self.inode(path) { slot = nil }
             if let open = slot {
                 inode = open.inode
+                open.waitsUntil = end
                 let value = try open.checked(body)
                 // A miss may mean that the folder was replaced under us: whoever replaced it wrote a new file. The first of
                 // several lookups in a row tells for all of them.
                 if value != nil || Afterwards.hasSeen(open) { return value ?? missing }
-                if open.inode == Self.inode(path) {
+                if try open.inode == Self.inode(path) {
                     Afterwards.noteSeen(open)
                     return missing
                 }
                 slot = nil
             }
             readable.store(false, ordering: .relaxed)
-            inode = Self.inode(path)
+            try folder.claim()
+            inode = try Self.inode(path)
             guard inode != nil else { return missing }
             prepareOpening()
-            let fresh = try IndexReader(path: path, clock: clock)
+            let fresh = try IndexReader(path: path, clock: clock, waitsUntil: end)
             noteUnproven(fresh.unprovenTimes)
             let value = try fresh.checked(body) ?? missing
             if fresh.isAlone { return value }
@@ -174,7 +193,7 @@ final class CacheIndex: Sendable {
     /// would follow it.
     private func prepareOpening() {
         onOpening.withLock { $0 }?()
-        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: S_IFREG) }
+        for suffix in ["-wal", "-shm", "-journal"] { try? folder.clearWay(for: path + suffix, kind: .file) }
     }
 
     private func noteUnproven(_ times: ClosedRange<Int>?) { if let times { unproven.set(times) } }
@@ -187,9 +206,9 @@ final class CacheIndex: Sendable {
 
     /// Reads with a connection of its own, so that long work keeps no lookup waiting; `nil` when there is no index.
     func surveying<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
-        let found = Self.inode(path)
+        let (found, end) = (try Self.inode(path), deadline())
         do {
-            return try surveyingOnce(body)
+            return try surveyingOnce(until: end, body)
         } catch let failure as Failure
             where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isCutMemory
         {
@@ -197,18 +216,24 @@ final class CacheIndex: Sendable {
             if failure.isCorruption { try putAside(found, after: failure) }
             // A write makes it or upgrades it.
             try write { _ in }
-            return try surveyingOnce(body)
+            return try surveyingOnce(until: end, body)
         }
     }
 
-    private func surveyingOnce<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
+    private func surveyingOnce<Value: Sendable>(
+        until end: Int, _ body: @Sendable (IndexReader) throws -> Value
+    ) throws -> Value? {
         try survey.withLock { slot in
-            let inode = Self.inode(path)
-            if let open = slot, open.inode == inode { return try open.checked(body) }
+            let inode = try Self.inode(path)
+            if let open = slot, open.inode == inode {
+                open.waitsUntil = end
+                return try open.checked(body)
+            }
             slot = nil
+            try folder.claim()
             guard inode != nil else { return nil }
             prepareOpening()
-            let fresh = try IndexReader(path: path, clock: clock)
+            let fresh = try IndexReader(path: path, clock: clock, waitsUntil: end)
             if !fresh.isAlone { slot = fresh }
             return try fresh.checked(body)
         }
@@ -229,9 +254,29 @@ final class CacheIndex: Sendable {
     ///
     /// - Parameter syncs: `true` to wait until the transaction has reached the disk.
     func write<Value: Sendable>(syncs: Bool = false, _ body: @Sendable (IndexWriter) throws -> Value) throws -> Value {
-        let found = Self.inode(path)
+        try write(syncs: syncs, until: deadline(), body)
+    }
+
+    /// - Parameter end: The end of waits for other processes, by ``monotonicNanoseconds()``.
+    private func write<Value: Sendable>(
+        syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+    ) throws -> Value {
         do {
-            return try writeOnce(syncs, found, body)
+            let value = try writeMending(syncs, until: end, body)
+            if isHeld.load(ordering: .relaxed) { isHeld.store(false, ordering: .relaxed) }
+            return value
+        } catch let failure as Failure where failure.isBusy {
+            isHeld.store(true, ordering: .relaxed)
+            throw failure
+        }
+    }
+
+    private func writeMending<Value: Sendable>(
+        _ syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
+    ) throws -> Value {
+        let found = try Self.inode(path)
+        do {
+            return try writeOnce(syncs, found, until: end, body)
         } catch let failure as Failure where failure.isFull {
             // What removes images needs a little space first.
             guard IndexReserve(folder: folder).release() else { throw failure }
@@ -239,46 +284,48 @@ final class CacheIndex: Sendable {
             closeAll()
             if !failure.isForeign {
                 // A fault of the moment is over when it is opened anew.
-                do { return try writeOnce(syncs, Self.inode(path), body) } catch let again as Failure
+                do { return try writeOnce(syncs, Self.inode(path), until: end, body) } catch let again as Failure
                     where again.isCorruption || again.isCutOff
                 { closeAll() }
             }
-            try putAside(found ?? Self.inode(path), after: failure)
+            try putAside(try found ?? Self.inode(path), after: failure)
         } catch let failure as Failure where failure.isReadOnly {
             // The connections of a process share the files beside the index: what one of them opened while nothing could be
             // written keeps the others from writing when it can.
             closeAll()
         }
-        return try writeOnce(syncs, Self.inode(path), body)
+        return try writeOnce(syncs, Self.inode(path), until: end, body)
     }
 
     private func writeOnce<Value: Sendable>(
-        _ syncs: Bool, _ found: UInt64?, _ body: @Sendable (IndexWriter) throws -> Value
+        _ syncs: Bool, _ found: UInt64?, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
         try writer.withLock { slot in
             // Another thread may have made it while this one waited.
-            if let open = slot, open.inode == found || open.inode == Self.inode(path) {
+            if let open = slot, try open.inode == found || open.inode == Self.inode(path) {
                 do {
                     defer { noteTransaction(of: open) }
-                    return try open.transaction(syncs: syncs, body)
+                    return try open.transaction(syncs: syncs, waitsUntil: end, body)
                 } catch let failure as Failure where failure.isStuck {
                     // What kept this connection from writing may be over for the next one.
                     slot = nil
                     throw failure
                 }
             }
+            try folder.claim()
             // One process at a time: the first change of the journal's mode fails beside others.
             let lock = lock()
             defer { withExtendedLifetime(lock) {} }
             if lock != nil { mendCutOff() }
             slot = nil
             prepareOpening()
-            let fresh = try IndexWriter(path: path, clock: clock, folder: folder, lending: lending)
+            let fresh = try IndexWriter(
+                path: path, clock: clock, folder: folder, lending: lending, waitsUntil: end)
             slot = fresh
             noteUnproven(fresh.unprovenTimes)
             noteOpening(isAdopting: fresh.isAdopting)
             defer { noteTransaction(of: fresh) }
-            return try fresh.transaction(syncs: syncs, body)
+            return try fresh.transaction(syncs: syncs, waitsUntil: end, body)
         }
     }
 
@@ -288,6 +335,8 @@ final class CacheIndex: Sendable {
     struct SharedWrite: Sendable {
         /// `true` when it is to be on the disk when it is done.
         let syncs: Bool
+        /// The end of waits for other processes, by ``monotonicNanoseconds()``.
+        let end: Int
         /// Runs it within a transaction of several. It counts once that is committed.
         let runShared: @Sendable (IndexWriter) throws -> Void
         /// Runs it in a transaction of its own, whatever came of it before.
@@ -305,15 +354,17 @@ final class CacheIndex: Sendable {
     /// - Parameters:
     ///   - body: May run again when the transaction fails, and then undoes what it did outside of the index.
     ///   - servesOthers: `true` when this thread has time for writes of others that come meanwhile.
+    ///   - patience: The longest wait for other processes, in seconds.
     ///   - then: Called once with the result after the transaction, on the thread that ran it and on which others wait.
     func writeTogether<Value: Sendable>(
-        syncs: Bool = false, servesOthers: Bool = true, _ body: @escaping @Sendable (IndexWriter) throws -> Value,
+        syncs: Bool = false, servesOthers: Bool = true, patience: Double = patience,
+        _ body: @escaping @Sendable (IndexWriter) throws -> Value,
         then: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let outcome = Outcome<Value>()
+        let (outcome, end) = (Outcome<Value>(), deadline(patience))
         let write = SharedWrite(
-            syncs: syncs, runShared: { outcome.result = .success(try body($0)) },
-            runAlone: { [self] in outcome.result = Result { try self.write(syncs: syncs, body) } },
+            syncs: syncs, end: end, runShared: { outcome.result = .success(try body($0)) },
+            runAlone: { [self] in outcome.result = Result { try self.write(syncs: syncs, until: end, body) } },
             finish: { if let result = outcome.result { then(result) } })
         commits.join(write, staysLeader: servesOthers) { [self] writes in
             var isDone = false
@@ -344,9 +395,11 @@ final class CacheIndex: Sendable {
     /// - Returns: `false` when no connection is open: one write alone opens it, or mends what is wrong.
     private func share(_ writes: [SharedWrite]) throws -> Bool {
         try writer.withLock { slot in
-            guard let open = slot, open.inode == Self.inode(path) else { return false }
+            guard let open = slot, try open.inode == Self.inode(path) else { return false }
             defer { noteTransaction(of: open) }
-            try open.transaction(syncs: writes.contains(where: \.syncs)) { writer in
+            // The least patient of them is not kept waiting by the others.
+            let end = writes.lazy.map(\.end).min() ?? 0
+            try open.transaction(syncs: writes.contains(where: \.syncs), waitsUntil: end) { writer in
                 for write in writes { try write.runShared(writer) }
             }
             return true
@@ -388,17 +441,20 @@ final class CacheIndex: Sendable {
     private func putAside(_ damaged: UInt64?, after failure: Failure) throws {
         if failure.isFault, !failure.isCutOff { throw failure }
         for name in [path, path + "-wal"] where !Self.isReadable(name) { throw failure }
-        guard let lock = lock(), let damaged, Self.inode(path) == damaged else { return }
+        guard let lock = lock(), let damaged, try Self.inode(path) == damaged else { return }
         rename(path, path + ".damaged")
         unlink(path + "-wal")
         unlink(path + "-shm")
         withExtendedLifetime(lock) {}
     }
 
-    /// The lock that processes share for opening and mending the index, given back with the descriptor.
+    /// The lock that processes share for opening and mending the index, given back with the descriptor; `nil` when it cannot
+    /// be had soon: who holds it longer is a stranger, or was stopped.
     private func lock() -> Descriptor? {
         guard let file = try? Descriptor(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
-        file.lock(waits: true)
+        folder.share(file.path)
+        let isLocked = file.lock(waiting: isHeld.load(ordering: .relaxed) ? Self.shortPatience : 1)
+        if !isLocked, errno == EWOULDBLOCK { return nil }
         return file
     }
 
@@ -415,9 +471,14 @@ final class CacheIndex: Sendable {
     }
 
     /// The inode of an index file, which tells one from another; `nil` where there is none, or an empty one.
-    static func inode(_ path: String) -> UInt64? {
+    ///
+    /// - Throws: ``SystemError`` when it cannot be told what there is.
+    static func inode(_ path: String) throws -> UInt64? {
         var status = stat()
-        guard path.withCString({ lstat($0, &status) }) == 0 else { return nil }
+        guard path.withCString({ lstat($0, &status) }) == 0 else {
+            if errno == ENOENT { return nil }
+            throw SystemError(errno, "look at", path)
+        }
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? nil : UInt64(status.st_ino)
     }
 }

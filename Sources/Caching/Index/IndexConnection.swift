@@ -10,6 +10,12 @@ final class IndexConnection {
 
     init(_ database: SQLiteDatabase) { self.database = database }
 
+    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
+    var waitsUntil: Int {
+        get { database.waitsUntil }
+        set { database.waitsUntil = newValue }
+    }
+
     func statement(_ name: IndexStatement) throws(Failure) -> SQLiteStatement {
         if let known = statements[name.rawValue] { return known }
         let made = try database.prepare(name.text)

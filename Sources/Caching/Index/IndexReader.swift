@@ -17,9 +17,15 @@ final class IndexReader {
     /// `true` when it keeps all others out: it is used once.
     var isAlone: Bool { connection.database.isAlone }
 
-    init(path: String, clock: CacheClock) throws(Failure) {
-        inode = CacheIndex.inode(path)
-        let database = try SQLiteDatabase.reading(path)
+    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
+    var waitsUntil: Int {
+        get { connection.waitsUntil }
+        set { connection.waitsUntil = newValue }
+    }
+
+    init(path: String, clock: CacheClock, waitsUntil: Int) throws(Failure) {
+        inode = try? CacheIndex.inode(path)
+        let database = try SQLiteDatabase.reading(path, waitsUntil: waitsUntil)
         let version = try database.number("PRAGMA user_version")
         // An older one lacks tables: it is read once a writer has upgraded it.
         guard version == IndexSchema.version else { throw Failure.ofVersion(version) }

@@ -31,10 +31,12 @@ final class IndexWriter {
     private var undos: [() -> Void] = []
 
     /// Opens the index, and makes or upgrades it if need be.
-    init(path: String, clock: CacheClock, folder: StorageFolder, lending: Lending) throws(Failure) {
+    init(
+        path: String, clock: CacheClock, folder: StorageFolder, lending: Lending, waitsUntil: Int
+    ) throws(Failure) {
         (self.folder, self.lending, self.clock) = (folder, lending, clock)
-        let database = try SQLiteDatabase(path: path, creates: true)
-        chmod(path, 0o600)
+        let database = try SQLiteDatabase(path: path, creates: true, waitsUntil: waitsUntil)
+        chmod(path, folder.fileMode)
         let reserve = IndexReserve(folder: folder)
         let pages = reserve.logPages
         try database.execute(
@@ -44,15 +46,20 @@ final class IndexWriter {
         // Put aside like a damaged one: the images are adopted, and nothing fails for ever.
         guard (0...IndexSchema.version).contains(found) else { throw .ofVersion(found) }
         if found < IndexSchema.version {
-            let adopts = found == 0 && !folder.shards.isEmpty ? "UPDATE totals SET adopting = 1;" : ""
+            let adopts = found == 0 && (try? folder.shards.isEmpty) != true ? "UPDATE totals SET adopting = 1;" : ""
             do {
-                try database.execute("BEGIN IMMEDIATE; \(IndexSchema.upgrade(from: found)) \(adopts) COMMIT;")
+                try database.execute("BEGIN IMMEDIATE;")
+                // Another process may have done it meanwhile.
+                if try database.number("PRAGMA user_version") == found {
+                    try database.execute(IndexSchema.upgrade(from: found) + adopts)
+                }
+                try database.execute("COMMIT;")
             } catch {
                 try? database.execute("ROLLBACK")
                 throw error
             }
         }
-        inode = CacheIndex.inode(path)
+        inode = try? CacheIndex.inode(path)
         connection = IndexConnection(database)
         isAdopting = try connection.folderState() == IndexSchema.Folder.adopting
         log = EntryLog(folder: folder)
@@ -71,7 +78,11 @@ final class IndexWriter {
     /// write.
     func onFailure(_ undo: @escaping () -> Void) { undos.append(undo) }
 
-    func transaction<Value>(syncs: Bool, _ body: (IndexWriter) throws -> Value) throws -> Value {
+    /// - Parameter waitsUntil: The end of waits for other processes, by ``monotonicNanoseconds()``.
+    func transaction<Value>(
+        syncs: Bool, waitsUntil: Int, _ body: (IndexWriter) throws -> Value
+    ) throws -> Value {
+        connection.waitsUntil = waitsUntil
         if syncs != isSynced {
             try connection.database.execute("PRAGMA synchronous = \(syncs ? "FULL" : "NORMAL")")
             isSynced = syncs

@@ -30,6 +30,8 @@ final class SQLiteDatabase {
             code: SQLITE_IOERR | 21 << 8, message: "index.sqlite-shm was cut short by another program; try again")
         /// The connection is of no use any more.
         var isStuck: Bool { lacksLocks || [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR].contains(kind) }
+        /// Another process holds what is needed.
+        var isBusy: Bool { kind == SQLITE_BUSY && !lacksLocks }
         /// The file, or one beside it, could only be opened for reading.
         var isReadOnly: Bool { kind == SQLITE_READONLY }
         /// The file cannot be opened: permission is missing, or it has just gone.
@@ -62,13 +64,24 @@ final class SQLiteDatabase {
     /// Owned; closed with the object.
     private let handle: OpaquePointer
 
-    /// Opens the file, making it when `creates`; a busy file is waited for, up to ten seconds.
-    init(path: String, creates: Bool) throws(Failure) {
+    /// The end of waits for other processes, by ``monotonicNanoseconds()``, where SQLite's handler finds it.
+    private let end = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+
+    /// The end of waits for other processes, by ``monotonicNanoseconds()``.
+    var waitsUntil: Int {
+        get { end.pointee }
+        set { end.pointee = newValue }
+    }
+
+    /// Opens the file, making it when `creates`.
+    ///
+    /// - Parameter waitsUntil: See ``waitsUntil``.
+    init(path: String, creates: Bool, waitsUntil: Int) throws(Failure) {
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw Failure(code: SQLITE_NOTADB, message: "\(path) is no file")
         }
-        // Some of what needs a lock is tried for ten seconds whatever the reason.
+        // SQLite tries some of what needs a lock for ten seconds whatever the reason.
         if Self.lacksLocks(beside: path) {
             throw Failure(code: SQLITE_BUSY, message: String(cString: strerror(ENOLCK)), lacksLocks: true)
         }
@@ -77,23 +90,30 @@ final class SQLiteDatabase {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let code = sqlite3_open_v2(path, &opened, flags, HL_SQLITE_FILES)
         guard code == SQLITE_OK, let opened else {
-            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-            sqlite3_close_v2(opened)
-            throw Failure(code: code, message: message)
+            defer { sqlite3_close_v2(opened) }
+            throw opened.map { Failure(code, of: $0) } ?? Failure(code: code, message: "out of memory")
         }
         // Without permission to write, SQLite opens for reading and says nothing.
         if creates, sqlite3_db_readonly(opened, "main") == 1 {
-            sqlite3_close_v2(opened)
-            throw Failure(code: SQLITE_READONLY, message: "\(path) cannot be written")
+            defer { sqlite3_close_v2(opened) }
+            throw Failure(
+                code: SQLITE_READONLY, message: "\(path) cannot be written", system: Failure.refusal(of: opened))
         }
         handle = opened
+        end.initialize(to: waitsUntil)
         sqlite3_extended_result_codes(handle, 1)
-        sqlite3_busy_handler(handle, waitForOtherProcess, nil)
+        sqlite3_busy_handler(handle, waitForOtherProcess, end)
     }
 
-    private init(_ handle: OpaquePointer) { self.handle = handle }
+    private init(_ handle: OpaquePointer) {
+        self.handle = handle
+        end.initialize(to: 0)
+    }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        sqlite3_close_v2(handle)
+        end.deallocate()
+    }
 
     /// `true` when the library could be prepared, once for all connections.
     private static let isReady = hl_sqlite_prepare() == SQLITE_OK
@@ -117,14 +137,16 @@ final class SQLiteDatabase {
 
     /// A connection for reading, also where nothing can be written. A log of changes that is not yet merged can then only be
     /// read while nobody else has the index open.
-    static func reading(_ path: String) throws(Failure) -> SQLiteDatabase {
+    static func reading(_ path: String, waitsUntil: Int) throws(Failure) -> SQLiteDatabase {
         do throws(Failure) {
-            let database = try SQLiteDatabase(path: path, creates: false)
+            let database = try SQLiteDatabase(path: path, creates: false, waitsUntil: waitsUntil)
             _ = try database.number("PRAGMA user_version")
             return database
         } catch {
             guard error.isUnwritable, FileStamp(path: path) != nil else { throw error }
-            let hasLog = (FileStamp(path: path + "-wal")?.size ?? 0) > 0
+            // A log that cannot be looked at may hold the latest changes.
+            guard let log = try? FileStamp.existing(path + "-wal")?.size ?? 0 else { throw error }
+            let hasLog = log > 0
             guard let database = hasLog ? alone(path) : immutable(path) else { throw error }
             return database
         }
@@ -132,7 +154,7 @@ final class SQLiteDatabase {
 
     /// A connection that excludes all others: it shares no memory with them, which would take a file of its own.
     private static func alone(_ path: String) -> SQLiteDatabase? {
-        guard let database = try? SQLiteDatabase(path: path, creates: false) else { return nil }
+        guard let database = try? SQLiteDatabase(path: path, creates: false, waitsUntil: 0) else { return nil }
         database.isAlone = true
         sqlite3_busy_timeout(database.handle, 100)
         guard (try? database.execute("PRAGMA locking_mode = EXCLUSIVE")) != nil,
@@ -193,7 +215,16 @@ extension SQLiteDatabase.Failure {
         let lacksLocks = [SQLITE_BUSY, SQLITE_PROTOCOL].contains(code & 0xFF) && errno == ENOLCK
         self.init(
             code: code, message: String(cString: sqlite3_errmsg(connection)), lacksLocks: lacksLocks,
-            system: sqlite3_system_errno(connection))
+            system: code & 0xFF == SQLITE_READONLY ? Self.refusal(of: connection) : sqlite3_system_errno(connection))
+    }
+
+    /// The `errno` with which the system refuses to have the file of a connection, or its folder, written; 0 if it does not.
+    static func refusal(of connection: OpaquePointer?) -> Int32 {
+        guard let name = sqlite3_db_filename(connection, "main") else { return 0 }
+        let path = String(cString: name)
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+        for place in [path, folder] where faccessat(AT_FDCWD, place, W_OK, AT_EACCESS) != 0 { return errno }
+        return 0
     }
 }
 
@@ -204,8 +235,9 @@ extension SQLiteDatabase.Failure: StorageProblem {
     package var systemCode: Int32 {
         switch code & 0xFF {
         case SQLITE_FULL: ENOSPC
-        case SQLITE_READONLY: EROFS
-        case SQLITE_CANTOPEN: EACCES
+        case SQLITE_NOMEM: ENOMEM
+        case SQLITE_READONLY: system == 0 ? EROFS : system
+        case SQLITE_CANTOPEN: system == 0 ? EACCES : system
         case SQLITE_IOERR: system == 0 ? EIO : system
         case SQLITE_BUSY, SQLITE_PROTOCOL: lacksLocks ? ENOLCK : EBUSY
         default: 0
@@ -213,12 +245,13 @@ extension SQLiteDatabase.Failure: StorageProblem {
     }
 }
 
-/// Sleeps a moment, longer with each turn, and gives up after about ten seconds. SQLite's own handler sleeps up to a
-/// tenth of a second at a time, which starves writers; and it takes a file system without locks for a busy file.
-private func waitForOtherProcess(_: UnsafeMutableRawPointer?, turns: Int32) -> Int32 {
+/// Sleeps a moment, longer with each turn, and gives up at the moment that `end` points to. SQLite's own handler sleeps up
+/// to a tenth of a second at a time, which starves writers; and it takes a file system without locks for a busy file.
+private func waitForOtherProcess(end: UnsafeMutableRawPointer?, turns: Int32) -> Int32 {
     // Only the attempt since the turn before sets it.
     if turns > 0, errno == ENOLCK { return 0 }
+    guard let end, monotonicNanoseconds() < end.load(as: Int.self) else { return 0 }
     usleep(UInt32(min(50 + 25 * turns, 2000)))
     errno = 0
-    return turns < 5200 ? 1 : 0
+    return 1
 }

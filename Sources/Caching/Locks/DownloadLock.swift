@@ -67,6 +67,7 @@ package final class DownloadLock: Sendable {
         try file.withLock { file in
             if let open = file, open.isAt(path) { return open }
             file = nil
+            try folder.claim()
             if access(path, F_OK) != 0 { try make(path) }
             file = DownloadLockFile(path: path)
             return file
@@ -76,6 +77,7 @@ package final class DownloadLock: Sendable {
     /// Makes the file with its secret, whole from the moment it has its name.
     private func make(_ path: String) throws {
         let file = try Descriptor(creating: folder.partialPath("flights"))
+        folder.share(file.path)
         defer { unlink(file.path) }
         let secret = (0..<DownloadLockFile.secretCount).map { _ in UInt8.random(in: .min ... .max) }
         try secret.withUnsafeBytes { try file.write($0) }

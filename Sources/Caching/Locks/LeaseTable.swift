@@ -138,15 +138,18 @@ final class LeaseTable: Sendable {
 
     /// Opens and locks a file of the right size and for this start of the machine; `nil` if there can be none.
     private static func open(_ path: String, bootNumber: Int) -> Descriptor? {
-        // One process at a time: two must not both find it unfit and one wipe the other's first lease.
+        // One process at a time: two must not both find it unfit and one wipe the other's first lease. That takes
+        // microseconds; who holds the lock longer is a stranger, and this process goes on by itself.
         guard let file = try? Descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW) else { return nil }
-        file.lock(waits: true)
+        let isLocked = file.lock(waiting: 0.5)
+        let isHeld = !isLocked && errno == EWOULDBLOCK
         var found = Header()
         let count = withUnsafeMutableBytes(of: &found) { pread(file.number, $0.baseAddress, $0.count, 0) }
         guard count >= 0, let length = file.stamp?.size else { return nil }
         var wanted = Header(magic: UInt64(magic), bootNumber: UInt64(truncatingIfNeeded: bootNumber))
         wanted.generation = found.generation
         if found == wanted, found.generation != 0, length >= size { return consume file }
+        if isHeld { return nil }
         // Every page is there before it is written to by way of memory. And the file is never made shorter: others may have
         // it mapped.
         guard posix_fallocate(file.number, 0, off_t(size)) == 0 else { return nil }

@@ -44,8 +44,11 @@ final class Lending: Sendable {
                 open = Open(table: found.table, generation: generation, checkedAt: now)
                 return found.table
             }
-            if folder.exists { try? folder.makeInner("leases") }
-            var table = LeaseTable(path: path, bootNumber: clock.bootNumber)
+            // In a folder of others' the table is one of our own.
+            let isOurs = (try? folder.claim()) != nil
+            if isOurs, (try? folder.exists) == true { try? folder.makeInner("leases") }
+            var table = LeaseTable(path: isOurs ? path : "", bootNumber: clock.bootNumber)
+            if isOurs { folder.share(path) }
             let isRemoved = open?.generation == generation
             if let own = open?.table, own.inode == nil || isRemoved {
                 // What was lent while there could be no file, or in one that was removed or cut, stays lent.

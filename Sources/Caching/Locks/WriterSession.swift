@@ -78,16 +78,16 @@ package final class WriterSession: Sendable {
     }
 
     /// The sessions whose processes are dead.
-    func dead() -> [Dead] {
+    func dead() throws -> [Dead] {
         let own = knownName
-        return Files.names(in: folder).compactMap { entry in
+        return try Files.names(in: folder).compactMap { entry in
             let name = String(entry.dropLast(Self.suffix.count))
             return entry.hasSuffix(Self.suffix) && name != own ? Dead(name, path(name)) : nil
         }
     }
 
-    /// `true` when a session of that name is marked, living or dead.
-    func isMarked(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
+    /// `true` when a session of that name is marked, living or dead; also when that cannot be told.
+    func isMarked(_ name: String) -> Bool { access(path(name), F_OK) == 0 || errno != ENOENT }
 
     /// `true` when a session may be called so: one without a mark has ended.
     static func isName(_ text: String) -> Bool {

@@ -53,6 +53,8 @@ package struct ResumeNote: Hashable, Sendable {
         switch response.status {
         case 206: break
         case 200, 203: return .isWhole
+        // Nothing was asked that this could answer, and it would be answered again.
+        case 304 where !response.isConfirmation: return .unusable
         case let status where Self.refusesRanges(status): return .unusable
         default: return .unrelated
         }

@@ -32,6 +32,7 @@ public final class CacheRegistry: Sendable {
     private let table: Mutex<Table>
     private let root: String
     private let cleanInterval: Double
+    private let isShared: Bool
     private let clock: EngineClock
     private let pool: BlockingPool
     private let failures: FailureMemory
@@ -48,7 +49,8 @@ public final class CacheRegistry: Sendable {
         let table = Table(root: root, defaults: configuration.defaults, configured: configuration.caches)
         let settings = table.settings(of: Self.defaultName)
         self.table = Mutex(table)
-        spool = StorageFolder(path: settings.disk.folder)
+        isShared = configuration.sharedFolders
+        spool = StorageFolder(path: settings.disk.folder, isShared: isShared)
         spool.resumeLimit.store(ResumeFolder.bytesLimit(beside: settings.disk.bytesLimit), ordering: .relaxed)
     }
 
@@ -62,7 +64,8 @@ public final class CacheRegistry: Sendable {
             let settings = table.settings(of: name)
             let cache = ImageCache(
                 name: name, configuration: settings, clock: clock,
-                folder: settings.disk.folder == spool.path ? spool : nil,
+                folder: settings.disk.folder == spool.path
+                    ? spool : StorageFolder(path: settings.disk.folder, isShared: isShared),
                 queue: WorkQueue { [pool] in pool.submit($0) },
                 onClean: { [cleaning] report in cleaning.report(report) },
                 onRemove: { [failures] key in failures.forget(key, in: name) })
@@ -196,19 +199,27 @@ public final class CacheRegistry: Sendable {
     }
 
     /// The caches that are open, have settings of their own or a folder in the root, by name. Reads one folder.
+    ///
+    /// - Throws: ``ImageError`` when the root cannot be read.
     public var knownCaches: [KnownCache] {
-        let found = Self.cacheFolders(in: root)
-        return table.withLock { caches in
-            let names = Set(caches.opened.keys).union(caches.configured.keys).union(found)
-            return names.sorted().map { name in
-                KnownCache(name: name, isOpen: caches.opened[name] != nil, settings: caches.settings(of: name))
+        get throws {
+            let found: [String]
+            do { found = try Self.cacheFolders(in: root) } catch { throw ImageError.storage(error, folder: root) }
+            return table.withLock { caches in
+                let names = Set(caches.opened.keys).union(caches.configured.keys).union(found)
+                return names.sorted().map { name in
+                    KnownCache(name: name, isOpen: caches.opened[name] != nil, settings: caches.settings(of: name))
+                }
             }
         }
     }
 
     /// The names of the folders in `root` that look like caches.
-    private static func cacheFolders(in root: String) -> [String] {
-        guard let folder = opendir(root) else { return [] }
+    private static func cacheFolders(in root: String) throws -> [String] {
+        guard let folder = opendir(root) else {
+            if errno == ENOENT { return [] }
+            throw SystemError(errno, "read the folder", root)
+        }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

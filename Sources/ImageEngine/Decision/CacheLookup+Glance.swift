@@ -30,9 +30,11 @@ extension CacheLookup {
         if verifies, cache.memory.peek(key)?.record.decodeVerdict != .sound { return .unknown }
         // If bytes must be read, the slow path handles all of it, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
-        guard let seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false) else {
-            return .unknown
-        }
+        let seen: ImageCache.Hit??
+        do throws(ImageError) {
+            seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false)
+        } catch .storageFailed { return .unknown }
+        guard let seen else { return .unknown }
         guard let hit = seen else { return isMade ? .unknown : .missing }
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }

@@ -47,7 +47,7 @@ public struct Integrity: Hashable, Sendable {
     func allows(_ content: DiskStorage.Content) -> Bool {
         switch content {
         case .bytes(let bytes): return allows(bytes)
-        case .file(let path): return allows(file: path)
+        case .file(let path, _): return allows(file: path)
         case .body(let body):
             switch body.place {
             case .memory(let bytes): return allows(bytes)

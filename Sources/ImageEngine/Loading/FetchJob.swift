@@ -135,7 +135,13 @@ final class FetchJob: DownloadOwner {
         let (cache, options) = (plan.cache, plan.outgoing.options)
         guard !options.lookup.forceRefresh else { return nil }
         if !mayWait, cache.isStillMissing(plan.key) { return nil }
-        var found = try cache.hit(for: plan.key, options: options.storage, burst: 0, mayWait: mayWait)
+        var found: ImageCache.Hit?
+        do throws(ImageError) {
+            found = try cache.hit(for: plan.key, options: options.storage, burst: 0, mayWait: mayWait)
+        } catch {
+            if error.isLastingOfStorage { return nil }
+            throw error
+        }
         // Another process may have revalidated it since the last look-up.
         if mayWait || plan.storedCandidate != nil, let hit = found {
             found = try cache.renewed(hit, options: options.storage)

@@ -27,12 +27,23 @@ struct LocalFile: Sendable {
         return try await pool.run(isLong: true) { try work(self) }
     }
 
-    /// The content to store: the bytes of a small file, otherwise the file itself.
+    /// The content to store: the bytes of a small file, otherwise the file itself in its state now.
     func content() throws(ImageError) -> DiskStorage.Content {
-        try opened { (file, stamp) throws(ImageError) in
-            guard stamp.size <= BodySpool.memoryLimit else { return .file(path) }
+        try opened { (file, _) throws(ImageError) in
             do {
-                return .bytes(try file.bytes(stamp.size))
+                guard let (stamp, mayBeWriting) = BlockingPool.waiting({ file.settled() }) else {
+                    throw SystemError(ESTALE, "look at", path)
+                }
+                guard stamp.size <= BodySpool.memoryLimit else { return .file(path, as: stamp) }
+                let bytes = try file.bytes(stamp.size)
+                guard mayBeWriting else {
+                    try stamp.checkUnchanged(path)
+                    return .bytes(bytes)
+                }
+                try BlockingPool.waiting {
+                    try stamp.checkUnchanged(path) { try Files.read(path, followsLinks: true) == bytes }
+                }
+                return .bytes(bytes)
             } catch {
                 throw ImageError.storage(error, folder: "the cache folder")
             }
@@ -47,7 +58,7 @@ struct LocalFile: Sendable {
             } catch {
                 throw .badData(
                     reason: error.sentence(), source: url,
-                    sample: ContentSample(DiskStorage.Content.start(of: path)))
+                    sample: ContentSample(DiskStorage.Content.start(of: path)).ofLocalFile)
             }
         }
     }

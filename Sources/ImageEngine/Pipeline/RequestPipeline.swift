@@ -125,6 +125,12 @@ struct RequestPipeline: Sendable {
 
     /// The stored image for a request; `nil` when there is none that matters.
     private func stored(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
+        do { return try await lookedUp(request, policy) } catch let error as ImageError
+            where error.isLastingOfStorage && !policy.onlyFromCache && !policy.isOffline
+        { return nil }
+    }
+
+    private func lookedUp(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
         let (key, cache, options) = (request.key, request.cache, request.options)
         if !policy.usesExpired {
             if policy.isForced { return nil }

@@ -8,6 +8,11 @@ extension ContentSample {
         self.init(type: Self.type(start), firstBytes: Array(start.prefix(32)), contentType: contentType)
     }
 
+    /// The sample without bytes of what is no picture: a file on this machine is not read to who may only have its pictures.
+    var ofLocalFile: ContentSample {
+        type?.hasPrefix("image/") == true ? self : ContentSample(type: type, contentType: contentType)
+    }
+
     /// The media type of content by its start, with some of the rules of the WHATWG's MIME Sniffing.
     private static func type(_ start: [UInt8]) -> String? {
         if start.isEmpty { return nil }
@@ -34,7 +39,7 @@ extension DiskStorage.Content {
     var start: [UInt8] {
         switch self {
         case .bytes(let bytes): Array(bytes.prefix(512))
-        case .file(let path): Self.start(of: path)
+        case .file(let path, _): Self.start(of: path)
         case .body(let body):
             switch body.place {
             case .memory(let bytes): Array(bytes.prefix(512))

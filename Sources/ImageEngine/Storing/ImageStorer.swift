@@ -22,6 +22,20 @@ struct ImageStorer: Sendable {
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
         metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
     ) {
+        let attempt = { @Sendable [self] (then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void) in
+            storeOnce(
+                given, for: key, in: cache, options: options, overwrites: overwrites, metadata: metadata, then: then)
+        }
+        attempt { result in
+            // A file that was being replaced is whole now.
+            if case .failure(.storageFailed(_, _, .changing)) = result { attempt(then) } else { then(result) }
+        }
+    }
+
+    private func storeOnce(
+        _ given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool,
+        metadata: String?, then: @escaping @Sendable (Result<ImageResult, ImageError>) -> Void
+    ) {
         let briefly = overwrites ? cache.ifBrief : nil
         engine.pool.submit(briefFor: given.isSmall ? briefly : nil, isLong: !given.isSmall) { [self] in
             let store: PendingStore
@@ -50,18 +64,20 @@ struct ImageStorer: Sendable {
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
         metadata: String?
     ) throws(ImageError) -> PendingStore {
-        let content: DiskStorage.Content
+        let (content, isOfFile): (DiskStorage.Content, Bool)
         switch given {
         case .bytes(let bytes):
             guard bytes.count <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(key.key) }
-            content = .bytes(bytes)
+            (content, isOfFile) = (.bytes(bytes), false)
         case .file(let path):
-            content = try LocalFile(path: absolutePath(path), options: options).content()
+            (content, isOfFile) = (try LocalFile(path: absolutePath(path), options: options).content(), true)
         }
         // Bytes that are in memory are put into the memory tier too, as in Kingfisher.
-        return PendingStore(
+        var store = PendingStore(
             content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
             needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
             isGiven: true)
+        store.isOfFile = isOfFile
+        return store
     }
 }

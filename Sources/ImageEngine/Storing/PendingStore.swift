@@ -31,6 +31,8 @@ struct PendingStore: Sendable {
     var scratch: ScratchFile?
     /// `true` when the caller provides the image: it is stored, or the store fails.
     var isGiven = false
+    /// `true` when the content was read from a file of the user.
+    var isOfFile = false
     /// `true` when the image is made from an expired original.
     var isOfExpired = false
 
@@ -79,6 +81,8 @@ struct PendingStore: Sendable {
         (request.overwrites, request.metadata) = (overwrites, metadata)
         request.lease = options.storage.lease ?? ImageCache.lease
         request.allowsOversize = plan.place == .lease
+        request.isLentWhenHeld = !isGiven && needs.contains(.file)
+        request.patience = min(options.network.limits.timeoutSeconds, options.caller.deadline ?? .infinity)
         cache.store(content, request, options.storage, keepsBytes: plan.keepsBytes, in: queue) { kept in
             then(
                 kept.tryMap { (kept) throws(ImageError) in try result(kept, plan) }
@@ -111,7 +115,7 @@ struct PendingStore: Sendable {
         defer { withExtendedLifetime(scratch) {} }
         let record = kept.entry.record
         var result = ImageResult(record: record, cache: cache.name, cacheType: .none, bytes: nil)
-        result.notStored = plan.reason
+        result.notStored = kept.transience ?? plan.reason
         if plan.place == .memory || kept.admission == .occupied { result.notStored = NotStoredReason(kept.admission) }
         if policy.wantsBytesInMemory || plan.place == .memory || kept.admission == .occupied {
             result.admission = kept.admission
@@ -164,7 +168,7 @@ struct PendingStore: Sendable {
                 hint:
                     "retrieve has its data without storing it; to have it stored, set revalidate to another value than \"http\"."
             )
-        case .expired, .memoryOff, .notAsked, .noRoom, .diskFailed, .occupied:
+        case .expired, .memoryOff, .notAsked, .noRoom, .diskFailed, .busy, .occupied:
             return .storageFailed(
                 reason: "\(source.excerpt) cannot be stored: no tier keeps it (\(reason.rawValue)).",
                 hint: "Ask for its data, or change the options and limits that keep it out.")
@@ -204,7 +208,10 @@ struct PendingStore: Sendable {
         }
     }
 
-    var sample: ContentSample { ContentSample(content.start, contentType: contentType) }
+    var sample: ContentSample {
+        let sample = ContentSample(content.start, contentType: contentType)
+        return isOfFile ? sample.ofLocalFile : sample
+    }
 
     /// Logs a wrong media type from the server; names the image by its hash, because URLs are private.
     private func logMismatch(of format: ImageFormat) {
@@ -232,7 +239,7 @@ struct PendingStore: Sendable {
                 case .bytes(let bytes):
                     try bytes.withUnsafeBytes { bytes throws(ImageHeader.Failure) in try ImageHeader(bytes) }
                 case .body(let body): try body.header()
-                case .file(let path): try LocalFile(path: path, options: options).header()
+                case .file(let path, _): try LocalFile(path: path, options: options).header()
                 }
             if warns { logMismatch(of: header.format) }
             return header

@@ -14,7 +14,10 @@ extension NotStoredReason {
     /// The reason for a failed attempt to store; `nil` when the disk is not the cause.
     init?(_ error: ImageError) {
         switch error {
-        case .storageFailed(_, _, let isFull): self = isFull ? .noRoom : .diskFailed
+        case .storageFailed(_, _, .full): self = .noRoom
+        case .storageFailed(_, _, .busy): self = .busy
+        case .storageFailed(_, _, .changing): return nil
+        case .storageFailed: self = .diskFailed
         // The plan has already excluded images larger than the whole tier.
         case .limitExceeded("bytesLimit", _, _): self = .noRoom
         default: return nil
@@ -159,9 +162,9 @@ struct StoragePolicy: Sendable, Equatable {
     func reason(after error: ImageError) -> NotStoredReason? {
         guard !isGiven, let reason = NotStoredReason(error) else { return nil }
         if needs.contains(.bytes) { return reason }
-        // A full tier is no failure for a caller that needs no file; a failed disk is one.
+        // A tier that is full or held is no failure for a caller that needs no file; a failed disk is one.
         if case .limitExceeded = error { return needs.contains(.file) ? nil : reason }
-        return nil
+        return reason == .busy && !needs.contains(.file) ? reason : nil
     }
 }
 

@@ -13,6 +13,10 @@ extension ServerSetting {
             "cacheDir", .folder, "The folder in which each cache has a folder of its own.",
             default: "$XDG_CACHE_HOME/halcyon, else ~/.cache/halcyon", \.cacheDir),
         ServerSetting(
+            "sharedFolders", .boolean,
+            "Use cache folders that belong to other users or to a group; their users trust each other.",
+            \.engine.sharedFolders),
+        ServerSetting(
             "framing", .framing, "The framing of messages; auto detects it from the first bytes.", \.framing),
         ServerSetting(
             "memoryLimit", .integer(atLeast: 0, "bytes"),

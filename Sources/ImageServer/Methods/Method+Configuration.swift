@@ -41,7 +41,7 @@ extension Method {
             invocation -> Outcome<CachesReply> in
             let manager = invocation.server.manager
             return .later { _ in
-                CachesReply(caches: try await manager.blocking { manager.caches.knownCaches })
+                CachesReply(caches: try await manager.blocking { try manager.caches.knownCaches })
             }
         },
     ]

@@ -79,6 +79,12 @@ def pull_away(damaged: DamagedCache) -> None:
             if what == "a link":
                 os.symlink(outside, damaged.cache)
             for number in range(5):
+                if what == "a file":
+                    # That something else is in the way says nothing about images.
+                    reply = server.ask("retrieve", cached(f"key-{number}"))
+                    if reply.get("error", {}).get("code") != STORAGE_FAILED:
+                        damaged.breach("answers", f"retrieve with a file in the folder's place: {reply}")
+                    continue
                 found = damaged.look(server, f"key-{number}", damaged.random.choice(("data", "path")))
                 if found:
                     damaged.breach("wrong", f"key-{number} is served")

@@ -9,17 +9,12 @@ import sqlite3
 import subprocess
 from typing import Any, Callable, Iterator
 
+from .nobody import NOBODY, Skipped, nobody
 from .pictures import picture, stamp
 from .report import Report
-from .server import Dead, Hangs, Server, binary, cached, inline, store
+from .server import Dead, Hangs, Server, cached, inline, store
 
 NOT_CACHED, STORAGE_FAILED = 10003, 40000
-_NOBODY = 65534
-
-
-class Skipped(Exception):
-    """The machine does not allow this stage."""
-
 
 def stages(home: str, report: Report) -> None:
     """Runs all stages; what the machine does not allow is passed over, and said."""
@@ -199,8 +194,8 @@ def _populated(stage: _Stage, prefix: tuple[str, ...] = ()) -> str:
     place = os.path.join(stage.home, "cache")
     os.mkdir(place)
     if prefix:
-        os.chown(place, _NOBODY, _NOBODY)
-        os.chown(stage.home, _NOBODY, _NOBODY)
+        os.chown(place, NOBODY, NOBODY)
+        os.chown(stage.home, NOBODY, NOBODY)
     with Server(place, prefix=prefix) as server:
         for number in range(5):
             assert stage.put(server, f"key-{number}", 2000)
@@ -250,18 +245,7 @@ def read_only_mount(stage: _Stage) -> None:
 
 def read_only_folder(stage: _Stage) -> None:
     """The same for folders that may not be written, without the rights of root."""
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
-        raise Skipped("this takes root and setpriv")
-    # Not the home of root, whose files another user may not even look for.
-    prefix = ("env", f"HOME={stage.home}", "XDG_CONFIG_HOME=", "setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups")
-    # The build folder may be out of another user's reach.
-    copy = os.path.join(stage.home, "halcyon")
-    shutil.copy2(binary(), copy)
-    before = os.environ.get("HALCYON_BIN")
-    os.environ["HALCYON_BIN"] = copy
-    os.chmod(os.path.dirname(stage.home), 0o755)
-    folders: list[str] = []
-    try:
+    with nobody(stage.home) as prefix:
         place = _populated(stage, prefix)
         _settle(place)
         folders = [place] + [os.path.join(at, name) for at, names, _ in os.walk(place) for name in names]
@@ -269,16 +253,14 @@ def read_only_folder(stage: _Stage) -> None:
             os.chmod(folder, 0o500)
         with Server(place, prefix=prefix) as server:
             _read_only(stage, server)
+            error = server.ask("store", store("new", picture("new", 1, 2000)))["error"]
+            if "ermission" not in error["data"]["hint"]:
+                stage.breach(f"the hint of a store where permission is missing: {error}")
         for folder in folders:
             os.chmod(folder, 0o700)
         with Server(place, prefix=prefix) as server:
             if not stage.put(server, "new", 2000):
                 stage.breach("a store was refused though the folder may be written again")
-    finally:
-        if before is None:
-            del os.environ["HALCYON_BIN"]
-        else:
-            os.environ["HALCYON_BIN"] = before
 
 
 def small_files(stage: _Stage) -> None:

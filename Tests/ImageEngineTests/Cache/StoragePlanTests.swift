@@ -160,7 +160,10 @@ import Testing
 
     private static let failures: [(ImageError, NotStoredReason?)] = [
         (.storageFailed(reason: "", hint: ""), .diskFailed),
-        (.storageFailed(reason: "", hint: "", isFull: true), .noRoom),
+        (.storageFailed(reason: "", hint: "", cause: .full), .noRoom),
+        (.storageFailed(reason: "", hint: "", cause: .busy), .busy),
+        (.storageFailed(reason: "", hint: "", cause: .passing), .diskFailed),
+        (.storageFailed(reason: "", hint: "", cause: .changing), nil),
         (.limitExceeded(limit: "bytesLimit", reason: "", source: ""), .noRoom),
         (.limitExceeded(limit: "maxBytes", reason: "", source: ""), nil),
         (.badData(reason: "", source: ""), nil), (.processingFailed(reason: ""), nil),
@@ -173,7 +176,7 @@ import Testing
     @Test func anErrorOfTheDiskIsNoReasonToWithholdWhatTheCallerNeedsNoFileFor() {
         for policy in Self.policies {
             for (error, reason) in Self.failures {
-                let isRoom = if case .limitExceeded = error { true } else { false }
+                let isRoom = if case .limitExceeded = error { true } else { reason == .busy }
                 let isAnswered =
                     !policy.isGiven && (policy.needs.contains(.bytes) || isRoom && !policy.needs.contains(.file))
                 if policy.reason(after: error) != (isAnswered ? reason : nil) { Issue.record("\(policy) \(error)") }

@@ -86,6 +86,27 @@ import Testing
         }
     }
 
+    /// An error must not read files to a client that may only have pictures.
+    @Test(arguments: [100, 1 << 20])
+    func whatStandsInAFileThatIsNoPictureIsNotTold(_ count: Int) async throws {
+        overwrite(path, ascii("root:secret") + [UInt8](repeating: 0x20, count: count))
+        let stored = Result {
+            try engine.manager.store(
+                contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
+        }
+        let failures = [try await engine.failure(url), #expect(throws: ImageError.self) { try stored.get() }]
+        for failure in failures {
+            guard case .badData(_, _, let sample?) = failure else {
+                Issue.record("\(String(describing: failure))")
+                continue
+            }
+            #expect(sample.firstBytes.isEmpty && sample.type == "text/plain")
+        }
+        overwrite(path, Array(picture.prefix(20)))
+        guard case .badData(_, _, let sample?) = try await engine.failure(url) else { return }
+        #expect(sample.firstBytes == Array(picture.prefix(20)), "the beginning of a picture is told")
+    }
+
     @Test func fileThatIsNoPictureOrTooLargeIsRefused() async throws {
         overwrite(path, ascii("hello"))
         guard case .badData = try await engine.failure(url) else {
@@ -112,6 +133,53 @@ import Testing
                 contentsOf: path, for: CacheKey("a"), in: engine.cache, options: ImageOptions())
         }
         #expect(engine.blobs.count == 1, "a failed store leaves what was there")
+    }
+
+    /// A writer that never rests; small files are read at once, and large ones copied.
+    @Test(arguments: [20_000, 3 << 20])
+    func whatIsStoredFromAFileThatIsBeingRewrittenIsOneStateOfItOrAnError(_ count: Int) async throws {
+        let states = (1...3).map { hollowPNG(width: $0, count: count) }
+        overwrite(path, states[0])
+        let isDone = Atomic(false)
+        let gate = Platform.Semaphore()
+        startThread { [path] in
+            while !isDone.load(ordering: .relaxed) { for state in states { overwrite(path, state, truncates: false) } }
+            gate.signal()
+        }
+        for number in 0..<20 {
+            do {
+                let options = ImageOptions()
+                _ = try engine.manager.store(
+                    contentsOf: path, for: CacheKey("\(number)"), in: engine.cache, options: options)
+            } catch ImageError.storageFailed(_, let hint, let cause) {
+                #expect(cause == .changing && hint.contains("other program"))
+                continue
+            } catch let error as ImageError {
+                Issue.record("\(error)")
+                continue
+            }
+            let stored = try await engine.image("nonsense", key: "\(number)", bytes: true).bytes
+            #expect(stored.map(states.contains) == true, "no mixture of two states is acknowledged")
+        }
+        isDone.store(true, ordering: .relaxed)
+        gate.wait()
+        let last = try engine.manager.store(
+            contentsOf: path, for: CacheKey("last"), in: engine.cache, options: ImageOptions())
+        #expect(last.record.byteCount == count)
+    }
+
+    @Test func aFileThatWasReplacedSinceItWasLookedAtIsNotCopied() throws {
+        overwrite(path, picture)
+        let stamp = try #require(FileStamp(path: path))
+        let folder = engine.cache.disk.folder
+        let draft = try folder.write(.file(path, as: stamp), for: "draft", syncs: false)
+        #expect(try draft.checksum == folder.checksum(of: path))
+        overwrite(path + "~", picture)
+        rename(path + "~", path)
+        #expect(throws: SystemError(ETXTBSY, "read a file while another program writes it:", path)) {
+            try folder.write(.file(path, as: stamp), for: "draft", syncs: false)
+        }
+        #expect(engine.folder.files.count { $0.contains("/partial/draft") } == 1, "nothing is left of it")
     }
 
     /// More than may be held at once; each third cannot be stored.

@@ -238,7 +238,7 @@ import Testing
         let process = try #require(standIn.requests.first?.process)
         let environment = try #require(try? String(contentsOfFile: "/proc/\(process)/environ", encoding: .utf8))
         #expect(!environment.contains("HALCYON"))
-        let descriptors = Files.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
+        let descriptors = try Files.names(in: "/proc/\(process)/fd").filter { $0 != "." && $0 != ".." }
         #expect(Set(descriptors).isSubset(of: ["0", "1", "2", "3", "4", "5", "6"]), "\(descriptors)")
     }
 }

@@ -145,10 +145,12 @@ import Testing
     }
 
     /// Some servers know no ranges, and say so in words of their own: what was kept must not make the image unloadable.
-    @Test(arguments: [400, 403, 404, 405, 412, 500, 501])
+    @Test(arguments: [304, 400, 403, 404, 405, 412, 500, 501])
     func rangeThatIsRefusedInAnyWayIsAskedForWhole(_ status: Int) async throws {
         let (bytes, _, requests) = try await resume(Self.large, after: 600_000) { request in
-            request.headers["range"] == nil ? .reply(200, Self.strong, Self.other) : .reply(status, [:], ascii("no"))
+            let refusal = status == 304 ? [] : ascii("no")
+            return request.headers["range"] == nil
+                ? .reply(200, Self.strong, Self.other) : .reply(status, [:], refusal)
         }
         #expect(bytes == Self.other)
         #expect(requests.map { $0.headers["range"] } == [nil, "bytes=600000-", nil])
@@ -401,13 +403,13 @@ import Testing
             let part = try #require(ResumeFolder(storage).begin(Digest(of: "\(number)"), try note()))
             try write(70_000, to: part)
         }
-        ResumeFolder(storage).clean()
+        try ResumeFolder(storage).clean()
         #expect(parts.count { !$0.hasSuffix(".note") } == ResumeFolder.countLimit)
         for name in parts where !name.hasSuffix(".note") {
             let old = Date(timeIntervalSinceNow: -90_000)
             try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: folder.path + "/" + name)
         }
-        ResumeFolder(storage).clean()
+        try ResumeFolder(storage).clean()
         #expect(parts.isEmpty)
     }
 
@@ -420,7 +422,7 @@ import Testing
     private func awaitBodies(_ names: [String], _ storage: StorageFolder) async throws {
         let expected = Set(names.map { Digest(of: $0).hex })
         try await eventually("\(names) being left") {
-            ResumeFolder(storage).clean()
+            try ResumeFolder(storage).clean()
             return bodies == expected
         }
         #expect(parts.count == 2 * names.count, "each has its note")

@@ -73,7 +73,7 @@ import Testing
             try Self.append(Array(bytes[start..<(start + 10)]), to: spool, pieces: 10)
             let partial = folder.path + "/partial"
             sizes.formUnion(
-                Files.names(in: partial).compactMap { FileStamp(path: partial + "/" + $0) }.map(\.size))
+                try Files.names(in: partial).compactMap { FileStamp(path: partial + "/" + $0) }.map(\.size))
         }
         #expect((2...10).contains(sizes.count), "so often it was written")
         #expect(try spool.finish().bytes() == bytes)
@@ -297,7 +297,7 @@ import Testing
 
 /// How many descriptors of this process are those of bodies that are being gathered in a cache folder.
 private func openFiles(in folder: String) -> Int {
-    Files.names(in: "/proc/self/fd").count { name in
+    ((try? Files.names(in: "/proc/self/fd")) ?? []).count { name in
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         return readlink("/proc/self/fd/\(name)", &target, target.count - 1) > 0
             && String(decoding: target.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -41,7 +41,7 @@ import Testing
 
     @Test func asAFileItFailsAndSaysWhy() async throws {
         let failure = try await engine.failure(web.url("/a"))
-        guard case .notStored(.diskFailed, .storageFailed(_, let hint, false)) = failure else {
+        guard case .notStored(.diskFailed, .storageFailed(_, let hint, .lasting)) = failure else {
             Issue.record("there is a file where none can be")
             return
         }

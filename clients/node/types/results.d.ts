@@ -32,6 +32,7 @@ export type NotStoredReason =
   | "tooLarge"
   | "noRoom"
   | "diskFailed"
+  | "busy"
   | "expired"
   | "memoryOff"
   | "notAsked"

@@ -185,7 +185,7 @@ export interface ImageResult {
   /** Why memory did not keep the bytes, naming the setting. */
   memoryReason?: string;
   /** The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it. */
-  stored?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied";
+  stored?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied";
 }
 
 export interface StoreResult {
@@ -230,7 +230,7 @@ export interface StoreResult {
   /** False when the path is not lent, for what is lent has used its half of the limit. */
   leased?: boolean;
   /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
-  stored: { memory: boolean; disk: boolean; reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" };
+  stored: { memory: boolean; disk: boolean; reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" };
   /** Why memory does not hold the bytes, or nothing was stored. */
   reason?: string;
 }
@@ -331,7 +331,7 @@ export interface PrefetchResult {
   /** URLs whose images could not be had, or were stopped, with their errors. */
   failed: { url: string; error: Record<string, unknown> }[];
   /** URLs that were loaded and whose images no tier keeps, with the reason; left out when empty. */
-  notStored?: ({ url: string; stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" })[];
+  notStored?: ({ url: string; stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" })[];
 }
 
 export interface StopResult {

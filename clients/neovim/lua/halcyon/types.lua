@@ -97,7 +97,7 @@
 ---@field placeholder? boolean True when this stands in for an image that could not be had.
 ---@field memoryCached? boolean False when memory was to keep the bytes, but did not.
 ---@field memoryReason? string Why memory did not keep the bytes, naming the setting.
----@field stored? "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.
+---@field stored? "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" The reason why no tier keeps the image, which was loaded now; left out when a tier keeps it.
 
 ---@class halcyon.StoreResult
 ---@field key string The cache key.
@@ -120,7 +120,7 @@
 ---@field lastModified? string The server's date of last change, as sent.
 ---@field expiresAt string|nil When the entry on disk expires; null for never.
 ---@field leased? boolean False when the path is not lent, for what is lent has used its half of the limit.
----@field stored { memory: boolean, disk: boolean, reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" } Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.
+---@field stored { memory: boolean, disk: boolean, reason?: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" } Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored.
 ---@field reason? string Why memory does not hold the bytes, or nothing was stored.
 
 ---@class halcyon.RemoveResult
@@ -174,7 +174,7 @@
 ---@field completed string[] URLs that were loaded.
 ---@field skipped string[] URLs whose images were cached already.
 ---@field failed { url: string, error: table<string, any> }[] URLs whose images could not be had, or were stopped, with their errors.
----@field notStored? ({ url: string, stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"expired"|"memoryOff"|"notAsked"|"occupied" })[] URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.
+---@field notStored? ({ url: string, stored: "noStore"|"tooLarge"|"noRoom"|"diskFailed"|"busy"|"expired"|"memoryOff"|"notAsked"|"occupied" })[] URLs that were loaded and whose images no tier keeps, with the reason; left out when empty.
 
 ---@class halcyon.StopResult
 ---@field stopped boolean Whether that prefetch was under way.

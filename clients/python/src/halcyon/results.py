@@ -85,6 +85,7 @@ NotStoredReason = Literal[
     "tooLarge",
     "noRoom",
     "diskFailed",
+    "busy",
     "expired",
     "memoryOff",
     "notAsked",

@@ -1,0 +1,88 @@
+internal import Glibc
+internal import ImageErrors
+internal import Platform
+
+/// Who may write into a cache folder: what others can plant in it must not be answered.
+extension StorageFolder {
+    /// Makes sure that the folder, if it is there, is this user's and closed to others; a shared one, that a group of this
+    /// user's shares it and nobody else writes it. An index that is another user's is moved out of the way.
+    ///
+    /// - Throws: ``ForeignFolder``.
+    func claim() throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw SystemError(errno, "look at", path)
+        }
+        if status.st_mode & S_IFMT == S_IFLNK {
+            // Who can make a link can have any folder of this user's used as a cache.
+            guard isShared || [geteuid(), 0].contains(status.st_uid) else { throw ForeignFolder(path, status) }
+            guard stat(path, &status) == 0 else { return }
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR, "use the folder", path) }
+        if isShared {
+            let isOurs = status.st_uid == geteuid() || Self.isOfGroup(status.st_gid)
+            guard isOurs, status.st_mode & S_IWOTH == 0 else { throw ForeignFolder(path, status, isShared: true) }
+            return
+        }
+        guard status.st_uid == geteuid() else { throw ForeignFolder(path, status) }
+        if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0, status.st_mode & 0o022 != 0 {
+            throw ForeignFolder(path, status)
+        }
+        try setForeignIndexAside()
+    }
+
+    /// `true` when a file that others could have planted may be answered: it is this user's, or the folder is shared.
+    func trusts(_ stamp: FileStamp) -> Bool { isShared || stamp.owner == geteuid() }
+
+    /// The mode of a file in the folder.
+    var fileMode: mode_t { isShared ? 0o660 : 0o600 }
+
+    /// Lets the users of a shared folder write a file or folder in it that is this user's.
+    func share(_ entry: String) {
+        guard isShared else { return }
+        let isFolder = (try? Files.isFolder(entry)) == true
+        // What is made in a folder is its group's then.
+        chmod(entry, isFolder ? 0o2770 : 0o660)
+    }
+
+    private static func isOfGroup(_ group: gid_t) -> Bool {
+        if group == getegid() { return true }
+        var groups = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
+        let count = getgroups(Int32(groups.count), &groups)
+        return groups.prefix(Int(max(count, 0))).contains(group)
+    }
+
+    private func setForeignIndexAside() throws {
+        let index = path + "/index.sqlite"
+        let files = [index, index + "-wal", index + "-shm", path + "/index.sound", EntryLog.path(in: self)]
+        guard try files.contains(where: { try FileStamp.existing($0).map { !trusts($0) } ?? false }) else { return }
+        for file in files where rename(file, file + ".foreign") != 0 && errno != ENOENT {
+            throw SystemError(errno, "move", file)
+        }
+    }
+}
+
+/// A cache folder into which others may write.
+struct ForeignFolder: StorageProblem {
+    private let path: String
+    private let owner: uid_t
+    private let mode: mode_t
+    private let isShared: Bool
+
+    init(_ path: String, _ status: stat, isShared: Bool = false) {
+        (self.path, owner, mode, self.isShared) = (path, status.st_uid, status.st_mode & 0o7777, isShared)
+    }
+
+    var systemCode: Int32 { EPERM }
+
+    var reason: String {
+        "\(path) belongs to user \(owner) and has mode \(String(mode, radix: 8)), and this is user \(geteuid()): others can put images there."
+    }
+
+    var hint: String? {
+        isShared
+            ? "Give it to a group of yours (chgrp) and let nobody else write it (chmod o-w), or choose another folder with --cache-dir."
+            : "Make it yours (chown \(geteuid()), chmod 700), choose another folder with --cache-dir, or set --shared-folders if its users trust each other."
+    }
+}
