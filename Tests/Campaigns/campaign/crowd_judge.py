@@ -35,7 +35,7 @@ class Judge:
             with open(path, "rb") as file:
                 data = file.read()
         except FileNotFoundError:
-            # A path that `cachePath` tells is lent to nobody, nor is that of a store which asked for no lease.
+            # A path that `cachePath` tells is lent to nobody, nor is that of a store which asked for no lease or got none.
             is_lent = self._crowd.has_leases and not way.startswith(("cachePath", "unleased"))
             lasts = self._crowd.keeps(read.key) or is_lent
             if lasts and "brief" not in read.key and self._crowd.ledger.is_untouched(read):

@@ -70,7 +70,8 @@ class Requests:
             end("result" in reply)
             if "result" in reply:
                 self._crowd.report.count("acked stores")
-                self._judge.hold(reply["result"]["path"], read, "store" if "lease" in options else "unleased store")
+                is_lent = "lease" in options and reply["result"].get("leased", True)
+                self._judge.hold(reply["result"]["path"], read, "store" if is_lent else "unleased store")
             else:
                 self._crowd.report.breach("refusals", f"store of {name}: {reply['error']}")
 
@@ -148,8 +149,9 @@ class Requests:
                 if len(data) != result["byteCount"]:
                     self._crowd.report.breach("wrong", f"{name}: {len(data)} bytes, said to be {result['byteCount']}")
             if result.get("path"):
-                self._judge.look(result["path"], read, way)
-                self._judge.hold(result["path"], read, way)
+                lent = way if result.get("leased", True) else f"unleased {way}"
+                self._judge.look(result["path"], read, lent)
+                self._judge.hold(result["path"], read, lent)
 
         if way in ("isCached", "cachePath"):
             return self.server.send(way, {"key": key, "cache": cache}), handle, lambda: None
