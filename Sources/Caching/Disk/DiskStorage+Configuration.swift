@@ -9,7 +9,7 @@ extension DiskStorage {
         public var purgeRatio = 0.5
         /// The bytes of the file system that stay free, or nothing more is stored; 0 for no check.
         ///
-        /// `nil`, the default: a hundredth of the file system, at most 256 MiB.
+        /// `nil`, the default: a hundredth of the file system, 128 KiB (at most an eighth of it) to 256 MiB.
         public var freeSpaceFloor: Int?
         /// The life of an entry; 7 days by default.
         public var expiration = StorageExpiration.days(7)

@@ -203,9 +203,9 @@ struct Evictor: Sendable {
         disk.index.shrinkLog()
         if let space = disk.freeSpace(), space.available - floor >= size { return }
         let totals = try disk.index.totals()
-        if totals.bytes >= missing {
-            // The eviction itself is written into the log first.
-            try evict(to: max(0, totals.bytes - missing - min(space.total / 16, 64 << 10)))
+        // More the second time: an eviction is written into the log first.
+        for extra in [0, min(space.total / 16, 64 << 10)] where totals.bytes >= missing {
+            try evict(to: max(0, totals.bytes - missing - extra))
             disk.index.shrinkLog()
             IndexReserve(folder: disk.folder).keep()
             if let space = disk.freeSpace(), space.available - floor >= size { return }

@@ -111,6 +111,8 @@ struct Verifier {
                 if now.mark == nil { try writer.correct(now.row) } else { writer.log(now.record) }
             }
         }
+        // Others wait for the index too.
+        usleep(2000)
         return damaged
     }
 

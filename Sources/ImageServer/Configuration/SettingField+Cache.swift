@@ -28,7 +28,7 @@ extension SettingField<ImageCache.Configuration> {
         purgeRatio,
         integerOrNull(
             "freeSpaceFloor",
-            "Bytes of the file system that stay free; null for a hundredth of it, at most 256 MiB.",
+            "Bytes of the file system that stay free; null for a hundredth of it, 128 KiB (at most an eighth) to 256 MiB.",
             \.disk.freeSpaceFloor),
         value("expiration", "How long an image stays on disk.", \.disk.expiration),
         value(

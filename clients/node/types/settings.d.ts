@@ -34,7 +34,7 @@ export interface DiskSettings {
   bytesLimit?: number;
   /** What a purge leaves, as a part of the limit. Default: 0.5. */
   purgeRatio?: number;
-  /** Bytes of the file system that stay free; null for a hundredth of it, at most 256 MiB. */
+  /** Bytes of the file system that stay free; null for a hundredth of it, 128 KiB (at most an eighth) to 256 MiB. */
   freeSpaceFloor?: number | null;
   /** How long an image stays on disk. Default: {"days": 7}. */
   expiration?: Expiration;

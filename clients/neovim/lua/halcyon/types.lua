@@ -302,7 +302,7 @@
 ---@field folder? string The folder, an absolute path; it can be named until the cache is first used.
 ---@field bytesLimit? integer The most the images take on disk, in bytes; 0 for no limit. Default: 2147483648.
 ---@field purgeRatio? number What a purge leaves, as a part of the limit. Default: 0.5.
----@field freeSpaceFloor? integer|nil Bytes of the file system that stay free; null for a hundredth of it, at most 256 MiB.
+---@field freeSpaceFloor? integer|nil Bytes of the file system that stay free; null for a hundredth of it, 128 KiB (at most an eighth) to 256 MiB.
 ---@field expiration? halcyon.Expiration How long an image stays on disk. Default: {"days": 7}.
 ---@field expireBy? "access"|"modification" What that counts from: the last use (access) or the storing (modification). Default: "access".
 ---@field pathExtension? string The extension of files: of the format found (sniffed), of the key (fromKey), none, or any other text. Default: "sniffed".

@@ -64,7 +64,9 @@ class DiskSettings(TypedDict, total=False):
     purgeRatio: float
     """What a purge leaves, as a part of the limit. Default: 0.5."""
     freeSpaceFloor: Optional[int]
-    """Bytes of the file system that stay free; None for a hundredth of it, at most 256 MiB."""
+    """Bytes of the file system that stay free; None for a hundredth of it, 128 KiB (at most an
+    eighth) to 256 MiB.
+    """
     expiration: Expiration
     """How long an image stays on disk. Default: {"days": 7}."""
     expireBy: Literal["access", "modification"]
