@@ -67,6 +67,13 @@ extension StorageFolder {
 
     private static let lentPrefix = "lent-"
 
+    /// The bytes of all files of ``lentPath(_:for:)``.
+    func bytesLentBeside() throws -> Int {
+        try partialNames.filter { $0.hasPrefix(Self.lentPrefix) }.reduce(0) { sum, name in
+            sum + (FileStamp(path: "\(path)/partial/\(name)")?.size ?? 0)
+        }
+    }
+
     /// The end of the lease of a file in `partial`, in seconds since 1970; `nil` when it is none of ``lentPath(_:for:)``, or
     /// says what none of ours would.
     static func leaseEnd(of name: String) -> Int? {

@@ -142,7 +142,7 @@ private struct StoreJob: Sendable {
             switch result {
             case .failure(let failure as SQLiteDatabase.Failure)
             where failure.isBusy && request.isLentWhenHeld && request.lease > 0:
-                end(Result { try lendDraft() })
+                end(Result { try lendDraft(failure) })
             case .failure(let error): end(.failure(error))
             case .success(.entered(let commit)): conclude(commit)
             // Hashing and linking happen outside the transaction, for nobody should wait for that.
@@ -303,7 +303,11 @@ private struct StoreJob: Sendable {
 
     /// Places an image that cannot be entered now beside the entries, for the time of its lease. An entry that the key has
     /// stays.
-    private func lendDraft() throws -> Stored {
+    ///
+    /// - Throws: `failure` when so much is lent already that the disk would not be bounded.
+    private func lendDraft(_ failure: SQLiteDatabase.Failure) throws -> Stored {
+        let share = disk.lentShare.load(ordering: .relaxed)
+        if share > 0, try disk.folder.bytesLentBeside() + draft.stamp.size > share { throw failure }
         let path = try disk.folder.lentPath(fileExtension, for: request.lease)
         guard link(draft.path, path) == 0 || rename(draft.path, path) == 0 else {
             throw SystemError(errno, "name", path)
