@@ -3,10 +3,12 @@
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,12 +42,20 @@ static struct {
 static const char *failure;
 /// The UTF-8 locale for host names: libcurl converts them by the thread's locale, which is ASCII by default.
 static locale_t letters;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
+    static char text[512];
+    failure = NULL;
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        failure = "libcurl.so.4 cannot be opened: install the package libcurl4";
+        const char *reason = dlerror();
+        int is_missing = reason && strncmp(reason, "libcurl.so.4: ", 14) == 0 && strstr(reason, strerror(ENOENT));
+        if (is_missing) {
+            failure = "libcurl.so.4 cannot be opened: install the package libcurl4";
+        } else {
+            snprintf(text, sizeof text, "libcurl cannot be loaded: %s", reason ? reason : "the system does not say why");
+            failure = text;
+        }
         return;
     }
 #define RESOLVE(name) \
@@ -62,8 +72,15 @@ static void load(void) {
 }
 
 const char *hc_load(void) {
-    pthread_once(&once, load);
-    return failure;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int is_loaded;
+    pthread_mutex_lock(&lock);
+    // What failed for want of descriptors or memory is tried again.
+    if (!is_loaded) load();
+    is_loaded = !failure;
+    const char *result = failure;
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 CURL *hc_easy_init(void) { return curl.curl_easy_init(); }
@@ -191,7 +208,15 @@ struct curl_slist *hc_list_append(struct curl_slist *list, const char *text) {
 }
 void hc_list_free(struct curl_slist *list) { curl.curl_slist_free_all(list); }
 
-CURLM *hc_multi_init(void) { return curl.curl_multi_init(); }
+CURLM *hc_multi_init(void) {
+    CURLM *multi = curl.curl_multi_init();
+    // Without descriptors for it, libcurl makes one that nothing can wake.
+    if (multi && curl.curl_multi_wakeup(multi) != CURLM_OK) {
+        curl.curl_multi_cleanup(multi);
+        multi = NULL;
+    }
+    return multi;
+}
 void hc_multi_cleanup(CURLM *multi) { curl.curl_multi_cleanup(multi); }
 CURLMcode hc_multi_add(CURLM *multi, CURL *easy) { return curl.curl_multi_add_handle(multi, easy); }
 CURLMcode hc_multi_remove(CURLM *multi, CURL *easy) { return curl.curl_multi_remove_handle(multi, easy); }

@@ -67,6 +67,7 @@ const char *hc_info_string(CURL *easy, CURLINFO info);
 struct curl_slist *hc_list_append(struct curl_slist *list, const char *text);
 void hc_list_free(struct curl_slist *list);
 
+/// Returns NULL when there is no memory for it, or no descriptors to wake it with.
 CURLM *hc_multi_init(void);
 /// Also closes its connections. All transfers must have been removed.
 void hc_multi_cleanup(CURLM *multi);

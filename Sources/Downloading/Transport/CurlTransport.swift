@@ -152,7 +152,7 @@ private final class Loop {
     func start(_ id: UInt64, _ prepared: PreparedRequest, _ finish: @escaping CurlTransport.Finish) {
         func fail(_ error: any Error) { finish(HTTPOutcome(kind: .failure(error))) }
         guard let multi = multi ?? makeMulti(), let easy = hc_easy_init() else {
-            let reason = "libcurl has no memory for it."
+            let reason = "libcurl has no memory or no descriptors for it (raise the limit of the process, ulimit -n)."
             return fail(ImageError.connectionFailed(url: prepared.request.url, reason: reason))
         }
         let transfer = Transfer(

@@ -20,7 +20,7 @@ def want(home: str, report: Report, short: bool) -> None:
         raise Skipped("there is no prlimit")
     web = Web(20_000)
     try:
-        for limit in (8, 11, 13, 14, 16, 32) if short else range(6, 41):
+        for limit in (8, 11, 13, 14, 16, 18, 20, 22, 25, 32) if short else range(6, 41):
             _one(os.path.join(home, str(limit)), limit, web, report)
             report.count("limits of descriptors")
     finally:
