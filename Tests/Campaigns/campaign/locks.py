@@ -48,6 +48,8 @@ def _stopped(folder: str, index: str) -> Iterator[None]:
                 other.send("store", store(f"other-{turn}-{number}", picture("other", number, 30_000)))
             time.sleep(0.002 * (turn % 7))
             other.process.send_signal(signal.SIGSTOP)
+            while not _has_stopped(other.process.pid):
+                time.sleep(0.0005)
             if _is_held(index):
                 break
             other.process.send_signal(signal.SIGCONT)
@@ -58,6 +60,15 @@ def _stopped(folder: str, index: str) -> Iterator[None]:
         finally:
             other.process.send_signal(signal.SIGCONT)
             other.kill()
+
+
+def _has_stopped(process: int) -> bool:
+    """Whether each thread has: the signal takes a moment."""
+    for thread in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{thread}/stat") as file:
+            if file.read().rpartition(")")[2].split()[0] != "T":
+                return False
+    return True
 
 
 def _is_held(index: str) -> bool:
