@@ -43,12 +43,14 @@ package struct FileStamp: Equatable, Sendable {
     }
 
     /// The same, for a file that somebody had open for writing when it was read: its time of change is that of the beginning
-    /// of a write, which may have gone on. Waits a moment.
+    /// of a write, which may have gone on. Waits a fifth of a second, for a writer may have been kept from going on.
     ///
     /// - Parameter isSame: Reads it again, and tells whether it is what was read before.
     package func checkUnchanged(_ path: String, isSame: () throws -> Bool) throws {
-        try checkUnchanged(path)
-        usleep(10_000)
+        for _ in 0..<20 {
+            try checkUnchanged(path)
+            usleep(10_000)
+        }
         guard try isSame() else { throw Self.changing(path) }
         try checkUnchanged(path)
     }
