@@ -123,8 +123,26 @@ final class CacheIndex: Sendable {
     /// Makes or upgrades the index, if need be; a large one of an older version takes seconds.
     func makeReady() throws { if try isUnready || !exists { try write { _ in } } }
 
+    /// Runs `body`, and again after a moment as long as files beside the index are cut short or replaced meanwhile, by others
+    /// or because the last connection was just closed.
+    private func withWholeMemory<Value>(_ body: () throws -> Value) throws -> Value {
+        for pause: UInt32 in [1_000, 10_000, 50_000, 200_000] {
+            do { return try body() } catch let failure as Failure where failure.isCutMemory {
+                closeAll()
+                usleep(pause)
+            }
+        }
+        return try body()
+    }
+
     private func reading<Value: Sendable>(
         or missing: Value, checksFile: Bool = false, _ body: @Sendable (IndexReader) throws -> Value?
+    ) throws -> Value {
+        try withWholeMemory { try readingMending(or: missing, checksFile: checksFile, body) }
+    }
+
+    private func readingMending<Value: Sendable>(
+        or missing: Value, checksFile: Bool, _ body: @Sendable (IndexReader) throws -> Value?
     ) throws -> Value {
         // The inode of the file that was read last, should it turn out to be damaged.
         var damaged: UInt64?
@@ -206,6 +224,10 @@ final class CacheIndex: Sendable {
 
     /// Reads with a connection of its own, so that long work keeps no lookup waiting; `nil` when there is no index.
     func surveying<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
+        try withWholeMemory { try surveyingMending(body) }
+    }
+
+    private func surveyingMending<Value: Sendable>(_ body: @Sendable (IndexReader) throws -> Value) throws -> Value? {
         let (found, end) = (try Self.inode(path), deadline())
         do {
             return try surveyingOnce(until: end, body)
@@ -262,7 +284,7 @@ final class CacheIndex: Sendable {
         syncs: Bool, until end: Int, _ body: @Sendable (IndexWriter) throws -> Value
     ) throws -> Value {
         do {
-            let value = try writeMending(syncs, until: end, body)
+            let value = try withWholeMemory { try writeMending(syncs, until: end, body) }
             if isHeld.load(ordering: .relaxed) { isHeld.store(false, ordering: .relaxed) }
             return value
         } catch let failure as Failure where failure.isBusy {
