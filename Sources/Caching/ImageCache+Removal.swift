@@ -74,7 +74,7 @@ extension ImageCache {
             if entry.record.path == nil { bytes.add(entry.bytes?.count ?? 0, ordering: .relaxed) }
             return entry.record.path == nil
         }
-        memory.removeAll()
+        _ = emptyMemory()
         onRemove(nil)
         var removal = try emptyDisk()
         removal.count += count
@@ -84,9 +84,16 @@ extension ImageCache {
 
     /// Empties the memory tier and forgets failures; returns entries and bytes.
     public func clearMemory() -> DiskStorage.Removal {
-        let gone = memory.removeAll()
+        let gone = emptyMemory()
         onRemove(nil)
         return DiskStorage.Removal(count: gone.count, bytes: gone.cost)
+    }
+
+    /// Empties the memory tier; what it held goes back to the system soon.
+    private func emptyMemory() -> (count: Int, cost: Int) {
+        let gone = memory.removeAll()
+        if gone.count >= AllocatorTrimmer.many || gone.cost >= 4 << 20 { queue.submit(AllocatorTrimmer.giveBack) }
+        return gone
     }
 
     /// Empties the disk tier; the memory tier keeps its images, the most recently used first, as far as its limit goes.
