@@ -19,6 +19,9 @@ package protocol DownloadOwner: AnyObject, Sendable {
     func noteChange(at url: String, isAnswer: Bool)
 }
 
+/// The work on one download.
+typealias DownloadJob = Job<DownloadRequest.Sent, Download>
+
 /// One caller of a download: what it asks for, within its own limits, and what it does around the transfer if it starts it.
 package final class DownloadCaller: Sendable {
     let request: DownloadRequest
@@ -26,10 +29,10 @@ package final class DownloadCaller: Sendable {
 
     init(_ request: DownloadRequest, _ owner: (any DownloadOwner)?) { (self.request, self.owner) = (request, owner) }
 
-    /// `true` when the server of a running download has been silent for longer than this caller waits.
-    func isTooImpatient(for job: Job<some Sendable>) -> Bool {
-        let since = job.silentSince.load(ordering: .relaxed)
-        return since != .max && Double(monotonicNanoseconds() - since) >= request.limits.timeoutSeconds * 1e9
+    /// `true` when a server that has been silent since that moment has been so for longer than this caller waits; see
+    /// ``Job/silentSince``.
+    func isTooImpatient(_ since: Int) -> Bool {
+        since != .max && Double(monotonicNanoseconds() - since) >= request.limits.timeoutSeconds * 1e9
     }
 }
 
@@ -38,7 +41,7 @@ package final class DownloadCaller: Sendable {
 /// The work between two waits happens on the thread where the first wait ends. Redirects, challenges and whatever else needs
 /// more than one request continue in a task.
 final class DownloadRun: Sendable {
-    let job: Job<Download>
+    let job: DownloadJob
     let downloader: ImageDownloader
     /// The one that starts the download. What it sends is what all send.
     private let caller: DownloadCaller
@@ -47,7 +50,7 @@ final class DownloadRun: Sendable {
     private var owner: (any DownloadOwner)? { caller.owner }
 
     init(
-        by caller: DownloadCaller, _ job: Job<Download>, in slot: DownloadScheduler.Slot, of downloader: ImageDownloader
+        by caller: DownloadCaller, _ job: DownloadJob, in slot: DownloadScheduler.Slot, of downloader: ImageDownloader
     ) {
         (self.caller, self.job, self.slot, self.downloader) = (caller, job, slot, downloader)
     }

@@ -79,7 +79,7 @@ import Testing
 
     @Test func lastCallerToLeaveCancelsTheWorkAndTheNextStartsAfresh() async throws {
         let cancelled = Gate()
-        let work: @Sendable (Job<Int>) async throws -> Int = { _ in
+        let work: @Sendable (Job<String, Int>) async throws -> Int = { _ in
             try await withTaskCancellationHandler {
                 try await Task.sleep(for: .seconds(3600))
                 return 0
@@ -237,8 +237,8 @@ import Testing
         func join(_ priority: CallPriority) -> Task<Int, any Error> {
             Task { [table, gate] in
                 try await table.value(for: "k", priority: priority) { job in
-                    let token = job.priority.observe { seen.add(job.priority.value) }
-                    defer { job.priority.forget(token) }
+                    job.priority.add(seen)
+                    defer { job.priority.remove(seen) }
                     await gate.wait()
                     return 1
                 }
@@ -319,10 +319,10 @@ extension JobTable {
 }
 
 /// The priorities that were seen.
-private final class PriorityLog: Sendable {
+private final class PriorityLog: PriorityObserver {
     private let log = Mutex<[Double]>([])
 
     var values: [Double] { log.withLock { $0 } }
 
-    func add(_ value: Double) { log.withLock { $0.append(value) } }
+    func priorityChanged(_ priority: CallPriority, _: UInt64) { log.withLock { $0.append(priority.value) } }
 }

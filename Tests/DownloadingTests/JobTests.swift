@@ -15,9 +15,9 @@ import Testing
     private let table = JobTable<String, Int>()
 
     /// A running job with one subscriber, which lets go of it with `leave`.
-    private func job(_ key: String = "k") throws -> (job: Job<Int>, ends: Ends, leave: () -> Void) {
+    private func job(_ key: String = "k") throws -> (job: Job<String, Int>, ends: Ends, leave: () -> Void) {
         let ends = Ends()
-        let started = Mutex<Job<Int>?>(nil)
+        let started = Mutex<Job<String, Int>?>(nil)
         let ticket = table.join(key, priority: CallPriority(0.5)) { job in
             started.withLock { $0 = job }
         } end: {
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func workLingersForTheLastWhoLeaves() throws {
-        let started = Mutex<Job<Int>?>(nil)
+        let started = Mutex<Job<String, Int>?>(nil)
         let ticket = table.join("k", priority: CallPriority(0.5), lingers: true) { job in
             started.withLock { $0 = job }
         } end: { _ in
@@ -116,7 +116,7 @@ import Testing
 
     @Test func jobThatNobodyWaitsForRunsOnceAtATimeAndTellsItsEnd() throws {
         let ends = Ends()
-        let started = Mutex<[Job<Int>]>([])
+        let started = Mutex<[Job<String, Int>]>([])
         func start() {
             table.startAlone("k") { job in
                 started.withLock { $0.append(job) }

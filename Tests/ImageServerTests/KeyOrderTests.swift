@@ -228,26 +228,26 @@ import Testing
             let access = RequestOrder.Access(cache: "one", scope: key("a"), kind: filling(url))
             order.enter(Placed("\(index)", access, priority: priorities[index], seen: seen))
         }
-        let told = Mutex(0)
+        let told = ToldPriority()
         enter(0)
         let others = CallPriority(0)
         let access = RequestOrder.Access(cache: "one", scope: key("b"), kind: .change)
         order.enter(Placed("b", access, priority: others, seen: seen))
-        let token = priorities[0].observe { told.withLock { $0 += 1 } }
+        priorities[0].add(told)
         enter(1, "1")
-        #expect(priorities[0].value == 0.5 && told.withLock { $0 } == 1)
+        #expect(priorities[0].value == 0.5 && told.count == 1)
         let withdrawn = Placed(
             "withdrawn", RequestOrder.Access(cache: "one", scope: key("a"), kind: filling("2")),
             priority: priorities[2], keepsPlace: false)
         order.enter(withdrawn)
-        #expect(priorities[0].value == 1 && told.withLock { $0 } == 2 && priorities[1].value == 0.5)
+        #expect(priorities[0].value == 1 && told.count == 2 && priorities[1].value == 0.5)
         order.withdraw(withdrawn)
         #expect(priorities[0].value == 0.5, "who has left is not waited for")
         enter(3, "3")
         priorities[3].value = 0.75
         #expect(priorities[0].value == 0.75, "who waits may become more urgent")
         #expect(others.value == 0)
-        priorities[0].forget(token)
+        priorities[0].remove(told)
         seen.places.first.map(order.leave)
         #expect(seen.names == ["0", "b", "1"])
         #expect(priorities[1].value == 0.75, "the next one has it from who still waits")
@@ -256,4 +256,13 @@ import Testing
         priorities[3].value = 0.1
         #expect(priorities[3].value == 0.1, "nobody waits any more")
     }
+}
+
+/// Counts the changes of a priority.
+private final class ToldPriority: PriorityObserver {
+    private let changes = Mutex(0)
+
+    var count: Int { changes.withLock { $0 } }
+
+    func priorityChanged(_: CallPriority, _: UInt64) { changes.withLock { $0 += 1 } }
 }

@@ -1,6 +1,14 @@
 internal import Platform
 internal import Synchronization
 
+/// Is told of changes of priorities.
+public protocol PriorityObserver: AnyObject, Sendable {
+    /// Called after a change, on the thread that made it.
+    ///
+    /// - Parameter id: The number under which it is observed.
+    func priorityChanged(_ priority: CallPriority, _ id: UInt64)
+}
+
 /// The priority of a request: a number that may change while the request waits.
 ///
 /// 0…1 while a caller waits for the result, 0.5 by default; below 0 while nobody waits yet. Observers are told that it
@@ -11,8 +19,12 @@ public final class CallPriority: Sendable {
         /// The highest priority of other requests that wait for the same result.
         var floor = -Double.infinity
         var effective: Double { max(value, floor) }
-        var lastToken: UInt64 = 0
-        var observers = OneOrMany<UInt64, @Sendable () -> Void>()
+        var observers = OneOrMany<Observation, any PriorityObserver>()
+    }
+
+    private struct Observation: Hashable {
+        let observer: ObjectIdentifier
+        let id: UInt64
     }
 
     /// The priority of work that nobody waits for, such as prefetching.
@@ -59,20 +71,20 @@ public final class CallPriority: Sendable {
 
     /// Notifies the observers.
     public func notify() {
-        state.withLock { $0.observers }.forEach { $1() }
+        state.withLock { $0.observers }.forEach { $1.priorityChanged(self, $0.id) }
     }
 
-    /// Notifies `observer` of changes until ``forget(_:)``.
-    public func observe(_ observer: @escaping @Sendable () -> Void) -> UInt64 {
-        state.withLock { state in
-            state.lastToken += 1
-            state.observers[state.lastToken] = observer
-            return state.lastToken
-        }
+    /// Notifies `observer`, which is kept, of changes until ``remove(_:_:)``.
+    ///
+    /// - Parameter id: Any number; one observer may have several.
+    public func add(_ observer: any PriorityObserver, _ id: UInt64 = 0) {
+        state.withLock { $0.observers[Observation(observer: ObjectIdentifier(observer), id: id)] = observer }
     }
 
     /// Removes an observer.
-    public func forget(_ token: UInt64) { state.withLock { $0.observers[token] = nil } }
+    public func remove(_ observer: any PriorityObserver, _ id: UInt64 = 0) {
+        state.withLock { $0.observers[Observation(observer: ObjectIdentifier(observer), id: id)] = nil }
+    }
 }
 
 /// The priorities of all requests that wait for the same result. Knows the highest without visiting each of them.

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// It ends once, with ``end(_:)``, on the thread where its last part ends; a part that needs a task is run with
 /// ``continueInTask(_:)``. It is cancelled when the last caller leaves, unless that one asked for it to be finished.
-package final class Job<Value: Sendable>: Sendable {
+package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObserver {
     package typealias End = @Sendable (Result<Value, any Error>) -> Void
     package typealias Report = @Sendable (DownloadProgress) -> Void
 
@@ -17,11 +17,12 @@ package final class Job<Value: Sendable>: Sendable {
         /// The caller of a download, who is held to its own limits.
         var caller: DownloadCaller?
         let end: End
-        /// The observation of ``priority``.
-        var token: UInt64?
         /// The priority that the tally counts.
         var weight = 0.0
     }
+
+    /// In a value of its own: a bare closure in a generic value is wrapped once more.
+    private struct Stop: Sendable { let stop: @Sendable () -> Void }
 
     private enum Phase: Sendable {
         case running, cancelled, ended
@@ -35,7 +36,7 @@ package final class Job<Value: Sendable>: Sendable {
         var tally = PriorityTally()
         var lastID: UInt64 = 0
         var latest: DownloadProgress?
-        var stops: [@Sendable () -> Void] = []
+        var stops = OneOrMany<Int, Stop>()
 
         mutating func remove(_ id: UInt64) -> Subscriber? {
             guard let subscriber = subscribers.removeValue(forKey: id) else { return nil }
@@ -49,12 +50,12 @@ package final class Job<Value: Sendable>: Sendable {
     /// The moment since when the server of a download has been silent, in nanoseconds of a monotonic clock; `Int.max` while
     /// nothing is awaited from it.
     let silentSince = Atomic(Int.max)
+    let name: HashedOnce<Key>
+    private let table: JobTable<Key, Value>
     private let state = Mutex(State())
-    private let onEnd: @Sendable (Job) -> Void
 
-    /// - Parameter onEnd: Called when the work has ended and before the subscribers are told: nobody joins after it.
-    init(priority: CallPriority, onEnd: @escaping @Sendable (Job) -> Void) {
-        (self.priority, self.onEnd) = (CallPriority(priority), onEnd)
+    init(_ name: HashedOnce<Key>, in table: JobTable<Key, Value>, priority: CallPriority) {
+        (self.name, self.table, self.priority) = (name, table, CallPriority(priority))
     }
 
     // MARK: The work
@@ -66,7 +67,7 @@ package final class Job<Value: Sendable>: Sendable {
     /// after its part has ended and must do nothing then.
     package func onCancel(_ stop: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
-            if state.phase == .running { state.stops.append(stop) }
+            if state.phase == .running { state.stops[state.stops.count] = Stop(stop: stop) }
             return state.phase == .cancelled
         }
         if isCancelled { stop() }
@@ -84,14 +85,15 @@ package final class Job<Value: Sendable>: Sendable {
 
     /// Ends the work. Only the first result counts.
     package func end(_ result: Result<Value, any Error>) {
-        onEnd(self)
+        // Before the subscribers are told: nobody joins after it.
+        table.remove(self)
         let subscribers = state.withLock { state -> OneOrMany<UInt64, Subscriber>? in
             guard state.phase == .running else { return nil }
             state.phase = .ended
-            defer { (state.subscribers, state.stops) = (OneOrMany(), []) }
+            defer { (state.subscribers, state.stops) = (OneOrMany(), OneOrMany()) }
             return state.subscribers
         }
-        subscribers?.forEach { Self.end($1, with: result) }
+        subscribers?.forEach { finish($1, $0, with: result) }
     }
 
     /// Continues the work in a task, which is cancelled with it and ends it.
@@ -112,7 +114,7 @@ package final class Job<Value: Sendable>: Sendable {
     /// - Parameter isLast: `true` when nobody may join after this check.
     /// - Returns: The error of the last one when none would be left: the work has to end with it, and nobody joins any more.
     func dismiss(isLast: Bool = false, _ check: (DownloadCaller) -> (any Error)?) -> (any Error)? {
-        var gone: [(subscriber: Subscriber, error: any Error)] = []
+        var gone: [(id: UInt64, subscriber: Subscriber, error: any Error)] = []
         let last = state.withLock { state -> (any Error)? in
             var refused: [(id: UInt64, error: any Error)] = []
             state.subscribers.forEach { id, subscriber in
@@ -120,11 +122,11 @@ package final class Job<Value: Sendable>: Sendable {
             }
             let last = refused.count == state.subscribers.count ? refused.popLast()?.error : nil
             if isLast || last != nil { state.isClosed = true }
-            gone = refused.compactMap { id, error in state.remove(id).map { ($0, error) } }
+            gone = refused.compactMap { id, error in state.remove(id).map { (id, $0, error) } }
             return last
         }
         if !gone.isEmpty { updatePriority() }
-        for (subscriber, error) in gone { Self.end(subscriber, with: .failure(error)) }
+        for (id, subscriber, error) in gone { finish(subscriber, id, with: .failure(error)) }
         return last
     }
 
@@ -136,12 +138,12 @@ package final class Job<Value: Sendable>: Sendable {
     /// must not join: the work is about to end, or its server has been silent for too long for this caller.
     func add(_ subscriber: Subscriber) -> (id: UInt64, latest: DownloadProgress?)? {
         state.withLock { state in
-            if state.isClosed || subscriber.caller?.isTooImpatient(for: self) == true { return nil }
+            if state.isClosed || subscriber.caller?.isTooImpatient(silentSince.load(ordering: .relaxed)) == true { return nil }
             state.lastID += 1
             let id = state.lastID
             var subscriber = subscriber
             // Before it is read, so that no change is missed.
-            subscriber.token = subscriber.priority.observe { [weak self] in self?.updateWeight(id) }
+            subscriber.priority.add(self, id)
             subscriber.weight = subscriber.priority.value
             state.tally.add(subscriber.weight)
             state.subscribers[id] = subscriber
@@ -163,10 +165,10 @@ package final class Job<Value: Sendable>: Sendable {
     /// Stops what runs of the work, after the last subscriber has left.
     func cancel() {
         let stops = state.withLock { state in
-            defer { state.stops = [] }
+            defer { state.stops = OneOrMany() }
             return state.stops
         }
-        for stop in stops { stop() }
+        stops.forEach { $1.stop() }
     }
 
     /// Gives the work the priority of its most urgent subscriber, after one has joined or left.
@@ -176,10 +178,10 @@ package final class Job<Value: Sendable>: Sendable {
     }
 
     /// Counts a subscriber with the priority that it has now.
-    private func updateWeight(_ id: UInt64) {
+    package func priorityChanged(_ priority: CallPriority, _ id: UInt64) {
         state.withLock { state in
             guard let subscriber = state.subscribers[id] else { return }
-            let weight = subscriber.priority.value
+            let weight = priority.value
             state.tally.remove(subscriber.weight)
             state.tally.add(weight)
             state.subscribers[id]?.weight = weight
@@ -188,8 +190,8 @@ package final class Job<Value: Sendable>: Sendable {
     }
 
     /// Tells a subscriber that was removed.
-    static func end(_ subscriber: Subscriber, with result: Result<Value, any Error>) {
-        if let token = subscriber.token { subscriber.priority.forget(token) }
+    func finish(_ subscriber: Subscriber, _ id: UInt64, with result: Result<Value, any Error>) {
+        subscriber.priority.remove(self, id)
         subscriber.end(result)
     }
 }

@@ -7,8 +7,7 @@ internal import Synchronization
 package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// One caller's place in a job.
     package struct Ticket: Sendable {
-        fileprivate let name: Name
-        fileprivate let job: Job<Value>
+        fileprivate let job: Job<Key, Value>
         fileprivate let id: UInt64
     }
 
@@ -32,7 +31,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     fileprivate typealias Name = HashedOnce<Key>
 
     private struct State {
-        var running: [Name: Job<Value>] = [:]
+        var running: [Name: Job<Key, Value>] = [:]
         /// The values of jobs that somebody still uses.
         var held: [Name: WeakHold] = [:]
         var merged = 0
@@ -51,7 +50,7 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         state.withLock { $0.running.keys.count { isWanted($0.value) } }
     }
 
-    func job(for key: Key) -> Job<Value>? { state.withLock { $0.running[Name(key)] } }
+    func job(for key: Key) -> Job<Key, Value>? { state.withLock { $0.running[Name(key)] } }
 
     // MARK: Waiting
 
@@ -64,10 +63,10 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     ///   - start: Starts the work of a new job, which it has to end.
     ///   - end: Receives the result, once, from any thread, perhaps before this returns.
     package func join(
-        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
-        caller: DownloadCaller? = nil, start: (Job<Value>) -> Void, end: @escaping Job<Value>.End
+        _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Key, Value>.Report? = nil,
+        caller: DownloadCaller? = nil, start: (Job<Key, Value>) -> Void, end: @escaping Job<Key, Value>.End
     ) -> Ticket {
-        let subscriber = Job.Subscriber(priority: priority, lingers: lingers, report: report, caller: caller, end: end)
+        let subscriber = Job<Key, Value>.Subscriber(priority: priority, lingers: lingers, report: report, caller: caller, end: end)
         let name = Name(key)
         let (job, id, latest, isNew) = state.withLock { state in
             if let job = state.running[name], let (id, latest) = job.add(subscriber) {
@@ -80,23 +79,23 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         job.updatePriority()
         if let latest { report?(latest) }
         if isNew { start(job) }
-        return Ticket(name: name, job: job, id: id)
+        return Ticket(job: job, id: id)
     }
 
     /// Starts a job that nobody waits for, unless one for `key` runs. It has the lowest priority. `end` receives the result.
-    package func startAlone(_ key: Key, start: (Job<Value>) -> Void, end: @escaping Job<Value>.End) {
+    package func startAlone(_ key: Key, start: (Job<Key, Value>) -> Void, end: @escaping Job<Key, Value>.End) {
         let (name, priority) = (Name(key), CallPriority(CallPriority.background))
-        let job = state.withLock { state -> Job<Value>? in
+        let job = state.withLock { state -> Job<Key, Value>? in
             guard state.running[name] == nil else { return nil }
-            return newJob(name, Job.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state).job
+            return newJob(name, Job<Key, Value>.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state).job
         }
         if let job { start(job) }
     }
 
     private func newJob(
-        _ name: Name, _ subscriber: Job<Value>.Subscriber, _ state: inout State
-    ) -> (job: Job<Value>, id: UInt64) {
-        let job = Job<Value>(priority: subscriber.priority) { [self] in remove(name, $0) }
+        _ name: Name, _ subscriber: Job<Key, Value>.Subscriber, _ state: inout State
+    ) -> (job: Job<Key, Value>, id: UInt64) {
+        let job = Job<Key, Value>(name, in: self, priority: subscriber.priority)
         state.running[name] = job
         // A new job takes everybody.
         return (job, job.add(subscriber)?.id ?? 0)
@@ -105,8 +104,8 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
     /// The value of a job, for a caller that waits in a task. `joined` is called once it counts as one who waits.
     package func value(
         for key: Key, priority: CallPriority = CallPriority(0.5), lingers: Bool = false,
-        report: Job<Value>.Report? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
-        work: @escaping @Sendable (Job<Value>) async throws -> Value
+        report: Job<Key, Value>.Report? = nil, joined: @escaping @Sendable (Ticket) -> Void = { _ in },
+        work: @escaping @Sendable (Job<Key, Value>) async throws -> Value
     ) async throws -> Value {
         try await value(for: key, priority: priority, lingers: lingers, report: report, joined: joined) { job in
             job.continueInTask { try await work(job) }
@@ -115,8 +114,8 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
 
     /// The same for work that may need no task.
     package func value(
-        for key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Value>.Report? = nil,
-        joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Value>) -> Void
+        for key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Key, Value>.Report? = nil,
+        joined: @escaping @Sendable (Ticket) -> Void = { _ in }, start: @escaping @Sendable (Job<Key, Value>) -> Void
     ) async throws -> Value {
         try await awaitResult { [self] end in
             let ticket = join(key, priority: priority, lingers: lingers, report: report, start: start, end: end)
@@ -133,19 +132,19 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         let job = ticket.job
         let removed = state.withLock { state in
             let removed = job.remove(ticket.id)
-            if removed?.isAbandoned == true, state.running[ticket.name] === job { state.running[ticket.name] = nil }
+            if removed?.isAbandoned == true, state.running[job.name] === job { state.running[job.name] = nil }
             return removed
         }
         guard let (subscriber, isAbandoned) = removed else { return }
         // First: a caller that waits for this one's end may begin anew, and must not share what is cancelled.
         if isAbandoned { job.cancel() } else { job.updatePriority() }
-        Job.end(subscriber, with: .failure(CancellationError()))
+        job.finish(subscriber, ticket.id, with: .failure(CancellationError()))
     }
 
     /// Removes a job that has ended. A newer one for the same key may run already.
-    private func remove(_ name: Name, _ job: Job<Value>) {
+    func remove(_ job: Job<Key, Value>) {
         state.withLock { state in
-            if state.running[name] === job { state.running[name] = nil }
+            if state.running[job.name] === job { state.running[job.name] = nil }
         }
     }
 

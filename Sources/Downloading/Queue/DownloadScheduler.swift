@@ -3,12 +3,11 @@ internal import Platform
 internal import Synchronization
 
 /// Gives downloads their slots: by priority, within the limits of a ``DownloadQueue``.
-final class DownloadScheduler: Sendable {
+final class DownloadScheduler: PriorityObserver {
     /// A download's place in the queue, and its slot when it runs.
     struct Slot: Sendable {
         let id: UInt64
         let priority: CallPriority
-        fileprivate let token: UInt64
     }
 
     /// Called once: with a success when a waiting download may start, or with an error when it has left the queue.
@@ -86,8 +85,8 @@ final class DownloadScheduler: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        let slot = Slot(
-            id: id, priority: priority, token: priority.observe { [weak self] in self?.updatePriority(id, priority) })
+        let slot = Slot(id: id, priority: priority)
+        priority.add(self, id)
         wait(slot, start(slot)) {
             $0.enqueue(id, host: host, priority: priority.value, arrival: priority.arrival)
         }
@@ -111,7 +110,7 @@ final class DownloadScheduler: Sendable {
             if state.queue.runningCount != running { activity(state.queue.runningCount) }
         }
         // The priority may have changed before the download was queued.
-        updatePriority(slot.id, slot.priority)
+        priorityChanged(slot.priority, slot.id)
     }
 
     /// Removes a waiting download from the queue; its receiver is told. Without effect on a running one.
@@ -126,7 +125,7 @@ final class DownloadScheduler: Sendable {
 
     /// Gives back the slot of a download that has ended or left the queue.
     func release(_ slot: Slot) {
-        slot.priority.forget(slot.token)
+        slot.priority.remove(self, slot.id)
         state.withLock { state in
             let running = state.queue.runningCount
             state.queue.remove(slot.id)
@@ -142,7 +141,7 @@ final class DownloadScheduler: Sendable {
     }
 
     /// Moves a download to the position of its current priority, and starts the downloads that may start.
-    private func updatePriority(_ id: UInt64, _ priority: CallPriority) {
+    func priorityChanged(_ priority: CallPriority, _ id: UInt64) {
         state.withLock { $0.queue.setPriority(id, to: priority.value) }
         startWaiting()
     }

@@ -76,7 +76,7 @@ final class Transfer {
     }
 
     var request: DownloadRequest { prepared.request }
-    var job: Job<Download> { prepared.run.job }
+    var job: DownloadJob { prepared.run.job }
 
     /// The maximum size of all headers, over all redirects, in bytes.
     static let headerLimit = 256 << 10

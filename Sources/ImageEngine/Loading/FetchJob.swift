@@ -17,11 +17,11 @@ final class FetchJob: DownloadOwner {
 
     private let plan: FetchPlan
     private let engine: EngineServices
-    private let job: Job<JobValue>
+    private let job: ImageJob
     /// Created when the download gets its slot, because thousands may wait for one.
     private let firstClaim = Mutex<DownloadClaim?>(nil)
 
-    init(_ plan: FetchPlan, _ engine: EngineServices, _ job: Job<JobValue>) {
+    init(_ plan: FetchPlan, _ engine: EngineServices, _ job: ImageJob) {
         (self.plan, self.engine, self.job) = (plan, engine, job)
     }
 

@@ -6,13 +6,13 @@ enum JobKey: Hashable, Sendable {
     /// Loads an image and stores it.
     case load(Load)
     /// Loads a stored image again in the background.
-    case refresh(Refresh)
+    indirect case refresh(Refresh)
     /// Makes an image from its original and stores it.
-    case variant(Variant)
+    indirect case variant(Variant)
     /// Renders a file in the codec worker.
-    case render(Render)
+    indirect case render(Render)
     /// Decodes a file in the codec worker without writing one.
-    case verification(Verification)
+    indirect case verification(Verification)
 
     /// The image to load, the request that is sent for it, its storage, and the made image that is answered when the
     /// original has not changed.
@@ -71,6 +71,9 @@ enum JobKey: Hashable, Sendable {
         let limits: RenderLimits
     }
 }
+
+/// The work on one image.
+typealias ImageJob = Job<JobKey, JobValue>
 
 /// The value of a finished job.
 enum JobValue: Sendable {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Manages the ``KeyOrder`` of every cache and starts the requests that may run. Callable from any thread.
 ///
 /// A running request has at least the priority of the requests that wait for it.
-final class RequestOrder: Sendable {
+final class RequestOrder: PriorityObserver {
     /// The part of a cache that a request reads or changes.
     struct Access: Sendable {
         let cache: String
@@ -22,15 +22,14 @@ final class RequestOrder: Sendable {
 
     /// A request with a priority that waits for others on its key.
     private struct Waiting {
-        let priority: CallPriority
         let lane: Lane
         /// The weight with which it is counted in its lane.
         var weight: Double
-        let token: UInt64
     }
 
     private struct State {
         var orders: [String: KeyOrder] = [:]
+        /// By the priority, which is the request's own.
         var waiting: [ObjectIdentifier: Waiting] = [:]
         /// The priorities of the waiting requests, by lane.
         var tallies: [Lane: PriorityTally] = [:]
@@ -48,10 +47,10 @@ final class RequestOrder: Sendable {
         let (runs, raised) = state.withLock { state -> (Bool, [CallPriority]) in
             let runs = state.orders[request.cacheName, default: KeyOrder()].enter(request)
             guard !runs, let priority = request.priority, case .key(let key) = request.scope else { return (runs, []) }
-            let (id, lane) = (ObjectIdentifier(request), Lane(cache: request.cacheName, key: key))
-            let token = priority.observe { [weak self] in self?.updateWeight(id) }
+            let lane = Lane(cache: request.cacheName, key: key)
+            priority.add(self)
             let weight = priority.value
-            state.waiting[id] = Waiting(priority: priority, lane: lane, weight: weight, token: token)
+            state.waiting[ObjectIdentifier(priority)] = Waiting(lane: lane, weight: weight)
             return (false, Self.updateTally(lane, &state) { $0.add(weight) })
         }
         for priority in raised { priority.notify() }
@@ -71,7 +70,7 @@ final class RequestOrder: Sendable {
     /// Removes the priority of a waiting request from those it waits for, because nobody waits for its answer any more.
     func withdraw(_ request: any OrderedRequest) {
         let raised = state.withLock { state in
-            Self.endWaiting(request, &state).map { lane, weight in
+            endWaiting(request, &state).map { lane, weight in
                 Self.updateTally(lane, &state) { $0.remove(weight) }
             } ?? []
         }
@@ -86,7 +85,7 @@ final class RequestOrder: Sendable {
             if state.orders.values[index].isEmpty { state.orders.remove(at: index) }
             var lanes: Set<Lane> = []
             for next in started {
-                guard let (lane, weight) = Self.endWaiting(next, &state) else { continue }
+                guard let (lane, weight) = endWaiting(next, &state) else { continue }
                 state.tallies[lane]?.remove(weight)
                 lanes.insert(lane)
             }
@@ -99,11 +98,11 @@ final class RequestOrder: Sendable {
     // MARK: Priorities
 
     /// Applies the changed priority of a waiting request to its lane.
-    private func updateWeight(_ id: ObjectIdentifier) {
+    func priorityChanged(_ priority: CallPriority, _: UInt64) {
         let raised = state.withLock { state -> [CallPriority] in
-            guard let waiting = state.waiting[id] else { return [] }
-            let now = waiting.priority.value
-            state.waiting[id]?.weight = now
+            guard let waiting = state.waiting[ObjectIdentifier(priority)] else { return [] }
+            let now = priority.value
+            state.waiting[ObjectIdentifier(priority)]?.weight = now
             return Self.updateTally(waiting.lane, &state) { tally in
                 tally.remove(waiting.weight)
                 tally.add(now)
@@ -113,11 +112,13 @@ final class RequestOrder: Sendable {
     }
 
     /// Marks a request as no longer waiting; the caller removes the returned weight from the tally.
-    private static func endWaiting(
+    private func endWaiting(
         _ request: any OrderedRequest, _ state: inout State
     ) -> (lane: Lane, weight: Double)? {
-        guard let waiting = state.waiting.removeValue(forKey: ObjectIdentifier(request)) else { return nil }
-        waiting.priority.forget(waiting.token)
+        guard let priority = request.priority,
+            let waiting = state.waiting.removeValue(forKey: ObjectIdentifier(priority))
+        else { return nil }
+        priority.remove(self)
         return (waiting.lane, waiting.weight)
     }
 
