@@ -3,9 +3,9 @@ internal import Platform
 
 /// The descriptors that the process cannot do without, had before the first request.
 enum DescriptorReserve {
-    /// Those that timers of the concurrency runtime take when the first one is set, which ends the process where it cannot
-    /// have them, and as many as one request needs.
-    private static let count = 4 + 6
+    /// Those that timers of the concurrency runtime take, and as many as requests of every kind need at once. With fewer it is
+    /// not only requests that fail: the runtime ends the process where it cannot open what it looks at each second.
+    private static let count = 4 + 22
     /// So many open files are enough for any start.
     private static let ample = 256
 
@@ -32,10 +32,17 @@ enum DescriptorReserve {
         }
         for descriptor in taken { close(descriptor) }
         taken = []
+        setTimer(of: ContinuousClock())
+        setTimer(of: SuspendingClock())
+    }
+
+    /// Returns when the runtime has a timer of a clock. It takes the descriptor only for a moment that is still to come when it
+    /// looks, so there is one far away.
+    private static func setTimer<C: Clock>(of clock: C) where C.Duration == Duration {
+        Task.detached { try? await clock.sleep(for: .seconds(1 << 30)) }
         BlockingWait<Void>.wait { _, then in
             Task.detached {
-                try? await ContinuousClock().sleep(for: .nanoseconds(1))
-                try? await SuspendingClock().sleep(for: .nanoseconds(1))
+                try? await clock.sleep(for: .milliseconds(1))
                 then(())
             }
         }

@@ -20,7 +20,7 @@ def want(home: str, report: Report, short: bool) -> None:
         raise Skipped("there is no prlimit")
     web = Web(20_000)
     try:
-        for limit in (8, 11, 13, 14, 16, 18, 20, 22, 25, 32) if short else range(6, 41):
+        for limit in (8, 11, 13, 14, 16, 20, 25, 30, 32, 40) if short else range(6, 41):
             _one(os.path.join(home, str(limit)), limit, web, report)
             report.count("limits of descriptors")
     finally:
@@ -59,7 +59,7 @@ def _one(place: str, limit: int, web: Web, report: Report) -> None:
     if process.returncode == 1 and not replies:
         if "ulimit -n" not in errors:
             breach(f"ended without saying what is wanted: {errors[-300:]!r}")
-        elif limit > 24:
+        elif limit > 35:
             breach("did not start")
         return
     if process.returncode != 0:
