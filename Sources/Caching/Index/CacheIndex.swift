@@ -232,9 +232,10 @@ final class CacheIndex: Sendable {
         do {
             return try surveyingOnce(until: end, body)
         } catch let failure as Failure
-            where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isCutMemory
+            where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isFault
         {
-            close(survey)
+            // What connections of a process share goes with the last of them.
+            if failure.isFault { closeAll() } else { close(survey) }
             if failure.isCorruption { try putAside(found, after: failure) }
             // A write makes it or upgrades it.
             try write { _ in }

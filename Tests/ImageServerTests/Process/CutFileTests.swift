@@ -37,9 +37,15 @@ import Testing
     @Test(arguments: files, [0, 1, 1000, 4096, 100_000])
     func fileThatIsCutShortEndsNoServer(_ name: String, _ length: Int) throws {
         let servers = [try ServerProcess(cache: folder), try ServerProcess(cache: folder)]
-        for (number, server) in servers.enumerated() { try works(server, "before \(number)") }
+        for (number, server) in servers.enumerated() {
+            try works(server, "before \(number)")
+            #expect(try server.call(8, "list")["result"]?["entries"]?.elements?.count == number + 1)
+        }
         for (number, server) in servers.enumerated() {
             try cut(name, to: length)
+            // Read by a connection that is open already.
+            let listed = try server.call(8, "list")
+            #expect(listed["result"] != nil, "\(listed.text)")
             // A hit reads and writes in the table of leases, and reads the index.
             #expect(try server.call(5, "cachePath", #"{"key":"before 0"}"#)["result"] != nil)
             try works(server, "after \(number)")
