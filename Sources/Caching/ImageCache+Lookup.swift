@@ -37,9 +37,9 @@ extension ImageCache {
     /// `true` when neither tier has got the image since it was last looked for in vain.
     package func isStillMissing(_ key: CacheKey) -> Bool { memory.peek(key) == nil && disk.isStillMissing(key) }
 
-    /// `true` when memory's record of an image is still right.
+    /// `true` when memory's record of an image is still right, and its disk entry has not expired.
     package func isCurrent(_ record: ImageRecord, burst: UInt64) -> Bool {
-        record.isIntact(burst: burst) && disk.isCurrent(record)
+        !record.isExpired && record.isIntact(burst: burst) && disk.isCurrent(record)
     }
 
     /// The image on disk, if it was stored after one that is only in memory: by another process, then.

@@ -91,7 +91,7 @@ extension ImageCache {
             } catch {
                 // That the index cannot be written is no reason to keep from the caller what is there.
                 guard case .storageFailed = error, old.isIntact(burst: 0) else { throw error }
-                record = old.replacing(origin)
+                record = old.replacing(origin, life: disk.life(options.diskCacheExpiration))
             }
         }
         return Hit(entry: promote(record, bytes: hit.bytes, options).entry, cacheType: hit.cacheType)

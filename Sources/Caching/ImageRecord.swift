@@ -27,8 +27,8 @@ public final class ImageRecord: Sendable {
     public var lastModified: String? { origin.lastModified }
     /// The time of storing, by the cache's clock.
     package let storedAt: Int
-    /// The life after storing or use, in seconds; `nil` for ever.
-    package let lifetime: Int?
+    /// The life that its disk entry was given.
+    let life: EntryLife
     package let stamp: FileStamp?
     /// The digest of the computed key; `nil` when the image has no row in the index.
     let name: Digest?
@@ -55,12 +55,12 @@ public final class ImageRecord: Sendable {
 
     package init(
         key: CacheKey, header: ImageHeader, byteCount: Int, path: String?, isLocalFile: Bool = false,
-        origin: ImageOrigin = ImageOrigin(), storedAt: Int, lifetime: Int? = nil, expiresAt: Int? = nil,
+        origin: ImageOrigin = ImageOrigin(), storedAt: Int, life: EntryLife = .forever, expiresAt: Int? = nil,
         stamp: FileStamp? = nil, checksum: Digest? = nil, name: Digest? = nil, clock: CacheClock? = nil,
         departures: UInt32 = 0, beside: FileStamp? = nil
     ) {
         (self.key, self.header, self.byteCount, self.path) = (key, header, byteCount, path)
-        (self.isLocalFile, self.origin, self.storedAt, self.lifetime) = (isLocalFile, origin, storedAt, lifetime)
+        (self.isLocalFile, self.origin, self.storedAt, self.life) = (isLocalFile, origin, storedAt, life)
         (self.stamp, self.checksum, self.name, self.clock, self.beside) = (stamp, checksum, name, clock, beside)
         isPersonal = origin.http.map(HTTPMetadata.isPersonal) ?? false
         expiry = Atomic(expiresAt ?? .max)
@@ -77,10 +77,13 @@ public final class ImageRecord: Sendable {
     }
 
     /// The same image with another origin.
-    package func replacing(_ origin: ImageOrigin) -> ImageRecord {
-        ImageRecord(
+    ///
+    /// - Parameter new: The life that begins now; `nil` when the old one goes on.
+    package func replacing(_ origin: ImageOrigin, life new: EntryLife? = nil) -> ImageRecord {
+        let expiresAt = if let new, let clock { new.end(from: clock.now) } else { expiryTime }
+        return ImageRecord(
             key: key, header: header, byteCount: byteCount, path: path, isLocalFile: isLocalFile, origin: origin,
-            storedAt: storedAt, lifetime: lifetime, expiresAt: expiryTime, stamp: stamp, checksum: checksum,
+            storedAt: storedAt, life: new ?? life, expiresAt: expiresAt, stamp: stamp, checksum: checksum,
             name: name, clock: clock, departures: knownDepartures, beside: beside)
     }
 
@@ -111,6 +114,13 @@ public final class ImageRecord: Sendable {
     /// The time of expiry of the disk's entry, by the cache's clock; `nil` for never.
     package var expiryTime: Int? { expiry(at: nil) }
 
+    /// `true` when the time of the disk's entry is over; never for an image that has none. The image in memory is then
+    /// expired too.
+    public var isExpired: Bool {
+        let end = expiry.load(ordering: .relaxed)
+        return end != .max && clock.map { end <= $0.now } ?? false
+    }
+
     private func expiry(at clock: CacheClock?) -> Int? {
         let value = expiry.load(ordering: .relaxed)
         return value == .max ? nil : clock?.wall(value) ?? value
@@ -126,10 +136,11 @@ public final class ImageRecord: Sendable {
         case .none: return
         case .cacheTime:
             // Never shortened: an earlier access may have given it a longer life than it was stored with.
-            let end = lifetime.map { now + $0 } ?? .max
+            let end = life.end(from: now) ?? .max
             if end > expiry.load(ordering: .relaxed) { expiry.store(end, ordering: .relaxed) }
         case .expiration(let expiration):
-            expiry.store(expiration.lifetime(at: wall ?? now).map { now + $0 } ?? .max, ordering: .relaxed)
+            let end = expiration.lifetime(at: wall ?? now).map { now + $0 } ?? .max
+            expiry.store(min(end, life.limit ?? .max), ordering: .relaxed)
         }
     }
 
@@ -148,9 +159,9 @@ public final class ImageRecord: Sendable {
         let expiry = expiry.load(ordering: .relaxed)
         let written = writtenExpiry.load(ordering: .relaxed)
         // Of a short life a quarter is as much as 30 s are of a long one.
-        let grain = min(30, max(1, (lifetime ?? .max) / 4))
+        let grain = min(30, max(1, (life.span ?? .max) / 4))
         let moved = (expiry == .max) != (written == .max) ? .max : abs(expiry &- written)
-        let share = max(1, (lifetime ?? 0) / 100)
+        let share = max(1, (life.span ?? 0) / 100)
         let last = touchedAt.load(ordering: .relaxed)
         let isUrgent = moved >= max(grain, share) || now - last >= grain || now < last
         if isUrgent { touchedAt.store(now, ordering: .relaxed) }

@@ -44,8 +44,28 @@ import Testing
     func useMovesTheMomentOfExpiry(_ extending: ExpirationExtension, _ expiry: Int?) throws {
         let record = ImageRecord(
             key: CacheKey("a"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil, origin: ImageOrigin(),
-            storedAt: 1000, lifetime: 100, expiresAt: 1100, stamp: nil, checksum: nil)
+            storedAt: 1000, life: .span(100), expiresAt: 1100, stamp: nil, checksum: nil)
         record.extend(extending, at: 1050)
         #expect(record.expiresAt == expiry)
+    }
+
+    @Test(
+        arguments: [
+            (ExpirationExtension.none, 1100), (.cacheTime, 1100), (.expiration(.seconds(7)), 1057),
+            (.expiration(.seconds(1000)), 1100), (.expiration(.never), 1100), (.expiration(.date(2000)), 1100),
+        ] as [(ExpirationExtension, Int)])
+    func noUseMovesADate(_ extending: ExpirationExtension, _ expiry: Int) throws {
+        let record = ImageRecord(
+            key: CacheKey("a"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil, storedAt: 1000,
+            life: EntryLife(.date(1100), now: 1000, wall: 1000), expiresAt: 1100)
+        record.extend(extending, at: 1050)
+        #expect(record.expiresAt == expiry)
+    }
+
+    @Test func aLifeIsOneNumberInTheIndexAndIsReadFromIt() {
+        for life in [EntryLife.forever, .span(0), .span(100), .until(2), .until(1_800_000_000)] {
+            #expect(EntryLife(number: life.number) == life && life.isPlausible)
+        }
+        for number in [Int.min, .max] { #expect(!EntryLife(number: number).isPlausible) }
     }
 }

@@ -169,8 +169,8 @@ extension DiskStorage {
         if (try? folder.exists) == true { lend(record, for: lease) }
         let revived = try update(record) { [self] row in
             row.origin = origin
-            row.lifetime = (expiration ?? configuration.expiration).lifetime(at: clock.wallNow)
-            row.expiresAt = row.lifetime.map { clock.now + $0 }
+            row.life = life(expiration)
+            row.expiresAt = row.life.end(from: clock.now)
         }
         // A use noted before would give it its old life back.
         if let number = revived?.number { touches.forget(number) }

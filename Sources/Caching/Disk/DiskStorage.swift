@@ -311,8 +311,13 @@ public final class DiskStorage: Sendable {
     ) -> ImageRecord {
         ImageRecord(
             key: key, header: row.header, byteCount: row.byteCount, path: path, origin: row.origin,
-            storedAt: row.storedAt, lifetime: row.lifetime, expiresAt: row.expiresAt, stamp: stamp,
+            storedAt: row.storedAt, life: row.life, expiresAt: row.expiresAt, stamp: stamp,
             checksum: row.checksum, name: row.name, clock: clock, departures: departures)
+    }
+
+    /// The life of an entry that is stored or confirmed now; as the storage's own setting says when `nil`.
+    func life(_ expiration: StorageExpiration?) -> EntryLife {
+        EntryLife(expiration ?? configuration.expiration, now: clock.now, wall: clock.wallNow)
     }
 
     func isExpired(_ row: IndexRow) -> Bool { row.expiresAt.map { $0 <= clock.now } ?? false }

@@ -164,7 +164,7 @@ struct Repairer: Sendable {
         if var record, record.row.checksum == checksum {
             (record.row.modified, record.row.allocated) = (stamp.modified, stamp.allocated)
             record.row.storedAt = min(record.row.storedAt, now)
-            record.row.expiresAt = record.row.lifetime.map { now + $0 }
+            record.row.expiresAt = record.row.life.end(from: now)
             if record.row.key.isEmpty, let key {
                 (record.row.key, record.row.identifier) = (key.indexed, key.identifier)
             }
@@ -174,11 +174,11 @@ struct Repairer: Sendable {
         // With the index the credentials are lost that it was fetched with.
         var origin = StorageFolder.isPersonal(file) ? ImageOrigin(http: HTTPMetadata.nobodys) : ImageOrigin()
         origin.facts.timing = header.timing
-        let lifetime = disk.configuration.expiration.lifetime(at: disk.clock.wallNow)
+        let life = disk.life(nil)
         let row = IndexRow(
             name: name, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
             header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
-            origin: origin, storedAt: now, expiresAt: lifetime.map { now + $0 }, lifetime: lifetime,
+            origin: origin, storedAt: now, expiresAt: life.end(from: now), life: life,
             modified: stamp.modified, content: checksum.rowNumber)
         return .whole(EntryRecord(row: row, metadata: nil), stamp, isProven: seal?.bears(name) ?? false)
     }

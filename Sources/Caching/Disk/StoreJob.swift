@@ -183,12 +183,12 @@ private struct StoreJob: Sendable {
     /// - Parameter twin: The entry that has, or seems to have, the same bytes.
     private func commit(_ writer: IndexWriter, twin: IndexRow?) throws -> Commit {
         let now = disk.clock.now
-        let lifetime = (request.expiration ?? configuration.expiration).lifetime(at: disk.clock.wallNow)
+        let life = disk.life(request.expiration)
         var row = IndexRow(
             name: name, key: request.key.indexed, identifier: request.key.identifier, fileExtension: fileExtension,
             header: request.header, byteCount: draft.stamp.size, allocated: draft.stamp.allocated,
-            checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: lifetime.map { now + $0 },
-            lifetime: lifetime, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
+            checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
+            life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         row.origin.facts.timing = request.header.timing
         let path = path
         var (twin, (old, isThere)) = (twin, try writer.find(row.number))
@@ -235,7 +235,7 @@ private struct StoreJob: Sendable {
     private func isTheSame(_ row: IndexRow, as old: IndexRow, at path: String) -> Bool {
         row.checksum == old.checksum && row.fileExtension == old.fileExtension && row.origin.url == old.origin.url
             && row.origin.etag == old.origin.etag && row.origin.lastModified == old.origin.lastModified
-            && row.lifetime == old.lifetime && (try? disk.folder.checksum(of: path)) == row.checksum
+            && row.life == old.life && (try? disk.folder.checksum(of: path)) == row.checksum
     }
 
     /// Gives the draft its name, within a transaction; if that fails, all is as it was.
@@ -318,8 +318,7 @@ private struct StoreJob: Sendable {
     private func transient(at path: String, _ reason: NotStoredReason) -> Stored {
         let record = ImageRecord(
             key: request.key, header: request.header, byteCount: draft.stamp.size, path: path, origin: request.origin,
-            storedAt: disk.clock.now, expiresAt: disk.clock.now, stamp: draft.stamp, checksum: draft.checksum,
-            clock: disk.clock)
+            storedAt: disk.clock.now, stamp: draft.stamp, checksum: draft.checksum, clock: disk.clock)
         return Stored(record: record, isNew: true, transience: reason)
     }
 }

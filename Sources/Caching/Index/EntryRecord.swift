@@ -32,7 +32,7 @@ struct EntryRecord: Sendable {
         }
         fields.put(row.checksum?.bytes)
         for text in [origin.url, origin.etag, origin.lastModified, origin.http] { fields.put(text) }
-        for number in [row.storedAt, row.modified, row.lifetime ?? -1] { fields.put(number) }
+        for number in [row.storedAt, row.modified, row.life.number ?? -1] { fields.put(number) }
         for text in [facts.preview, facts.timing?.text, facts.sourceMark] { fields.put(text) }
         for text in [facts.exactSource?.rawValue, facts.verdict?.rawValue, metadata] { fields.put(text) }
         return fields.bytes
@@ -50,7 +50,7 @@ struct EntryRecord: Sendable {
         let (byteCount, allocated, checksum) = (fields.takeNumber(), fields.takeNumber(), fields.takeBytes())
         var origin = ImageOrigin(url: fields.take(), etag: fields.take(), lastModified: fields.take())
         origin.http = fields.take()
-        let (storedAt, modified, lifetime) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
+        let (storedAt, modified, life) = (fields.takeNumber(), fields.takeNumber(), fields.takeNumber())
         origin.facts = ImageFacts(
             preview: fields.take(), timing: fields.take().flatMap { FrameTiming(text: $0[...]) },
             sourceMark: fields.take(), exactSource: fields.take().flatMap(ImageFormat.init(rawValue:)),
@@ -60,7 +60,7 @@ struct EntryRecord: Sendable {
         row = IndexRow(
             name: Digest(bytes: name), key: key, identifier: identifier, fileExtension: fileExtension, header: header,
             byteCount: byteCount, allocated: allocated, checksum: checksum.map(Digest.init(bytes:)), origin: origin,
-            storedAt: storedAt, lifetime: lifetime < 0 ? nil : lifetime, modified: modified, content: 0)
+            storedAt: storedAt, life: EntryLife(number: life == -1 ? nil : life), modified: modified, content: 0)
         row.content = row.checksum?.rowNumber ?? row.number
         if !row.isPlausible { return nil }
     }

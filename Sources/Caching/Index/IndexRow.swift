@@ -17,7 +17,7 @@ struct IndexRow: Sendable {
     /// The time of storing, by the cache's clock, as all times here.
     var storedAt: Int
     var expiresAt: Int?
-    var lifetime: Int?
+    var life: EntryLife
     /// The time of the file's last change, in nanoseconds since 1970.
     var modified: Int
     /// One number for all entries that share a file.
@@ -53,7 +53,7 @@ extension IndexRow {
             verdict: statement.text(25).flatMap(DecodeVerdict.init(rawValue:)))
         storedAt = statement.integer(15)
         expiresAt = statement.optionalInteger(16)
-        lifetime = statement.optionalInteger(17)
+        life = EntryLife(number: statement.optionalInteger(17))
         modified = statement.integer(18)
         content = Int64(statement.integer(19))
         if !isPlausible { return nil }
@@ -64,7 +64,7 @@ extension IndexRow {
     var isPlausible: Bool {
         [16, 32].contains(name.bytes.count) && StorageFolder.isExtension(fileExtension)
             && Self.sizes.contains(byteCount) && Self.sizes.contains(allocated) && CacheClock.times.contains(storedAt)
-            && CacheClock.times.contains(lifetime ?? 0) && CacheClock.times.contains(expiresAt ?? 0)
+            && life.isPlausible && CacheClock.times.contains(expiresAt ?? 0)
     }
 
     /// A number made of the time of expiry, by which a damaged one is told from a sound one.

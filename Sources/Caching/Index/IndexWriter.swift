@@ -168,7 +168,7 @@ final class IndexWriter {
             statement, row.number, row.name.bytes, row.key, row.identifier, row.fileExtension,
             header.format.rawValue, header.width, header.height, header.frameCount, row.byteCount, row.allocated,
             row.checksum?.bytes, origin.url, origin.etag, origin.lastModified, row.storedAt, row.expiresAt,
-            row.lifetime, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
+            row.life.number, row.modified, row.content, origin.http, origin.facts.preview, origin.facts.timing?.text,
             origin.facts.sourceMark, origin.facts.exactSource?.rawValue, origin.facts.verdict?.rawValue,
             URLOrigin.host(of: origin.url ?? row.key), record.metadata, usedAt, mark, row.lifeMark)
         log.add(bytes, mark: mark)

@@ -7,14 +7,14 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         var value: Value
         /// In nanoseconds of the storage's clock.
         var expires: Int
-        let lifetime: Int
+        let life: EntryLife
     }
 
     /// A value that had to go while it was in use.
     struct Evicted: Sendable {
         weak let value: Value?
         let expires: Int
-        let lifetime: Int
+        let life: EntryLife
         let cost: Int
     }
 
@@ -52,7 +52,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         if configuration.isWeaklyRetaining, !isKnownUniquelyReferenced(&oldest.value.value) {
             if evicted.count >= pruneCount { prune() }
             evicted[oldest.key] = Evicted(
-                value: oldest.value.value, expires: oldest.value.expires, lifetime: oldest.value.lifetime,
+                value: oldest.value.value, expires: oldest.value.expires, life: oldest.value.life,
                 cost: oldest.cost)
         }
         gone.append(oldest.value.value)
@@ -64,7 +64,7 @@ struct LRUStore<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable
         guard !evicted.isEmpty, let found = evicted.removeValue(forKey: key), let value = found.value,
             found.expires > now, found.cost <= configuration.costLimit
         else { return nil }
-        let entry = Entry(value: value, expires: found.expires, lifetime: found.lifetime)
+        let entry = Entry(value: value, expires: found.expires, life: found.life)
         entries.insert(entry, for: key, cost: found.cost)
         _ = shrink()
         return entry

@@ -59,9 +59,10 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
             switch extending ?? state.configuration.extending {
             case .none: break
             case .cacheTime:
-                if entry.lifetime != .max { state.entries.modify(key) { $0.expires = now &+ entry.lifetime } }
+                if let end = entry.life.end(from: now) { state.entries.modify(key) { $0.expires = end } }
             case .expiration(let expiration):
-                state.entries.modify(key) { $0.expires = Self.end(now, Self.nanoseconds(expiration)) }
+                let end = min(Self.life(expiration, now).end(from: now) ?? .max, entry.life.limit ?? .max)
+                state.entries.modify(key) { $0.expires = end }
             }
             return entry.value
         }
@@ -92,14 +93,15 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
         let now = now()
         return state.withLock { state -> (MemoryAdmission, [Value]) in
             if !state.evicted.isEmpty { state.evicted[key] = nil }
-            let lifetime = Self.nanoseconds(expiration ?? state.configuration.expiration)
+            let life = Self.life(expiration ?? state.configuration.expiration, now)
+            let end = life.end(from: now) ?? .max
             var admission = state.configuration.admission(cost: cost, isExempt: isExempt)
-            if admission == .kept, lifetime <= 0 { admission = .expired }
+            if admission == .kept, end <= now { admission = .expired }
             guard admission == .kept else {
                 state.entries.remove(key)
                 return (admission, [])
             }
-            let entry = Store.Entry(value: value, expires: Self.end(now, lifetime), lifetime: lifetime)
+            let entry = Store.Entry(value: value, expires: end, life: life)
             state.entries.insert(entry, for: key, cost: cost)
             return (.kept, state.shrink())
         }.0
@@ -181,11 +183,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: AnyObject & Se
     /// The number of weak references, dead ones included.
     var weakCount: Int { state.withLock { $0.evicted.count } }
 
-    private static func nanoseconds(_ expiration: StorageExpiration) -> Int {
-        expiration.lifetime(at: wallSeconds()).map { $0 * 1_000_000_000 } ?? .max
-    }
-
-    private static func end(_ now: Int, _ lifetime: Int) -> Int {
-        lifetime == .max ? .max : now &+ lifetime
+    private static func life(_ expiration: StorageExpiration, _ now: Int) -> EntryLife {
+        EntryLife(expiration, now: now, wall: wallSeconds(), second: 1_000_000_000)
     }
 }

@@ -63,8 +63,7 @@ struct VariantMaker: Sendable {
         }
         var keeping = options.keepingForVariants
         let record = original.result.entry?.record ?? original.result.record
-        let isOfExpired =
-            original.result.isStale && record.expiryTime.map { $0 <= request.cache.disk.clock.now } == true
+        let isOfExpired = original.result.isStale && record.isExpired
         if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
         let key = JobKey.Variant(
             cache: request.cache.name, key: request.madeKey, mark: original.mark, options: keeping, needs: needs)

@@ -144,7 +144,7 @@ struct ImageReply: WireObject {
             "True when its time is over, or its server was not asked although the request wanted that.", flagSchema,
             isOptional: true, isVolatile: true
         ) {
-            if $0.image.isStale { $1.field("stale", true) }
+            if $0.isStale { $1.field("stale", true) }
         },
         WireField(
             "revalidated", "True when its server was asked, and said that it has not changed.", flagSchema,
@@ -180,12 +180,17 @@ struct ImageReply: WireObject {
 
     /// `true` when none of the rare fields is written.
     private var isPlain: Bool {
-        form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !image.isStale
+        form != .dataUrl && image.pixels == nil && !showsPreview && !image.isPlaceholder && !isStale
             && !image.isRevalidated && image.record.isLent
             && (image.admission == nil || image.admission == .kept) && image.notStored == nil
     }
 
     static let fields = imageFields + rareFields
+
+    /// `true` also when the image has expired while its answer waited for room.
+    private var isStale: Bool {
+        image.isStale || image.cacheType != .none && !image.isRevalidated && image.record.isExpired
+    }
 
     /// The reason why memory does not keep the bytes; `nil` when it keeps them or is not supposed to.
     private var memoryReason: String? { image.admission == .unwanted ? nil : image.admission?.reason }

@@ -142,7 +142,7 @@ import Testing
         for text in ["é", "e\u{301}"] {
             let record = ImageRecord(
                 key: CacheKey(text, identifier: "blur"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil,
-                origin: ImageOrigin(), storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+                origin: ImageOrigin(), storedAt: 0, expiresAt: nil, stamp: nil, checksum: nil)
             cache.keep(record, bytes: [1], expiration: nil)
         }
         #expect(try cache.remove(CacheKey("é"), allVariants: true).memory)
@@ -218,7 +218,7 @@ import Testing
         for number in 0..<20 {
             let other = ImageRecord(
                 key: CacheKey("\(number)"), header: try ImageHeader(.png, 1, 1), byteCount: 1, path: nil,
-                origin: ImageOrigin(), storedAt: 0, lifetime: nil, expiresAt: nil, stamp: nil, checksum: nil)
+                origin: ImageOrigin(), storedAt: 0, expiresAt: nil, stamp: nil, checksum: nil)
             small.cache.keep(other, bytes: zeros(400), expiration: nil)
         }
         #expect(!small.cache.memory.keys.contains(key))
