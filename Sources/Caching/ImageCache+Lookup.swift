@@ -2,7 +2,7 @@ public import ImageErrors
 
 /// Finding images in the tiers.
 extension ImageCache {
-    /// The image for `key`: from memory, else from disk, whence it is promoted.
+    /// The image for `key`: from memory, else from disk, whence it is promoted; that counts as a use.
     ///
     /// - Parameters:
     ///   - burst: An observation of the file that was made under the same number is not repeated; 0 always looks.
@@ -10,10 +10,11 @@ extension ImageCache {
     public func hit(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit? {
-        try look(for: key, options: options, burst: burst, mayWait: mayWait) ?? nil
+        try look(for: key, options: options, burst: burst, mayWait: mayWait)?.map { used($0, options) }
     }
 
-    /// The same: `nil` when the cache cannot tell at once, `nil` inside when it has no image.
+    /// The image for `key` as it is found, until ``used(_:_:)`` says that it is answered: `nil` when the cache cannot tell at
+    /// once, `nil` inside when it has no image.
     package func look(
         for key: CacheKey, options: StorageOptions, burst: UInt64, mayWait: Bool
     ) throws(ImageError) -> Hit?? {
@@ -22,16 +23,20 @@ extension ImageCache {
             // Before its file is looked at, so that no eviction comes between.
             disk.lend(entry.record, for: lease)
             if isCurrent(entry.record, burst: burst) {
-                noteUse(of: entry.record, options)
                 return Hit(entry: entry, cacheType: .memory)
             }
             memory.remove(key)
         }
         if options.fromMemoryCacheOrRefresh { return .some(nil) }
         guard let found = try diskRecord(key, lease: lease, mayWait: mayWait) else { return nil }
-        guard let record = found else { return .some(nil) }
-        noteUse(of: record, options)
-        return Hit(entry: promote(record, bytes: nil, options).entry, cacheType: .disk)
+        return .some(found.map { Hit(record: $0) })
+    }
+
+    /// An image that was found and is answered: its use counts, and from disk it is promoted.
+    package func used(_ hit: Hit, _ options: StorageOptions) -> Hit {
+        noteUse(of: hit.record, options)
+        guard hit.cacheType == .disk else { return hit }
+        return Hit(entry: promote(hit.record, bytes: nil, options).entry, cacheType: .disk)
     }
 
     /// `true` when neither tier has got the image since it was last looked for in vain.

@@ -23,11 +23,7 @@ extension CacheLookup {
         let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }
-        // The look-up would put it into memory, and the answer after revalidation would come from there.
-        if mode == .http, cache.memory.peek(key) == nil { return .unknown }
-        // An image that must be decoded first is not promoted here; it is counted when it is answered.
         let verifies = !isMade && cache.verifiesDecode(options)
-        if verifies, cache.memory.peek(key)?.record.decodeVerdict != .sound { return .unknown }
         // If bytes must be read, the slow path handles all of it, so that the hit is counted once.
         if needsBytes, !cache.holdsBytes(key) { return .unknown }
         let seen: ImageCache.Hit??
@@ -55,6 +51,6 @@ extension CacheLookup {
         let policy = policy(resource, options, mode: mode)
         guard isFresh(hit, for: request, in: cache, policy, isIntegral: isIntegral) else { return .unknown }
         counts.count(hit.cacheType)
-        return .found(ImageResult(hit, in: cache, options))
+        return .found(ImageResult(cache.used(hit, options.storage), in: cache, options))
     }
 }

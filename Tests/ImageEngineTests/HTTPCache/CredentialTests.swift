@@ -274,6 +274,21 @@ import Testing
         #expect(web.requests.count == 2)
     }
 
+    /// What is looked at, and only answered once the delegate has been asked, is not in memory before.
+    @Test(arguments: [nil, .http] as [Revalidation?])
+    func privateImageBehindADelegateWasOnDiskInANewProcess(_ mode: Revalidation?) async throws {
+        let ann = Signer("ann")
+        func asAnn(_ options: inout ImageOptions) {
+            options.lookup.revalidate = mode
+            options.network.delegates = DownloadDelegates(ann, questions: [.modifyRequest])
+        }
+        _ = try await engine.image(url, asAnn)
+        let later = try other()
+        #expect(try await later.image(url, asAnn).cacheType == .disk)
+        #expect(try await later.image(url, asAnn).cacheType == .memory)
+        #expect(web.requests.count == 1)
+    }
+
     /// A lost index does not make everybody's what was one user's.
     @Test func filesOfOneUserStayTheirsWithoutTheIndex() async throws {
         _ = try await width { $0.network.request.authorization = .bearer("ann") }
