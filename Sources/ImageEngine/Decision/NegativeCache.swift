@@ -55,9 +55,10 @@ struct NegativeCache: Sendable {
     /// - Returns: The number of failures that were remembered.
     mutating func remove(_ name: String?, now: Int) -> Int {
         let before = count(now: now)
-        if let name = name.map({ ExactText($0) }) {
+        if let name {
+            let (key, url) = (ExactText(name), ExactText(Resource.withoutFragment(name)))
             for (request, entry) in entries
-            where ExactText(request.download.url) == name || ExactText(entry.key) == name { entries[request] = nil }
+            where ExactText(request.download.url) == url || ExactText(entry.key) == key { entries[request] = nil }
         } else {
             entries = [:]
         }

@@ -24,7 +24,8 @@ extension ImageCache {
 
     /// The resource of a URL, with the cache's key for it or for the given text.
     public func resource(_ url: String, key text: String? = nil) -> Resource {
-        Resource(url: url, cacheKey: key(of: text ?? url))
+        let resource = Resource(url: url)
+        return Resource(url: resource.url, cacheKey: key(of: text ?? resource.url))
     }
 }
 

@@ -101,7 +101,7 @@ extension Method {
     private static let explain = Method(
         "explain", "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
         Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil), cacheParam,
+        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil), cacheParam,
         Param<ProcessorList?>("processors", "What is done to the original.", default: nil, []),
         Param<ImageOptions?>("options", "The options of the request.", default: nil)
     ) { invocation, url, key, cacheName, processors, given -> Outcome<ExplainReply> in

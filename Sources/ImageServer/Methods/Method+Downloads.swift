@@ -54,7 +54,7 @@ extension Method {
     private static let probe = Method(
         "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
         Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
+        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil),
         Param<String?>("cache", "The name of the cache that is looked into first.", default: nil, "default"),
         Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
     ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in

@@ -17,7 +17,7 @@ extension Method {
     private static let retrieve = Method(
         "retrieve", "Returns an image: from memory, else from disk, else from its URL, whence it is cached.",
         Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL as given when left out.", default: nil),
+        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil),
         cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
     ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in

@@ -81,7 +81,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     var isLocal: Bool { options.lookup.onlyFromCache || manager.isOffline(options) || !resource.isOnNetwork }
 
-    func loads(_ url: ExactText) -> Bool { ExactText(resource.url) == url }
+    func loads(_ url: ExactText) -> Bool { ExactText(resource.url) == ExactText(Resource.withoutFragment(url.text)) }
 
     // MARK: From the request to the answer
 
