@@ -86,6 +86,8 @@ def params_schema(method: Json) -> Json:
     required = [param["name"] for param in method["params"] if param["required"]]
     if required:
         schema["required"] = required
+    if "x-anyOf" in method:
+        schema["anyOf"] = [{"required": [name]} for name in method["x-anyOf"]]
     return schema
 
 
@@ -135,6 +137,9 @@ def generated(method: Json, document: Json) -> str:
         for param in method["params"]:
             default = described(param["schema"]).get("default")
             given = "required" if param["required"] else "" if default is None else "`%s`" % json.dumps(default)
+            if param["name"] in method.get("x-anyOf", []):
+                others = ["`%s`" % name for name in method["x-anyOf"] if name != param["name"]]
+                given = "this or %s" % " or ".join(others)
             rows.append(["`%s`" % param["name"], kind(param["schema"]), given, param["summary"]])
         lines += ["**Params**, by name or in this order:", ""]
         lines += table(["name", "type", "default", "meaning"], rows) + [""]

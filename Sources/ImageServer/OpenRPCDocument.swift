@@ -47,6 +47,7 @@ public enum OpenRPCDocument {
             ("params", .array(method.params.map(describe))),
         ]
         if method.isLenient { members.append(("x-lenient", true)) }
+        if !method.anyOf.isEmpty { members.append(("x-anyOf", .array(method.anyOf.map { .string($0) }))) }
         if !method.isNotification {
             members.append(
                 ("result", ["name": .string(method.resultName), "schema": method.resultSchema]))

@@ -66,8 +66,9 @@ def lua_types(protocol: Protocol) -> str:
             continue
         schema = protocol.params_schema(method)
         params = "params: nil" if not method["params"] else "params: halcyon.%sParams" % type_name(method["name"])
-        if schema["required"]:
-            params += "|" + lua.type(schema["properties"][schema["required"][0]])
+        leading = protocol.leading(method)
+        if leading:
+            params += "|" + lua.type(schema["properties"][leading])
         elif method["params"]:
             params = params.replace("params:", "params?:")
         callback = "fun(err: halcyon.Error?, result: %s)" % lua.type(method["result"]["schema"])
@@ -90,12 +91,12 @@ def lua_protocol(protocol: Protocol) -> str:
     lines.append("  methods = {")
     for method in protocol.methods:
         schema = protocol.params_schema(method)
-        alone = json.dumps(schema["required"][0]) if schema["required"] else "nil"
-        kind = schema["properties"][schema["required"][0]].get("type") if schema["required"] else None
+        leading = protocol.leading(method)
         lines.append("    [%s] = {" % json.dumps(method["name"]))
         lines.append("      params = %s," % listed([param["name"] for param in method["params"]]))
-        if schema["required"]:
-            lines.append("      alone = %s," % alone)
+        if leading:
+            kind = schema["properties"][leading].get("type")
+            lines.append("      alone = %s," % json.dumps(leading))
             lines.append("      takes_list = %s," % ("true" if kind == "array" else "false"))
         lines.append("      summary = %s," % json.dumps(method["summary"], ensure_ascii=False))
         lines.append("    },")

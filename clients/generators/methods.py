@@ -41,6 +41,8 @@ class Method:
     result: Type
     alone: Optional[str]
     member: Optional[str]
+    is_needed: bool
+    """True when at least one parameter is given."""
 
     @property
     def short(self) -> str:
@@ -94,6 +96,7 @@ def methods(protocol: Protocol, catalog: Catalog) -> List[Method]:
                 catalog.at("%s.%s" % (result_path, member)) if member else catalog.type(result, result_path),
                 None if first == "cache" else first,
                 member,
+                protocol.leading(method) is not None,
             )
         )
     return found

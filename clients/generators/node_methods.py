@@ -110,7 +110,7 @@ def _signatures(method: Method, catalog: Catalog) -> List[str]:
     if not method.params:
         return ["%s(%s): Promise<%s>;" % (name, options, _result(method))]
     argument = method.params[0].name if _is_single(method) else "request"
-    mark = "" if any(param.required for param in method.params) else "?"
+    mark = "" if method.is_needed else "?"
     lines = []
     if method.name == "retrieve":
         kind = 'RetrieveRequest & { as: "data" | "both" }'

@@ -1,7 +1,7 @@
 """The protocol as protocol/openrpc.json tells it, and what the clients need of it."""
 
 import json
-from typing import Any, Dict, Iterator, List, Set, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 Schema = Dict[str, Any]
 
@@ -55,6 +55,12 @@ class Protocol:
         }
         required = [param["name"] for param in method["params"] if param.get("required")]
         return {"type": "object", "properties": properties, "required": required}
+
+    @staticmethod
+    def leading(method: Dict[str, Any]) -> Optional[str]:
+        """The parameter that stands for all when one is given alone; None when every one may be left out."""
+        needed = [param["name"] for param in method["params"] if param.get("required")] or method.get("x-anyOf", [])
+        return str(needed[0]) if needed else None
 
     def objects(self) -> List[str]:
         """The names of members that hold objects and never lists: where an empty table of Lua must become `{}`."""

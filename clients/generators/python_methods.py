@@ -97,6 +97,8 @@ class _Signature:
             return "params_of.absolute(%s)" % name
         if param.name == "url" and param.required:
             return "str(%s)" % name
+        if param.name == "url" and self.method.is_needed:
+            return "None if %s is None else str(%s)" % (name, name)
         if isinstance(param.type, Array):
             return "list(%s)" % name
         if isinstance(param.type, Map):

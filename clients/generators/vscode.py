@@ -49,7 +49,7 @@ def typescript_types(protocol: Protocol) -> str:
     for method in protocol.methods:
         schema = protocol.params_schema(method)
         params = type_name(method["name"]) + "Params" if method["params"] else "undefined"
-        if method["params"] and not schema["required"]:
+        if method["params"] and not protocol.leading(method):
             params += " | undefined"
         lines.append("  /** %s */" % method["summary"])
         lines.append(

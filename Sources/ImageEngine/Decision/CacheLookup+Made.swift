@@ -7,9 +7,10 @@ extension CacheLookup {
     func isCurrent(
         _ record: ImageRecord, of resource: Resource, for cache: ImageCache, _ options: ImageOptions
     ) -> Bool {
-        if resource.isOnNetwork {
+        if resource.prefersCache {
             let known = originals(for: cache, options).memory.peek(CacheKey(resource.cacheKey))?.record
-            guard let checksum = known?.checksum else { return true }
+            // Of an image that may have been stored anew, the disk may know more.
+            guard let checksum = known?.checksum else { return resource.isOnNetwork }
             return VariantSource.mark(of: record) == VariantSource.mark(checksum)
         }
         guard let mark = sourceMark(resource) else { return true }
@@ -36,12 +37,14 @@ extension CacheLookup {
         var asked = options
         (asked.lookup.integrity, asked.lookup.verifyDecode) = (nil, nil)
         guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
-        var mark = sourceMark(resource)
-        if mark == nil, resource.isOnNetwork {
-            let known = try originals(for: cache, options).knownRecord(for: CacheKey(resource.cacheKey))
-            mark = known?.checksum.map { VariantSource.mark($0) }
+        var mark: String?
+        if resource.prefersCache {
+            let known = try originals(for: cache, options).knownHit(for: CacheKey(resource.cacheKey))
+            // An image that is only in memory has no checksum.
+            let checksum = known?.record.checksum ?? known?.bytes?.withUnsafeBytes { Digest(of: $0) }
+            mark = checksum.map { VariantSource.mark($0) }
         }
-        return mark.map { VariantSource.mark(of: record) == $0 } ?? true
+        return (mark ?? sourceMark(resource)).map { VariantSource.mark(of: record) == $0 } ?? true
     }
 
     /// `true` when a made image may be revalidated instead of its original. It may not with digests, which refer to the

@@ -87,11 +87,17 @@ struct Explainer: Sendable {
         var told = Explanation(resource, path: cache.disk.path(for: key))
         told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
         if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
-        var loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
+        var loading = options.loadingOriginal(of: resource)
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
         original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)
         (original.path, original.cacheType) = (told.path, told.cacheType)
+        (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
+        // Made before, of another original or for another request.
+        if let outdated = try cache.knownRecord(for: key) {
+            original.note(outdated, in: cache)
+            original.isStale = true
+        }
         return original
     }
 

@@ -44,7 +44,7 @@ public struct Explanation: Sendable, Equatable {
     /// An explanation that contains only the key.
     init(_ resource: Resource, path: String) {
         (key, self.path) = (resource.cacheKey, path)
-        if ExactText(resource.url) != ExactText(resource.cacheKey) {
+        if !resource.url.isEmpty, ExactText(resource.url) != ExactText(resource.cacheKey) {
             reasons.append("The key is not the URL: it was given, or made by keyRules.")
         }
     }

@@ -32,6 +32,7 @@ struct ImageProber: Sendable {
             return known
         }
         let url = resource.url
+        if url.isEmpty { throw ImageError.notCached(key: resource.cacheKey) }
         let attempts = SourceAttempts<ProbedImage>(
             [url] + options.network.alternativeSources, options.network, clock: engine.configuration.clock.monotonic,
             hasNetwork: engine.configuration.hasNetwork
@@ -75,7 +76,7 @@ struct ImageProber: Sendable {
     private func probeCached(
         _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ProbedImage? {
-        guard resource.isOnNetwork else { return nil }
+        guard resource.prefersCache else { return nil }
         let found = try await engine.pool.run { [engine] () throws -> ImageCache.Candidate? in
             var looking = options
             looking.storage.lease = 0

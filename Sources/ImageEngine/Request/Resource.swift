@@ -1,6 +1,8 @@
+internal import Platform
+
 /// The URL of an image, and the key under which it is cached.
 public struct Resource: Hashable, Sendable {
-    /// The URL as given, without its fragment: http, https, file or data.
+    /// The URL as given, without its fragment: http, https, file or data. Empty for an image that only its key names.
     public let url: String
     /// The key in the cache; the URL unless another key is given.
     public let cacheKey: String
@@ -22,4 +24,11 @@ public struct Resource: Hashable, Sendable {
 
     /// `true` when the image comes over the network: its scheme is http or https, in any case.
     public var isOnNetwork: Bool { ImageSource.isOnNetwork(url) }
+
+    /// `true` when a cached image counts before its source, as what is processed too. A user's file is always read again,
+    /// and so is a data URL that is its own key.
+    var prefersCache: Bool {
+        isOnNetwork || url.isEmpty
+            || ImageSource.scheme(of: url) == "data" && ExactText(url) != ExactText(cacheKey)
+    }
 }

@@ -82,7 +82,7 @@ extension ImageOptions {
     }
 
     /// The options for loading the original of a made image.
-    func loadingOriginal(isLocal: Bool) -> ImageOptions {
+    func loadingOriginal(of resource: Resource) -> ImageOptions {
         var loading = self
         loading.change { loading in
             loading.processing.recipe = ImageRecipe()
@@ -90,9 +90,9 @@ extension ImageOptions {
             loading.storage.forcedCacheFileExtension = nil
             loading.storage.queryDataWhenInMemory = false
             loading.lookup.originalCache = nil
-            if !loading.processing.cacheOriginalImage || isLocal { loading.storage.keepNothing() }
-            // A local source is always read again, because the cached image may be outdated.
-            if isLocal { loading.lookup.forceRefresh = true }
+            if !loading.processing.cacheOriginalImage || !resource.isOnNetwork { loading.storage.keepNothing() }
+            // A local source is read again, because the cached image may be outdated.
+            if !resource.prefersCache { loading.lookup.forceRefresh = true }
         }
         return loading
     }
@@ -110,7 +110,7 @@ extension ImageRequest {
     ///
     /// - Parameter home: The cache that stores the originals.
     func loadingOriginal(in home: ImageCache) -> ImageRequest {
-        let loading = options.loadingOriginal(isLocal: !resource.isOnNetwork)
+        let loading = options.loadingOriginal(of: resource)
         return ImageRequest(resource, in: home, options: loading, needs: loading.needsOfOriginal, caller: caller)
     }
 }

@@ -127,8 +127,8 @@ struct VariantMaker: Sendable {
     ) async throws -> RequestStep {
         let original = try await engine.pool.run { [engine] in
             try Original(
-                loaded, in: loading.cache, loading.options, mark: engine.lookup.sourceMark(request.resource),
-                spool: engine.spool)
+                loaded, in: loading.cache, loading.options,
+                mark: loaded.cacheType == .none ? engine.lookup.sourceMark(request.resource) : nil, spool: engine.spool)
         }
         try Task.checkCancellation()
         do {

@@ -100,15 +100,15 @@ extension Method {
 
     private static let explain = Method(
         "explain", "Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.",
-        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil), cacheParam,
+        anyOf: ["url", "key"], imageURLParam, imageKeyParam, cacheParam,
         Param<ProcessorList?>("processors", "What is done to the original.", default: nil, []),
         Param<ImageOptions?>("options", "The options of the request.", default: nil)
     ) { invocation, url, key, cacheName, processors, given -> Outcome<ExplainReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)
-        let resource = cache.resource(url.text, key: key?.text)
-        let options = server.addingClientDelegate(to: try processors.options(given)) ?? ImageOptions()
+        var wanted = try processors.options(given)
+        let resource = try Resource(url, key, in: cache, &wanted)
+        let options = server.addingClientDelegate(to: wanted) ?? ImageOptions()
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(resource.cacheKey)), kind: .look)
         return .onDisk(access) {
             nil

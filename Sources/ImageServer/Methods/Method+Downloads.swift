@@ -53,24 +53,25 @@ extension Method {
     /// Reads the properties of an image without loading it.
     private static let probe = Method(
         "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
-        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil),
+        anyOf: ["url", "key"], imageURLParam, imageKeyParam,
         Param<String?>("cache", "The name of the cache that is looked into first.", default: nil, "default"),
         Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
     ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in
         let server = invocation.server
         let cache = try server.cache(cacheName)
-        let resource = cache.resource(url.text, key: key?.text)
-        let options = server.addingClientDelegate(to: options) ?? ImageOptions()
-        let priority = CallPriority(options.caller.downloadPriority)
-        let open = OpenLoad(server.openRequests, cache: cache.name, urls: [url.text], priority: priority)
+        var options = options
+        let resource = try Resource(url, key, in: cache, &options)
+        let given = server.addingClientDelegate(to: options) ?? ImageOptions()
+        let priority = CallPriority(given.caller.downloadPriority)
+        let urls = url.map { [$0.text] } ?? []
+        let open = OpenLoad(server.openRequests, cache: cache.name, urls: urls, priority: priority)
         return .begun {
             open.begin($0)
         } later: { _ in
             do {
                 return ProbeReply(
                     found: try await server.manager.probe(
-                        resource, in: cache, options: options, caller: ImageCaller(priority: priority)))
+                        resource, in: cache, options: given, caller: ImageCaller(priority: priority)))
             } catch let error as ImageError {
                 throw error.rpcError(key: resource.cacheKey)
             }

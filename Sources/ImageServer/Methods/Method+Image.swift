@@ -16,14 +16,12 @@ extension Method {
 
     private static let retrieve = Method(
         "retrieve", "Returns an image: from memory, else from disk, else from its URL, whence it is cached.",
-        Param<URLText>("url", "Where the image is: an http, https, file or data URL."),
-        Param<KeyText?>("key", "The cache key; the URL without its fragment when left out.", default: nil),
-        cacheParam, processorsParam, optionsParam,
+        anyOf: ["url", "key"], imageURLParam, imageKeyParam, cacheParam, processorsParam, optionsParam,
         Param<ResultForm>("as", "What the result holds of the image.", default: .path, "path")
     ) { invocation, url, key, cacheName, processors, options, form -> Outcome<ImageReply> in
         .retrieval(
             try Retrieval(
-                invocation, url.text, key: key?.text, cache: cacheName, options: try processors.options(options), form))
+                invocation, url, key: key, cache: cacheName, options: try processors.options(options), form))
     }
 
     private static let store = Method(

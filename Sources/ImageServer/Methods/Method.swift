@@ -128,10 +128,12 @@ struct Method: Sendable {
     let isNotification: Bool
     /// `true` when unknown parameters are accepted: only for methods that other protocols define.
     let isLenient: Bool
+    /// The names of parameters of which at least one is given.
+    let anyOf: [String]
     let run: @Sendable (ImageServer, JSONView?, MessageContext, inout JSONWriter) throws -> Disposition
 
     init<each P: WireValue, Value: WireResult>(
-        _ name: String, _ summary: String, isNotification: Bool = false, isLenient: Bool = false,
+        _ name: String, _ summary: String, isNotification: Bool = false, isLenient: Bool = false, anyOf: [String] = [],
         _ params: repeat Param<each P>,
         handler: @escaping @Sendable (Invocation, repeat each P) throws -> Outcome<Value>
     ) {
@@ -139,6 +141,7 @@ struct Method: Sendable {
         self.summary = summary
         self.isNotification = isNotification
         self.isLenient = isLenient
+        self.anyOf = anyOf
         resultName = Value.name
         resultSchema = Value.schema
         var descriptions: [ParameterDescription] = []

@@ -46,16 +46,17 @@ final class Retrieval: OpenRequest, OrderedRequest {
 
     private var manager: ImageManager { server.manager }
 
-    /// A request for the image at `url`, as a client has sent it.
+    /// A request for the image at `url`, or under `key`, as a client has sent it.
     ///
-    /// - Throws: ``RPCError`` when the name of the cache is not valid.
+    /// - Throws: ``RPCError`` when the name of the cache is not valid, or neither URL nor key is given.
     init(
-        _ invocation: Invocation, _ url: String, key: String?, cache name: String?, options: ImageOptions?,
+        _ invocation: Invocation, _ url: URLText?, key: KeyText?, cache name: String?, options given: ImageOptions?,
         _ form: ResultForm
     ) throws {
+        var options = given
         server = invocation.server
         cache = try server.cache(name)
-        resource = cache.resource(url, key: key)
+        resource = try Resource(url, key, in: cache, &options)
         self.options = server.addingClientDelegate(to: options) ?? ImageOptions()
         self.form = form
         burst = invocation.message.burst
@@ -66,7 +67,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
     // MARK: What others ask
 
     var hasProgress: Bool { tokens != nil }
-    var url: String? { resource.url }
+    var url: String? { resource.url.isEmpty ? nil : resource.url }
     var priority: CallPriority? { state.withLock { $0.priority } }
     var prefetcher: ImagePrefetcher? { nil }
     var cacheName: String { cache.name }
@@ -123,7 +124,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
         let task = Task { [self] in
             try await Task.sleep(for: .seconds(deadline))
             guard !state.withLock({ $0.hasStarted }) else { return }
-            call.end(rpcError(ImageError.timedOut(url: resource.url, option: "deadline", seconds: deadline)))
+            call.end(rpcError(ImageError.timedOut(url: url ?? resource.cacheKey, option: "deadline", seconds: deadline)))
         }
         call.onEnd { task.cancel() }
     }
@@ -138,7 +139,7 @@ final class Retrieval: OpenRequest, OrderedRequest {
         var caller = ImageCaller(priority: priority, arrived: arrived)
         if let tokens {
             let reporter = ProgressReporter<DownloadProgress>(call: call, tokens: tokens)
-            reporter.begin(title: "retrieve", message: String(resource.url.prefix(200)), .start)
+            reporter.begin(title: "retrieve", message: String((url ?? resource.cacheKey).prefix(200)), .start)
             caller.report = { reporter.report($0) }
         }
         if let slotPlace { caller.joined = { slotPlace.stopPrevious() } }

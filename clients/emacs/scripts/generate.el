@@ -86,7 +86,11 @@
   "The definition of the function for METHOD."
   (let* ((name (gethash "name" method))
          (params (append (gethash "params" method) nil))
-         (required (cl-remove-if-not (lambda (p) (eq t (gethash "required" p))) params))
+         (any-of (append (gethash "x-anyOf" method) nil))
+         ;; Of several of which one is needed the first has a place, and may be nil.
+         (required (cl-remove-if-not (lambda (p) (or (eq t (gethash "required" p))
+                                                     (and any-of (equal (gethash "name" p) (car any-of)))))
+                                     params))
          (optional (cl-set-difference params required :test #'eq))
          (symbol (concat "halcyon-" (halcyon-generate--kebab (string-remove-prefix "rpc." name))))
          (places (mapcar (lambda (p) (gethash "name" p)) required))
