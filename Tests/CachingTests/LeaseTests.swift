@@ -96,14 +96,92 @@ import Testing
         #expect(try disk.bytes("a") == hollowPNG(width: 2))
     }
 
-    /// The file that waits for its lease gets its name back with the next store of that name.
-    @Test func replacementUnderTheOldNameTakesTheWaitingFileIn() throws {
+    @Test(arguments: ["png", "", "img"])
+    func fileOfALentImageOutlivesItsReplacementUnderTheSameExtension(_ text: String) throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a", fileExtension: text)
+        let path = try disk.lend("a", for: 60)
+        let other = try disk.reopened()
+        let replaced = try #require(try other.store(hollowPNG(width: 2), "a", fileExtension: text).path)
+        #expect(replaced != path && (text.isEmpty || replaced.hasSuffix("." + text)))
+        for disk in [disk, other] {
+            #expect(try disk.bytes("a") == hollowPNG(width: 2))
+            #expect(try disk.path("a") == replaced)
+        }
+        try expectKept(path, picture, for: 60, in: disk)
+        // Nobody has the old path any more, and nobody the new one: each has its own bytes to the end.
+        let again = try #require(try disk.store(hollowPNG(width: 3), "a", fileExtension: text).path)
+        #expect(again == path && content(path) == hollowPNG(width: 3) && content(replaced) == nil)
+        #expect(try disk.store(hollowPNG(width: 4), "a", fileExtension: text).path == path)
+        #expect(disk.blobs.count == 1)
+    }
+
+    @Test func lentPathsOfManyReplacementsEachKeepTheirBytes() throws {
+        let disk = try TestDisk()
+        var paths: [String] = []
+        for width in 1...5 {
+            try disk.store(hollowPNG(width: width), "a") { $0.lease = 60 }
+            paths.append(try disk.path("a"))
+        }
+        #expect(Set(paths).count == 5)
+        for (index, path) in paths.enumerated() { #expect(content(path) == hollowPNG(width: index + 1)) }
+        #expect(try disk.check().isClean)
+        disk.wait(62)
+        disk.disk.clean()
+        #expect(disk.blobs.count == 1)
+        #expect(try disk.bytes("a") == hollowPNG(width: 5))
+    }
+
+    /// The lease of what a key has now keeps no file that it had before.
+    @Test func fileThatWasReplacedGoesWhenItsOwnLeaseEndsHoweverMuchTheNewOneIsLent() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a")
+        for _ in 0..<7 {
+            disk.wait(10)
+            try disk.lend("a", for: 60)
+            disk.disk.clean()
+        }
+        #expect(content(path) == nil && disk.blobs.count == 1)
+        #expect(try disk.bytes("a") == hollowPNG(width: 2))
+    }
+
+    @Test func sameBytesUnderALentPathStayThere() throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 60)
+        #expect(try disk.store(picture, "a").path == path && disk.blobs.count == 1)
+        try disk.store(hollowPNG(width: 2), "a")
+        let numbered = try disk.lend("a", for: 60)
+        #expect(try disk.store(hollowPNG(width: 2), "a").path == numbered && disk.blobs.count == 2)
+    }
+
+    @Test(arguments: [false, true])
+    func latestOfTwoFilesIsTheImageWhenTheIndexWasLost(_ isLogLost: Bool) throws {
+        let disk = try TestDisk()
+        try disk.store(picture, "a")
+        let path = try disk.lend("a", for: 60)
+        try disk.store(hollowPNG(width: 2), "a")
+        disk.disk.close()
+        for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] + (isLogLost ? ["entries.log"] : []) {
+            unlink(disk.root + "/" + name)
+        }
+        let other = try disk.reopened()
+        #expect(try other.bytes("a") == hollowPNG(width: 2))
+        #expect(content(path) == picture)
+        other.disk.repairer.adoptAll()
+        #expect(try other.bytes("a") == hollowPNG(width: 2))
+    }
+
+    /// The file that waits for its lease keeps its name and its bytes until then.
+    @Test func replacementUnderTheOldNameLeavesTheWaitingFileAsItIs() throws {
         let disk = try TestDisk()
         try disk.store(picture, "a")
         let path = try disk.lend("a", for: 60)
         try disk.store(hollowPNG(width: 2), "a", fileExtension: "img")
         try disk.store(hollowPNG(width: 3), "a")
-        #expect(content(path) == hollowPNG(width: 3), "whole, and of that key")
+        #expect(content(path) == picture)
         #expect(try disk.check().isClean)
         disk.wait(100)
         disk.disk.clean()

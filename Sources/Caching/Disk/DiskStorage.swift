@@ -300,7 +300,7 @@ public final class DiskStorage: Sendable {
         let departures = lending.departures
         if departures == record.knownDepartures { return true }
         guard case .found(let found)? = try? lookIntoIndex(record.key, lease: 0), found.path == path,
-            found.storedAt == record.storedAt, found.stamp == record.stamp
+            found.storedAt == record.storedAt, let stamp = record.stamp, found.stamp?.matches(stamp) == true
         else { return false }
         record.knownDepartures = departures
         return true
@@ -368,19 +368,17 @@ public final class DiskStorage: Sendable {
     private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
         let paths = configuration.readOnlyPaths
         guard !paths.isEmpty else { return nil }
-        let hex = name(of: key).hex
+        let name = name(of: key)
         var extensions: [String] = []
         for text in [fileExtension(for: key, nil), key.ownExtension, key.foretoldExtension, ""]
         where !extensions.contains(text) {
             extensions.append(text)
         }
-        let formats = ImageFormat.allCases.map(\.fileExtension).filter { !extensions.contains($0) }
         for root in paths {
             let other = StorageFolder(path: root)
-            let candidates =
-                extensions.map { "\(root)/\(StorageFolder.fileName(hex, $0))" }
-                + (try other.hasBlobs ? (extensions + formats).map { other.blob(hex, $0) } : [])
-            for path in candidates {
+            // The latest of those that an image had: the others stay for their leases.
+            let blobs = try other.hasBlobs ? other.placedBlobs(of: name).map { other.blob($0) } : []
+            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(name.hex, $0))" }) + blobs {
                 guard try FileStamp.existing(path) != nil else { continue }
                 let file = try Descriptor(reading: path)
                 guard let stamp = file.stamp,

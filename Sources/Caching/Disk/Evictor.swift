@@ -262,9 +262,17 @@ struct Evictor: Sendable {
     }
 
     /// The same without waiting, as far as it can be done.
-    func removeDueFiles(in queue: WorkQueue, then: @escaping @Sendable () -> Void) {
-        disk.index.writeTogether(servesOthers: queue.servesOthers) {
-            try removeDueFiles(64, $0)
+    ///
+    /// - Parameter replaced: An entry as it was before its file became another one. Until others could see that, its path may
+    ///   have been lent for longer.
+    func removeDueFiles(
+        in queue: WorkQueue, leaving replaced: IndexRow? = nil, then: @escaping @Sendable () -> Void
+    ) {
+        disk.index.writeTogether(servesOthers: queue.servesOthers) { writer in
+            if let replaced, try writer.row(replaced.number)?.fileName != replaced.fileName {
+                try leave(replaced, writer)
+            }
+            return try removeDueFiles(64, writer)
         } then: { isOver in
             if case .success(false) = isOver { removeDueFiles(in: queue, then: then) } else { then() }
         }
@@ -282,7 +290,8 @@ struct Evictor: Sendable {
             let path = disk.folder.blob(file)
             if rename(path, aside) == 0 {
                 if let number = Digest(hex: file.prefix { $0 != "." })?.rowNumber, disk.lending.isLent(number),
-                    rename(aside, path) == 0
+                    // What an entry is lent for that has another file now says nothing about this one.
+                    try writer.row(number) == nil, rename(aside, path) == 0
                 {
                     let size = FileStamp(path: path)?.size ?? 0
                     try writer.leave(file, bytes: size, until: disk.clock.now + disk.lending.rest(of: number))

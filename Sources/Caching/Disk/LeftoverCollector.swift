@@ -62,11 +62,12 @@ struct LeftoverCollector {
             return
         }
         try disk.index.write { writer in
-            let target = disk.folder.blob(fileName)
-            let isNamed = try FileStamp.existing(target)?.inode == stamp.inode
+            let named = try disk.folder.blobs(of: name).filter {
+                try FileStamp.existing(disk.folder.blob($0))?.inode == stamp.inode
+            }
             guard let row = try writer.row(name) else {
                 // Named, but never entered. While an index is begun anew that is for the adoption to judge.
-                if isNamed, !writer.isAdopting { unlink(target) }
+                if !writer.isAdopting { for file in named { unlink(disk.folder.blob(file)) } }
                 return
             }
             let path = disk.folder.blob(row.fileName)
@@ -76,8 +77,8 @@ struct LeftoverCollector {
             {
                 // The old image waits under the draft's name.
                 rename(draft, path)
-            } else if isNamed, path != target {
-                unlink(target)
+            } else {
+                for file in named where file != row.fileName { unlink(disk.folder.blob(file)) }
             }
         }
     }

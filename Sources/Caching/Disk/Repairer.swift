@@ -127,13 +127,9 @@ struct Repairer: Sendable {
     func adopt(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
         guard writer.isAdopting else { return nil }
         let folder = disk.folder
-        let likely = [disk.fileExtension(for: key, nil), key.ownExtension, ""]
-        // A file that was replaced under another extension may still be there for its lease: the latest counts.
-        let found = try (likely + ImageFormat.allCases.map(\.fileExtension)).compactMap { text in
-            try folder.placedAt(folder.blob(name.hex, text)).map { (text: text, at: $0) }
-        }
-        for (fileExtension, _) in found.sorted(by: { $0.at > $1.at }) {
-            let path = folder.blob(name.hex, fileExtension)
+        // A file that was replaced may still be there for its lease: the latest counts.
+        for file in try folder.placedBlobs(of: name) {
+            let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
             switch try examine(name, key: key, path: path, fileExtension) {
             case .nothing: continue
             case .damaged: takeAway(path, name)

@@ -126,6 +126,18 @@ extension StorageFolder {
     /// The names of the blobs in a shard.
     func blobNames(in shard: String) throws -> [String] { try Files.names(in: "\(path)/blobs/\(shard)") }
 
+    /// The names of the files that an image has or had, and that stay for their leases.
+    func blobs(of name: Digest) throws -> [String] {
+        let hex = name.hex
+        return try blobNames(in: String(hex.prefix(2))).filter { $0 == hex || $0.hasPrefix(hex + ".") }
+    }
+
+    /// The same, the latest first.
+    func placedBlobs(of name: Digest) throws -> [String] {
+        try blobs(of: name).compactMap { file in try placedAt(blob(file)).map { (file, at: $0) } }
+            .sorted { $0.at > $1.at }.map(\.0)
+    }
+
     /// `true` when there are images, or were: the folder for them alone is made with the first thing that is written.
     var hasBlobs: Bool {
         get throws {

@@ -108,8 +108,6 @@ private struct StoreJob: Sendable {
             }
             return end(Result { try placeForLease() })
         }
-        // Before others can see the entry, or they might take it out first.
-        if request.lease > 0 { _ = disk.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size) }
         enter()
     }
 
@@ -127,6 +125,8 @@ private struct StoreJob: Sendable {
         var evicted: [Evictor.Cleaned] = []
         /// `true` when files are to go now.
         var leavesFiles = false
+        /// The entry as it was, if its file is another one.
+        var replaced: IndexRow?
     }
 
     /// Names the draft and enters it in one transaction of the index.
@@ -185,12 +185,11 @@ private struct StoreJob: Sendable {
         let now = disk.clock.now
         let life = disk.life(request.expiration)
         var row = IndexRow(
-            name: name, key: request.key.indexed, identifier: request.key.identifier, fileExtension: fileExtension,
+            name: name, key: request.key.indexed, identifier: request.key.identifier, fileExtension: try freeExtension(),
             header: request.header, byteCount: draft.stamp.size, allocated: draft.stamp.allocated,
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
             life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         row.origin.facts.timing = request.header.timing
-        let path = path
         var (twin, (old, isThere)) = (twin, try writer.find(row.number))
         if old == nil, writer.isAdopting {
             // While an index is begun anew an image may be there without an entry.
@@ -203,13 +202,16 @@ private struct StoreJob: Sendable {
             if let stamp = try FileStamp.existing(oldPath), stamp.modified == old.modified, stamp.size == old.byteCount
             {
                 if !request.overwrites, !disk.isExpired(old) {
+                    lend()
                     return Commit(stored: Stored(record: disk.record(request.key, old, oldPath, stamp), isNew: false))
                 }
                 if isTheSame(row, as: old, at: oldPath) {
                     // Nothing but its age is new: the file stays, and so do the bytes that others share with it.
                     (row.modified, row.allocated, row.content) = (old.modified, old.allocated, old.content)
+                    row.fileExtension = old.fileExtension
+                    lend()
                     try writer.put(row, metadata: request.metadata)
-                    return Commit(stored: Stored(record: disk.record(request.key, row, path, stamp), isNew: true))
+                    return Commit(stored: Stored(record: disk.record(request.key, row, oldPath, stamp), isNew: true))
                 }
             }
         }
@@ -219,30 +221,64 @@ private struct StoreJob: Sendable {
         if let twin { if isShared { row.allocated = twin.allocated } else { row.content = row.number } }
         let evicted = try disk.evictor.makeRoom(
             for: row, isShared: isShared, replacing: old, limit: configuration.bytesLimit, writer)
-        try place(replaces: old?.fileName == row.fileName, writer)
+        let placed = try place(at: row.fileName, replaces: old?.fileName == row.fileName, writer)
+        if old?.fileName == row.fileName, disk.lending.isLent(row.number) {
+            // Lent while its file was replaced: whoever comes later sees the new one.
+            disk.folder.takeBack(placed, draft, from: disk.folder.blob(row.fileName))
+            row.fileExtension = try freeExtension()
+            _ = try place(at: row.fileName, replaces: false, writer)
+        }
+        // Before others can see the entry, or they might take it out first.
+        lend()
         try writer.put(row, metadata: request.metadata, isNew: !isThere)
+        let record = disk.record(request.key, row, disk.folder.blob(row.fileName), draft.stamp)
         var commit = Commit(
-            stored: Stored(record: disk.record(request.key, row, path, draft.stamp), isNew: true), evicted: evicted,
-            leavesFiles: !evicted.isEmpty)
+            stored: Stored(record: record, isNew: true), evicted: evicted, leavesFiles: !evicted.isEmpty)
         if let old, old.fileName != row.fileName {
             try disk.evictor.leave(old, writer)
-            commit.leavesFiles = true
+            (commit.leavesFiles, commit.replaced) = (true, old)
         }
         return commit
     }
 
     /// `true` when nothing of an entry but its age would change.
     private func isTheSame(_ row: IndexRow, as old: IndexRow, at path: String) -> Bool {
-        row.checksum == old.checksum && row.fileExtension == old.fileExtension && row.origin.url == old.origin.url
+        row.checksum == old.checksum && hasExtension(old) && row.origin.url == old.origin.url
             && row.origin.etag == old.origin.etag && row.origin.lastModified == old.origin.lastModified
             && row.life == old.life && (try? disk.folder.checksum(of: path)) == row.checksum
     }
 
+    /// Lends the path of the entry to the caller of the store.
+    private func lend() {
+        if request.lease > 0 { _ = disk.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size) }
+    }
+
+    /// The extension for the file, with a number before it as long as files without are lent: a path keeps its bytes as long
+    /// as its lease lasts. Asked before the entry is lent to the caller of the store.
+    private func freeExtension() throws -> String {
+        var (free, number) = (fileExtension, 1)
+        while disk.lending.isLent(name.rowNumber),
+            try FileStamp.existing(disk.folder.blob(name.hex, free)) != nil
+        {
+            number += 1
+            free = fileExtension.isEmpty ? "\(number)" : "\(number).\(fileExtension)"
+        }
+        return free
+    }
+
+    /// `true` when an entry has the extension of this one, whichever number stands before it.
+    private func hasExtension(_ old: IndexRow) -> Bool {
+        if old.fileExtension == fileExtension { return true }
+        let ending = fileExtension.isEmpty ? "" : "." + fileExtension
+        return old.fileExtension.hasSuffix(ending) && Int(old.fileExtension.dropLast(ending.utf8.count)) != nil
+    }
+
     /// Gives the draft its name, within a transaction; if that fails, all is as it was.
-    private func place(replaces: Bool, _ writer: IndexWriter) throws {
-        let (folder, draft, path) = (disk.folder, draft, path)
+    private func place(at fileName: String, replaces: Bool, _ writer: IndexWriter) throws -> StorageFolder.Placement {
+        let (folder, draft, path) = (disk.folder, draft, disk.folder.blob(fileName))
         let placed = try folder.place(draft.path, at: path, replaces: replaces)
         writer.onFailure { folder.takeBack(placed, draft, from: path) }
+        return placed
     }
 
     /// Ends the store of an image that has been entered.
@@ -259,7 +295,8 @@ private struct StoreJob: Sendable {
                 clean(after: commit)
             }
         }
-        if commit.leavesFiles { disk.evictor.removeDueFiles(in: queue, then: syncNames) } else { syncNames() }
+        guard commit.leavesFiles else { return syncNames() }
+        disk.evictor.removeDueFiles(in: queue, leaving: commit.replaced, then: syncNames)
     }
 
     /// Begins the cleaning that a store entails, and tells the result.
@@ -282,21 +319,27 @@ private struct StoreJob: Sendable {
     /// Places an image that is too large for the cache where its file would be, for the time of its lease. An entry that the
     /// key has goes: it is older.
     private func placeForLease() throws -> Stored {
-        // One at a time: otherwise the disk would not be bounded.
-        let isFull = try disk.index.totals().lent > disk.lentShare.load(ordering: .relaxed)
-        if isFull, !disk.lending.isLent(name.rowNumber) {
-            throw DiskStorage.tooLarge(draft.stamp.size, request.key)
-        }
-        disk.lending.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size, share: 0)
-        let path = path
-        try disk.index.write { writer in
+        let path = try disk.index.write { writer in
+            let same = try disk.folder.blobs(of: name).first { file in
+                let path = disk.folder.blob(file)
+                return FileStamp(path: path)?.size == draft.stamp.size
+                    && (try? disk.folder.checksum(of: path)) == draft.checksum
+            }
+            // One at a time: otherwise the disk would not be bounded.
+            if try same == nil && writer.totals().lent > disk.lentShare.load(ordering: .relaxed) {
+                throw DiskStorage.tooLarge(draft.stamp.size, request.key)
+            }
+            let fileName = try same ?? StorageFolder.fileName(name.hex, freeExtension())
+            let path = disk.folder.blob(fileName)
+            disk.lending.lend(name.rowNumber, for: request.lease, bytes: draft.stamp.size, share: 0)
             if let old = try writer.row(name) {
                 if old.fileName != fileName { try disk.evictor.leave(old, writer) }
                 try writer.remove(old.number)
             }
-            try place(replaces: FileStamp(path: path) != nil, writer)
+            if same == nil { _ = try place(at: fileName, replaces: FileStamp(path: path) != nil, writer) }
             try writer.leave(
                 fileName, bytes: draft.stamp.size, until: disk.clock.now + disk.lending.rest(of: name.rowNumber))
+            return path
         }
         return transient(at: path, .tooLarge)
     }
@@ -318,7 +361,8 @@ private struct StoreJob: Sendable {
     private func transient(at path: String, _ reason: NotStoredReason) -> Stored {
         let record = ImageRecord(
             key: request.key, header: request.header, byteCount: draft.stamp.size, path: path, origin: request.origin,
-            storedAt: disk.clock.now, stamp: draft.stamp, checksum: draft.checksum, clock: disk.clock)
+            storedAt: disk.clock.now, stamp: FileStamp(path: path) ?? draft.stamp, checksum: draft.checksum,
+            clock: disk.clock)
         return Stored(record: record, isNew: true, transience: reason)
     }
 }

@@ -124,7 +124,8 @@ final class Retrieval: OpenRequest, OrderedRequest {
         let task = Task { [self] in
             try await Task.sleep(for: .seconds(deadline))
             guard !state.withLock({ $0.hasStarted }) else { return }
-            call.end(rpcError(ImageError.timedOut(url: url ?? resource.cacheKey, option: "deadline", seconds: deadline)))
+            let source = url ?? resource.cacheKey
+            call.end(rpcError(ImageError.timedOut(url: source, option: "deadline", seconds: deadline)))
         }
         call.onEnd { task.cancel() }
     }

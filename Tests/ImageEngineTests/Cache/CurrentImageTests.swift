@@ -154,9 +154,12 @@ import Testing
         #expect(content(found.record.path ?? "") == new)
         #expect(try type(in: engine) == CacheType.none, "what the key had before is old")
         #expect(try engine.cache.sizes().disk.count == 0)
-        #expect(try engine.cache.sizes().disk.leasedBytes == 3000)
+        #expect(try engine.cache.sizes().disk.leasedBytes == new.count + old.count, "each for its lease")
         #expect(try await engine.image(web.url("/"), key: "k", bytes: true).bytes == new)
         #expect(try await engine.image(web.url("/"), key: "k").record.path == found.record.path)
+        let another = "data:image/png;base64," + base64(hollowPNG(width: 4, count: 3000))
+        await #expect(throws: ImageError.self) { try await engine.image(another, key: "k") }
+        #expect(content(found.record.path ?? "") == new, "the disk is bounded, and the path lent")
         engine.clock.advance(seconds: 70)
         engine.cache.clean()
         #expect(content(found.record.path ?? "") == nil)

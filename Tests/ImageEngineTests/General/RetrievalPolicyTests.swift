@@ -57,7 +57,7 @@ import Testing
         let restarted = try TestEngine(folder: engine.folder, clock: engine.clock)
         #expect(try await restarted.image(url, bytes: true).bytes == other)
         #expect(server.requests.count == 2)
-        #expect(engine.blobs.count == 1)
+        #expect(try engine.cache.sizes().disk.count == 1)
     }
 
     @Test func failedRefreshLeavesTheOldImage() async throws {

@@ -45,6 +45,28 @@ import Testing
         for server in servers { #expect(server.finish() == 0) }
     }
 
+    @Test func aLentPathKeepsItsBytesWhenItsImageIsReplaced() throws {
+        let pictures = try ["png-rgb.png", "png-rgba.png", "png-gray.png"].map { try Fixtures.bytes($0) }
+        let versions = Counter()
+        let web = try LocalServer { _ in .reply(200, ["Cache-Control": "max-age=0"], pictures[versions.value % 3]) }
+        defer { web.stop() }
+        let servers = [try ServerProcess(cache: folder), try ServerProcess(cache: folder)]
+        let params = #"{"url":\#(quoted(web.url("/a.png"))),"options":{"revalidate":"http"}}"#
+        var paths: [String] = []
+        for number in 0..<3 {
+            let image = try servers[number % 2].call(1, "retrieve", params)["result"]
+            paths.append(try #require(image?["path"]?.string))
+            versions.add()
+            for (path, picture) in zip(paths, pictures) { #expect(content(path) == picture, "\(number)") }
+        }
+        #expect(Set(paths).count == 3)
+        let path = quoted(Fixtures.folder + "/png-palette.png")
+        let stored = #"{"key":\#(quoted(web.url("/a.png"))),"path":\#(path)}"#
+        #expect(try servers[0].call(2, "store", stored)["result"] != nil)
+        for (path, picture) in zip(paths, pictures) { #expect(content(path) == picture) }
+        for server in servers { #expect(server.finish() == 0) }
+    }
+
     @Test func aStoreThatAsksForNoLeaseIsNotToldThatItHasNone() throws {
         let server = try ServerProcess(cache: folder, ["--disk-limit", "2000000"])
         for number in 0..<30 { #expect(try store("key \(number)", server, lease: 0)["leased"] == nil) }
