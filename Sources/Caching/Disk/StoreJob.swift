@@ -185,8 +185,9 @@ private struct StoreJob: Sendable {
         let now = disk.clock.now
         let life = disk.life(request.expiration)
         var row = IndexRow(
-            name: name, key: request.key.indexed, identifier: request.key.identifier, fileExtension: try freeExtension(),
-            header: request.header, byteCount: draft.stamp.size, allocated: draft.stamp.allocated,
+            name: name, key: request.key.indexed, identifier: request.key.identifier,
+            fileExtension: try freeExtension(), header: request.header, byteCount: draft.stamp.size,
+            allocated: draft.stamp.allocated,
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),
             life: life, modified: draft.stamp.modified, content: draft.checksum.rowNumber)
         row.origin.facts.timing = request.header.timing
