@@ -27,8 +27,32 @@ public struct CacheKey: Hashable, Sendable {
         ExactText(identifier).hash(into: &hasher)
     }
 
-    /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher.
-    public var computed: String { identifier.isEmpty ? key : "\(key)@\(identifier)" }
+    /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher. A key that reads like
+    /// the text of a variant has one more `@`: otherwise the two would share a file.
+    public var computed: String {
+        identifier.isEmpty ? (readsLikeVariant ? key + "@" : key) : "\(key)@\(identifier)"
+    }
+
+    /// The text that older versions hashed; `nil` when it is the same.
+    var olderComputed: String? { identifier.isEmpty && readsLikeVariant ? key : nil }
+
+    /// `true` when the key, but for further `@` at its end, is another key with the identifier of processors.
+    private var readsLikeVariant: Bool {
+        var text = key.utf8[...]
+        while text.last == UInt8(ascii: "@") { text.removeLast() }
+        // Asked for every key, and hardly any ends so.
+        guard text.last == UInt8(ascii: ")") else { return false }
+        return text.indices.contains { text[$0] == UInt8(ascii: "@") && Self.beginsIdentifier(text[$0...].dropFirst()) }
+    }
+
+    /// `true` when a text begins as each identifier does: `name.version(`.
+    private static func beginsIdentifier(_ text: Substring.UTF8View) -> Bool {
+        let rest = text.drop { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        guard rest.startIndex > text.startIndex, rest.first == UInt8(ascii: ".") else { return false }
+        let version = rest.dropFirst()
+        let end = version.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return end.startIndex > version.startIndex && end.first == UInt8(ascii: "(")
+    }
 
     /// The key as the index records it: keys beyond 2 KiB by their digest.
     var indexed: String { key.utf8.count <= 2048 ? key : "sha256:" + Digest(of: key).hex }

@@ -76,8 +76,8 @@ extension DiskStorage {
     }
 
     private func removeFilesFirst(_ key: CacheKey, allVariants: Bool, _ state: RemovalState) throws -> Removal {
-        for name in [Digest(of: key.computed), Digest(md5Of: key.computed)] {
-            guard let row = try index.row(name.rowNumber), row.name == name else { continue }
+        for name in key.names + key.olderNames {
+            guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
         }
         do {
@@ -91,12 +91,10 @@ extension DiskStorage {
     private func remove(
         _ key: CacheKey, allVariants: Bool, _ writer: IndexWriter, _ state: RemovalState
     ) throws -> Removal {
-        let name = name(of: key)
         // While an index is begun anew the image may be there without an entry.
-        if writer.isAdopting, try writer.row(name.rowNumber) == nil { _ = try repairer.adopt(key, name, writer) }
-        // Under either name, for the way of naming may have been changed.
-        let names = [Digest(of: key.computed), Digest(md5Of: key.computed)]
-        var rows = try names.compactMap { try writer.row($0.rowNumber) }.filter { names.contains($0.name) }
+        if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
+        var rows = try (key.names + key.olderNames).compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
+        let names = key.names + rows.map(\.name).filter { !key.names.contains($0) }
         if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
         for row in rows {
             if lending.isLent(row.number) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
@@ -150,7 +148,7 @@ extension DiskStorage {
         try reporting {
             guard try folder.exists else { return }
             try index.write { writer in
-                guard let row = try writer.row(self.name(of: key)) else { return }
+                guard let row = try self.row(of: key, writer.row) else { return }
                 _ = try self.evictor.takeOut(IndexUse(number: row.number, row: row), writer)
             }
             try evictor.removeDueFiles()

@@ -183,6 +183,16 @@ public final class DiskStorage: Sendable {
         usesMD5.load(ordering: .relaxed) ? Digest(md5Of: key.computed) : Digest(of: key.computed)
     }
 
+    /// The entry of a key, also under the name that older versions gave it.
+    func row(of key: CacheKey, _ find: (Digest) throws -> IndexRow?) rethrows -> IndexRow? {
+        let name = name(of: key)
+        if let row = try find(name), row.name == name, row.isEntry(of: key) { return row }
+        for name in key.olderNames {
+            if let row = try find(name), row.name == name, row.isEntry(of: key) { return row }
+        }
+        return nil
+    }
+
     // MARK: Looking up
 
     /// The record of a stored image, if it is there, whole and not expired.
@@ -215,7 +225,7 @@ public final class DiskStorage: Sendable {
         let departures = lending.departures
         let mark = lending.storeMark(at: name.rowNumber)
         do {
-            guard var row = try index.row(name.rowNumber), row.name == name else {
+            guard var row = try row(of: key, { try index.row($0.rowNumber) }) else {
                 // An index that has been opened and is at its place still is known: each miss looks at that.
                 let isUnknown = try index.isUnready || !index.isOpen && !index.exists
                 if try index.isAdopting || isUnknown && folder.hasBlobs { return .unsettled }
@@ -368,7 +378,7 @@ public final class DiskStorage: Sendable {
     private func readOnlyRecord(for key: CacheKey) throws -> ImageRecord? {
         let paths = configuration.readOnlyPaths
         guard !paths.isEmpty else { return nil }
-        let name = name(of: key)
+        let (name, usesMD5) = (name(of: key), usesMD5.load(ordering: .relaxed))
         var extensions: [String] = []
         for text in [fileExtension(for: key, nil), key.ownExtension, key.foretoldExtension, ""]
         where !extensions.contains(text) {
@@ -378,7 +388,9 @@ public final class DiskStorage: Sendable {
             let other = StorageFolder(path: root)
             // The latest of those that an image had: the others stay for their leases.
             let blobs = try other.hasBlobs ? other.placedBlobs(of: name).map { other.blob($0) } : []
-            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(name.hex, $0))" }) + blobs {
+            // Others name what they keep side by side as older versions did.
+            let hex = (key.olderComputed == nil ? name : usesMD5 ? key.olderNames[1] : key.olderNames[0]).hex
+            for path in extensions.map({ "\(root)/\(StorageFolder.fileName(hex, $0))" }) + blobs {
                 guard try FileStamp.existing(path) != nil else { continue }
                 let file = try Descriptor(reading: path)
                 guard let stamp = file.stamp,

@@ -19,17 +19,16 @@ struct Repairer: Sendable {
     func repair(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
         // A folder that is gone is an empty cache.
         guard try disk.folder.exists else { return nil }
-        let name = disk.name(of: key)
         return try disk.index.write { writer in
-            let record = try repair(key, name, writer)
+            let record = try repair(key, writer)
             // No eviction comes between within the transaction.
             if let record { disk.lend(record, for: lease) }
             return record
         }
     }
 
-    private func repair(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
-        guard var row = try writer.row(name) else { return try adopt(key, name, writer) }
+    private func repair(_ key: CacheKey, _ writer: IndexWriter) throws -> ImageRecord? {
+        guard var row = try disk.row(of: key, writer.row) else { return try adopt(key, writer) }
         if row.key.isEmpty {
             // Adopted by its file alone: now its key is known.
             (row.key, row.identifier) = (key.indexed, key.identifier)
@@ -51,7 +50,7 @@ struct Repairer: Sendable {
             } else if found != nil, let newer = try replace(row, with: path, key, writer) {
                 (row, found) = newer
             } else {
-                found = try disk.folder.restore(name.hex, to: path, size: row.byteCount, modified: row.modified)
+                found = try disk.folder.restore(row.name.hex, to: path, size: row.byteCount, modified: row.modified)
             }
         }
         if let found {
@@ -68,8 +67,7 @@ struct Repairer: Sendable {
     /// The same; a miss where the disk is full and there is no file, so that nothing can be put right, and nothing need be.
     func repairUnlessFull(_ key: CacheKey, lease: Double) throws -> ImageRecord? {
         do { return try repair(key, lease: lease) } catch let failure as CacheIndex.Failure where failure.isFull {
-            let name = disk.name(of: key)
-            guard let row = try disk.index.row(name.rowNumber), row.name == name,
+            guard let row = try disk.row(of: key, { try disk.index.row($0.rowNumber) }),
                 try FileStamp.existing(disk.folder.blob(row.fileName)) == nil
             else { throw failure }
             return nil
@@ -90,9 +88,9 @@ struct Repairer: Sendable {
     /// Takes an image out whose content is not what was stored; unless it has been replaced meanwhile.
     func forget(_ record: ImageRecord) throws {
         guard try disk.folder.exists else { return }
-        let name = disk.name(of: record.key)
+        guard let number = record.number else { return }
         try disk.index.write { writer in
-            guard let row = try writer.row(name.rowNumber), row.modified == record.stamp?.modified else { return }
+            guard let row = try writer.row(number), row.modified == record.stamp?.modified else { return }
             // The index may be what is wrong.
             if try replace(row, with: disk.folder.blob(row.fileName), record.key, writer) != nil { return }
             report(row)
@@ -124,18 +122,26 @@ struct Repairer: Sendable {
     }
 
     /// Enters the file of an image that the index does not know.
-    func adopt(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
+    func adopt(_ key: CacheKey, _ writer: IndexWriter) throws -> ImageRecord? {
         guard writer.isAdopting else { return nil }
+        for name in [disk.name(of: key)] + key.olderNames where try writer.row(name) == nil {
+            if let found = try adopt(key, name, writer) { return found }
+        }
+        return nil
+    }
+
+    private func adopt(_ key: CacheKey, _ name: Digest, _ writer: IndexWriter) throws -> ImageRecord? {
         let folder = disk.folder
         // A file that was replaced may still be there for its lease: the latest counts.
         for file in try folder.placedBlobs(of: name) {
             let (path, fileExtension) = (folder.blob(file), String(file.dropFirst(name.hex.utf8.count + 1)))
-            switch try examine(name, key: key, path: path, fileExtension) {
+            // What only has the name that an older version would have given it may be another's.
+            switch try examine(name, key: key.olderNames.contains(name) ? nil : key, path: path, fileExtension) {
             case .nothing: continue
             case .damaged: takeAway(path, name)
             case .whole(let record, let stamp, _):
                 let row = try enter(record, stamp, writer)
-                return disk.record(key, row, path, stamp)
+                return row.isEntry(of: key) ? disk.record(key, row, path, stamp) : nil
             }
         }
         return nil
