@@ -192,9 +192,11 @@
   "Return an image.
 From memory, else from disk, else from its URL, whence it is cached.
 
-URL: Where the image is: an http, https, file or data URL.
+URL: Where the image is: an http, https, file or data URL.  Without it,
+what is cached under key is meant.
 ARGS may have, besides those of `halcyon-request':
-`:key' The cache key; the URL as given when left out.
+`:key' The cache key; the URL without its fragment when left out.
+Alone, nothing is loaded.
 `:cache' The name of the cache.
 `:processors' What is done to the original, in order.
 `:options' How to look up, load and keep the image.
@@ -294,9 +296,11 @@ Returns the call; its result is a plist, DownloadResult in the protocol.
 Size, orientation, frames and transparency of an image from its first
 kilobytes.
 
-URL: Where the image is: an http, https, file or data URL.
+URL: Where the image is: an http, https, file or data URL.  Without it,
+what is cached under key is meant.
 ARGS may have, besides those of `halcyon-request':
-`:key' The cache key; the URL as given when left out.
+`:key' The cache key; the URL without its fragment when left out.
+Alone, nothing is loaded.
 `:cache' The name of the cache that is looked into first.
 `:options' How to look up and load the image.
 Returns the call; its result is a plist, ProbeResult in the protocol.
@@ -477,9 +481,11 @@ Returns the call; its result is a plist, ListResult in the protocol.
   "Tell what retrieve would do now and why.
 Nothing is loaded, prolonged or asked.
 
-URL: Where the image is: an http, https, file or data URL.
+URL: Where the image is: an http, https, file or data URL.  Without it,
+what is cached under key is meant.
 ARGS may have, besides those of `halcyon-request':
-`:key' The cache key; the URL as given when left out.
+`:key' The cache key; the URL without its fragment when left out.
+Alone, nothing is loaded.
 `:cache' The name of the cache.
 `:processors' What is done to the original.
 `:options' The options of the request.

@@ -23,9 +23,9 @@ export interface KeyRequest {
 
 /** What `retrieve` is asked for. */
 export interface RetrieveRequest {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string | URL;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string | URL;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -87,9 +87,9 @@ export interface DownloadRequest {
 
 /** What `probe` is asked for. */
 export interface ProbeRequest {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string | URL;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string | URL;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache that is looked into first. Default: "default". */
   cache?: string;
@@ -149,9 +149,9 @@ export interface ListRequest {
 
 /** What `explain` is asked for. */
 export interface ExplainRequest {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string | URL;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string | URL;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;

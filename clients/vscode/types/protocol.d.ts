@@ -662,9 +662,9 @@ export interface InitializeResult {
 
 /** Returns an image: from memory, else from disk, else from its URL, whence it is cached. */
 export interface RetrieveParams {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;
@@ -756,9 +756,9 @@ export interface DownloadParams {
 
 /** Tells format, size, orientation, frames and transparency of an image from its first kilobytes. */
 export interface ProbeParams {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache that is looked into first. Default: "default". */
   cache?: string;
@@ -876,9 +876,9 @@ export interface ListParams {
 
 /** Tells what retrieve would do now and why; nothing is loaded, prolonged or asked. */
 export interface ExplainParams {
-  /** Where the image is: an http, https, file or data URL. */
-  url: string;
-  /** The cache key; the URL as given when left out. */
+  /** Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant. */
+  url?: string;
+  /** The cache key; the URL without its fragment when left out. Alone, nothing is loaded. */
   key?: string;
   /** The name of the cache. Default: "default". */
   cache?: string;

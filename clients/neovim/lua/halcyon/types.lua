@@ -355,8 +355,8 @@
 
 --- Returns an image: from memory, else from disk, else from its URL, whence it is cached.
 ---@class halcyon.RetrieveParams
----@field url string Where the image is: an http, https, file or data URL.
----@field key? string The cache key; the URL as given when left out.
+---@field url? string Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.
+---@field key? string The cache key; the URL without its fragment when left out. Alone, nothing is loaded.
 ---@field cache? string The name of the cache. Default: "default".
 ---@field processors? halcyon.Processor[] What is done to the original, in order.
 ---@field options? halcyon.ImageOptions How to look up, load and keep the image.
@@ -409,8 +409,8 @@
 
 --- Tells format, size, orientation, frames and transparency of an image from its first kilobytes.
 ---@class halcyon.ProbeParams
----@field url string Where the image is: an http, https, file or data URL.
----@field key? string The cache key; the URL as given when left out.
+---@field url? string Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.
+---@field key? string The cache key; the URL without its fragment when left out. Alone, nothing is loaded.
 ---@field cache? string The name of the cache that is looked into first. Default: "default".
 ---@field options? halcyon.ImageOptions How to look up and load the image.
 
@@ -482,8 +482,8 @@
 
 --- Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
 ---@class halcyon.ExplainParams
----@field url string Where the image is: an http, https, file or data URL.
----@field key? string The cache key; the URL as given when left out.
+---@field url? string Where the image is: an http, https, file or data URL. Without it, what is cached under key is meant.
+---@field key? string The cache key; the URL without its fragment when left out. Alone, nothing is loaded.
 ---@field cache? string The name of the cache. Default: "default".
 ---@field processors? halcyon.Processor[] What is done to the original.
 ---@field options? halcyon.ImageOptions The options of the request.

@@ -110,7 +110,7 @@ class AsyncMethods:
 
     async def retrieve(
         self,
-        url: str,
+        url: Optional[str] = None,
         *,
         key: Optional[str] = None,
         cache: Optional[str] = None,
@@ -126,8 +126,10 @@ class AsyncMethods:
         (with bytes: over 16 MiB) and others.
 
         Args:
-            url: Where the image is: an http, https, file or data URL.
-            key: The cache key; the URL as given when left out.
+            url: Where the image is: an http, https, file or data URL. Without it, what is cached
+                under key is meant.
+            key: The cache key; the URL without its fragment when left out. Alone, nothing is
+                loaded.
             cache: The name of the cache.
             processors: What is done to the original, in order.
             options: How to look up, load and keep the image.
@@ -138,7 +140,7 @@ class AsyncMethods:
         """
         wire = params_of.given(
             {
-                "url": str(url),
+                "url": None if url is None else str(url),
                 "key": key,
                 "cache": cache,
                 "processors": processors,
@@ -321,7 +323,7 @@ class AsyncMethods:
 
     async def probe(
         self,
-        url: str,
+        url: Optional[str] = None,
         *,
         key: Optional[str] = None,
         cache: Optional[str] = None,
@@ -332,13 +334,22 @@ class AsyncMethods:
         kilobytes.
 
         Args:
-            url: Where the image is: an http, https, file or data URL.
-            key: The cache key; the URL as given when left out.
+            url: Where the image is: an http, https, file or data URL. Without it, what is cached
+                under key is meant.
+            key: The cache key; the URL without its fragment when left out. Alone, nothing is
+                loaded.
             cache: The name of the cache that is looked into first.
             options: How to look up and load the image.
             timeout: Seconds to wait for the answer, then CallTimedOut; for ever when left out.
         """
-        wire = params_of.given({"url": str(url), "key": key, "cache": cache, "options": options})
+        wire = params_of.given(
+            {
+                "url": None if url is None else str(url),
+                "key": key,
+                "cache": cache,
+                "options": options,
+            },
+        )
         return await self._call("probe", wire, probe_result_from_wire, timeout)
 
     async def prefetch(
@@ -581,7 +592,7 @@ class AsyncMethods:
 
     async def explain(
         self,
-        url: str,
+        url: Optional[str] = None,
         *,
         key: Optional[str] = None,
         cache: Optional[str] = None,
@@ -592,8 +603,10 @@ class AsyncMethods:
         """Tells what retrieve would do now and why; nothing is loaded, prolonged or asked.
 
         Args:
-            url: Where the image is: an http, https, file or data URL.
-            key: The cache key; the URL as given when left out.
+            url: Where the image is: an http, https, file or data URL. Without it, what is cached
+                under key is meant.
+            key: The cache key; the URL without its fragment when left out. Alone, nothing is
+                loaded.
             cache: The name of the cache.
             processors: What is done to the original.
             options: The options of the request.
@@ -601,7 +614,7 @@ class AsyncMethods:
         """
         wire = params_of.given(
             {
-                "url": str(url),
+                "url": None if url is None else str(url),
                 "key": key,
                 "cache": cache,
                 "processors": processors,
