@@ -1,7 +1,7 @@
 internal import ImageFormats
 internal import Platform
 
-/// The name of one entry of a cache: the requested key, and the processors applied.
+/// The name of one entry of a cache: the requested key, the processors applied, and the user that it belongs to.
 public struct CacheKey: Hashable, Sendable {
     /// The caller's key: any text of any length; it never becomes part of a path.
     public let key: String
@@ -9,6 +9,8 @@ public struct CacheKey: Hashable, Sendable {
     public let identifier: String
     /// The extension that the file is likely to get, when that is not to be told by the key; no part of the name.
     package var expectedExtension: String?
+    /// The user whom the image belongs to, by a digest; empty for the entry that users share.
+    public private(set) var partition = ""
 
     /// A key for the original, or for what processors with `identifier` make of it.
     public init(_ key: String, identifier: String = "") {
@@ -19,22 +21,25 @@ public struct CacheKey: Hashable, Sendable {
     /// `true` when both have the same bytes; text that only looks the same is another key.
     public static func == (one: CacheKey, other: CacheKey) -> Bool {
         ExactText(one.key) == ExactText(other.key) && ExactText(one.identifier) == ExactText(other.identifier)
+            && one.partition == other.partition
     }
 
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
         ExactText(key).hash(into: &hasher)
         ExactText(identifier).hash(into: &hasher)
+        if !partition.isEmpty { hasher.combine(partition) }
     }
 
     /// The text that is hashed into the file name: the key, or `key@identifier`, as in Kingfisher. A key that reads like
     /// the text of a variant has one more `@`: otherwise the two would share a file.
     public var computed: String {
-        identifier.isEmpty ? (readsLikeVariant ? key + "@" : key) : "\(key)@\(identifier)"
+        let identifier = indexedIdentifier
+        return identifier.isEmpty ? (readsLikeVariant ? key + "@" : key) : "\(key)@\(identifier)"
     }
 
     /// The text that older versions hashed; `nil` when it is the same.
-    var olderComputed: String? { identifier.isEmpty && readsLikeVariant ? key : nil }
+    var olderComputed: String? { indexedIdentifier.isEmpty && readsLikeVariant ? key : nil }
 
     /// `true` when the key, but for further `@` at its end, is another key with the identifier of processors.
     private var readsLikeVariant: Bool {
@@ -76,5 +81,49 @@ public struct CacheKey: Hashable, Sendable {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "" }
         return String(name[name.index(after: dot)...])
+    }
+}
+
+/// The entries that one key has for several users, each a variant of the key as a processed image is.
+extension CacheKey {
+    /// The identifier as the index records it: the processors and, for the entry of one user, one more.
+    var indexedIdentifier: String {
+        partition.isEmpty ? identifier : identifier + (identifier.isEmpty ? "" : "|>") + "user.1(\(partition))"
+    }
+
+    /// A key as the index records it; see ``indexedIdentifier``.
+    init(_ key: String, indexedIdentifier text: String) {
+        let (rest, ending) = (text.dropLast(40), text.suffix(40))
+        guard ending.count == 40, ending.hasPrefix("user.1("), ending.hasSuffix(")"),
+            rest.isEmpty || rest.hasSuffix("|>")
+        else {
+            self.init(key, identifier: text)
+            return
+        }
+        self.init(key, identifier: String(rest.dropLast(2)))
+        partition = String(ending.dropFirst(7).dropLast())
+    }
+
+    /// The entry of the user that `credentials` identify to a server; `nil` for the one that users share.
+    ///
+    /// The key is the salt of the digest, so that equal credentials of two keys have different digests.
+    package func belonging(to credentials: String?) -> CacheKey {
+        var own = self
+        own.partition = credentials.map { String(Digest(of: "user\n\(key)\n\($0)").hex.prefix(32)) } ?? ""
+        return own
+    }
+
+    /// `true` when a removal of `key` removes the entry too.
+    func isRemoved(with key: CacheKey, allVariants: Bool, allUsers: Bool) -> Bool {
+        ExactText(self.key) == ExactText(key.key)
+            && (allVariants || ExactText(identifier) == ExactText(key.identifier))
+            && (allUsers || partition == key.partition)
+    }
+
+    /// The entry of the same user for another key or other processors.
+    package func sameUser(as other: CacheKey) -> CacheKey {
+        var own = self
+        own.partition = other.partition
+        return own
     }
 }

@@ -92,6 +92,21 @@ extension ImageCache {
     /// The record of the image for `key`; nothing is loaded, promoted or extended. Waits.
     package func knownRecord(for key: CacheKey) throws(ImageError) -> ImageRecord? { try knownHit(for: key)?.record }
 
+    /// The entries that single users have for the key and the processors of `key`, the latest first. One that is only in
+    /// memory is not among them.
+    package func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] { try disk.entriesOfUsers(key) }
+
+    /// The entry that a caller means who names no user: the one that users share or, where there is none, the latest of
+    /// a single user's.
+    public func anyones(_ key: CacheKey) throws(ImageError) -> CacheKey {
+        if try cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return key }
+        for own in try entriesOfUsers(key)
+        where try cacheType(for: own, burst: 0, mayWait: false) != CacheType.none {
+            return own
+        }
+        return key
+    }
+
     /// The present or future path of the image for `key`; and `true` when it is there, and when it is lent.
     ///
     /// - Returns: `nil` when that takes waiting and `mayWait` is `false`.

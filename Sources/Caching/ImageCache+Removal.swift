@@ -18,34 +18,46 @@ extension ImageCache {
     ///
     /// When only the file goes, memory takes over the bytes, so that it still has the image. Waits for the disk.
     public func remove(
-        _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false
+        _ key: CacheKey, fromMemory: Bool = true, fromDisk: Bool = true, allVariants: Bool = false,
+        allUsers: Bool = true
     ) throws(ImageError) -> Removed {
         try BlockingWait.wait { queue, then in
-            remove(key, fromMemory, fromDisk, allVariants, in: queue, then: then)
+            remove(key, fromMemory, fromDisk, allVariants, allUsers, in: queue, then: then)
         }.get()
     }
 
     /// The same, and does not wait for the index.
     ///
     /// - Parameters:
+    ///   - allUsers: `true` to remove the entries that single users have under the key too.
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with the result; it must not wait, for others do.
     package func remove(
-        _ key: CacheKey, _ fromMemory: Bool, _ fromDisk: Bool, _ allVariants: Bool, in queue: WorkQueue,
+        _ key: CacheKey, _ fromMemory: Bool, _ fromDisk: Bool, _ allVariants: Bool, _ allUsers: Bool,
+        in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removed, ImageError>) -> Void
     ) {
         var removed = Removed()
         onRemove(key)
+        let hasMore = allVariants || allUsers && isPartitioned.load(ordering: .relaxed)
         if fromMemory {
             removed.memory = memory.remove(key) != nil
-            if allVariants, memory.removeAll(where: { other, _ in ExactText(other.key) == ExactText(key.key) }) > 0 {
+            if hasMore,
+                memory.removeAll(where: { other, _ in
+                    other.isRemoved(with: key, allVariants: allVariants, allUsers: allUsers)
+                }) > 0
+            {
                 removed.memory = true
             }
         } else if fromDisk {
+            let more = allUsers && isPartitioned.load(ordering: .relaxed) ? memory.keys : []
+            for other in more where other.isRemoved(with: key, allVariants: allVariants, allUsers: allUsers) {
+                detach(other)
+            }
             detach(key)
         }
         guard fromDisk else { return then(.success(removed)) }
-        disk.remove(key, allVariants: allVariants, in: queue) { [removed] result in
+        disk.remove(key, allVariants: allVariants, allUsers: allUsers, in: queue) { [removed] result in
             then(
                 result.map { removal in
                     Removed(memory: removed.memory, disk: removal.count > 0, leased: removal.leased > 0)

@@ -14,14 +14,17 @@ extension ImageCache {
         package init(hit: Hit, expiredFor: Int? = nil) { (self.hit, self.expiredFor) = (hit, expiredFor) }
 
         /// The validators that make a request for it conditional; `nil` when its server cannot be asked.
-        package func validators(for scope: HTTPScope) -> Validators? {
+        ///
+        /// - Parameter isForeign: `true` when the image is not the request's own: then only a tag identifies it, because two
+        ///   users may have different images of the same date.
+        package func validators(for scope: HTTPScope, isForeign: Bool = false) -> Validators? {
             let origin = hit.record.origin
             let answer = hit.record.answer?.metadata
             // Validators of another source say nothing to this one, nor do those of a part about the whole.
             guard let url = origin.url, answer?.isAlternative != true, answer?.status != 206, !scope.isConditional
             else { return nil }
             let etag = origin.etag.flatMap(Self.sendable)
-            let lastModified = origin.lastModified.flatMap(Self.sendable)
+            let lastModified = isForeign ? nil : origin.lastModified.flatMap(Self.sendable)
             guard etag != nil || lastModified != nil else { return nil }
             return Validators(
                 etag: etag, lastModified: lastModified, url: url, isDirect: answer?.route?.isRedirected != true)

@@ -96,6 +96,7 @@ extension ImageCache {
     @discardableResult
     func keep(_ record: ImageRecord, bytes: [UInt8]?, expiration: StorageExpiration?) -> Kept {
         let entry = MemoryEntry(record: record, bytes: bytes)
+        if !record.key.partition.isEmpty { isPartitioned.store(true, ordering: .relaxed) }
         let admission = memory.store(
             entry, for: record.key, cost: entry.cost, expiration: expiration, isExempt: bytes == nil)
         guard case .tooLarge = admission, bytes != nil, record.path != nil else {

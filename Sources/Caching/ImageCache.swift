@@ -92,6 +92,8 @@ public final class ImageCache: Sendable {
     package let queue: WorkQueue
     private let settings: Mutex<Configuration>
     private let hasKeyRules: Atomic<Bool>
+    /// `true` when memory has held the entry of a single user.
+    let isPartitioned = Atomic(false)
     private let decodes: Atomic<Bool>
 
     /// - Parameters:

@@ -183,13 +183,6 @@ public final class ImageRecord: Sendable {
         }
     }
 
-    /// `true` when a request in one of the scopes may be given the image.
-    package func belongs(to scopes: [HTTPScope]) -> Bool {
-        guard isPersonal else { return true }
-        // An answer that cannot be read belongs to nobody.
-        return answer.map { answer in scopes.contains { answer.metadata.belongs(to: $0) } } ?? false
-    }
-
     /// `true` when the file is still the one that was recorded.
     ///
     /// - Parameter burst: An observation that was made under the same number counts; 0 always looks.

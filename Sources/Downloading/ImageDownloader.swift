@@ -70,6 +70,10 @@ public final class ImageDownloader: Sendable {
     private let failed = Atomic(0)
     private let receivedBytes = Atomic(0)
     private let hostRules: Mutex<RequestRules>
+    /// `true` when the configuration may add credentials to requests. Asked for every hit.
+    package var mayAddCredentials: Bool { hasOwnCredentials || hasHostRules.load(ordering: .relaxed) }
+    private let hasOwnCredentials: Bool
+    private let hasHostRules: Atomic<Bool>
 
     /// The current rules for hosts.
     package var rules: RequestRules { hostRules.withLock { $0 } }
@@ -86,9 +90,11 @@ public final class ImageDownloader: Sendable {
         spool: SpoolPlace
     ) {
         hostRules = Mutex(configuration.rules)
+        hasHostRules = Atomic(!configuration.rules.hosts.isEmpty)
         recorder = configuration.recorder
         var settings = configuration.transport(accept: accept)
         settings.now = now
+        hasOwnCredentials = settings.netrc != nil || settings.cookies != nil || settings.tls.clientCertificate != nil
         transport = CurlTransport(settings, spool: spool)
         scheduler = DownloadScheduler(configuration, now: now, activity: activity)
     }
@@ -100,6 +106,7 @@ public final class ImageDownloader: Sendable {
     /// `configuration` is ignored.
     public func configure(_ configuration: Configuration) {
         hostRules.withLock { $0 = configuration.rules }
+        hasHostRules.store(!configuration.rules.hosts.isEmpty, ordering: .relaxed)
         scheduler.configure(configuration)
     }
 

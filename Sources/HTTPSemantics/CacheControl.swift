@@ -1,7 +1,7 @@
 /// The directives of a `Cache-Control` field, of a response or of a request, that concern a private cache (RFC 9111,
 /// 5.2; RFC 5861; RFC 8246).
 ///
-/// `s-maxage`, `proxy-revalidate`, `public` and `private` address shared caches and have no effect here.
+/// `s-maxage`, `proxy-revalidate` and `private` address shared caches and have no effect here.
 package struct CacheControl: Sendable, Equatable {
     /// The freshness lifetime in seconds. 0 when the value is not a number.
     package var maxAge: Int?
@@ -11,6 +11,8 @@ package struct CacheControl: Sendable, Equatable {
     package var noCache = false
     /// `true` when the response must not be used without revalidation once it is stale.
     package var mustRevalidate = false
+    /// `true` when the response is for everybody; `private` beside it is the stricter.
+    package var isPublic = false
     /// `true` when the response does not change while it is fresh.
     package var immutable = false
     /// The number of seconds past freshness in which it may be used while it is refreshed in the background.
@@ -28,6 +30,7 @@ package struct CacheControl: Sendable, Equatable {
 
     /// Parses a field. The stricter of contradictory directives counts.
     package init(_ text: String) {
+        var isPrivate = false
         for directive in Self.directives(text) {
             switch directive.name {
             case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(directive.value) ?? 0)
@@ -41,12 +44,15 @@ package struct CacheControl: Sendable, Equatable {
             // A list of fields in `no-cache` does not make the rest of the response usable.
             case "no-cache": noCache = true
             case "must-revalidate": mustRevalidate = true
+            case "public": isPublic = true
+            case "private": isPrivate = true
             case "immutable": immutable = true
             case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(directive.value) ?? 0
             case "stale-if-error": staleIfError = Self.seconds(directive.value) ?? 0
             default: break
             }
         }
+        if isPrivate { isPublic = false }
     }
 
     /// Reads the directives of a request's header fields. `nil`: it has none. `Pragma` counts only without

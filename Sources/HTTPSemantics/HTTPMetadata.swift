@@ -14,6 +14,8 @@ package struct HTTPMetadata: Sendable, Equatable {
     package var expires: String?
     /// The names in `Vary`, in lower case and sorted. `*` alone: no other request matches.
     var vary: [String] = []
+    /// `true` when a delegate was asked about the request and added no credentials.
+    package var isApproved = false
     /// `true` when it came from an alternative source and not from the one requested first.
     package var isAlternative = false
     /// The constraints of the redirects that led to it.
@@ -78,18 +80,28 @@ package struct HTTPMetadata: Sendable, Equatable {
         HTTPFreshness.clamped(initialAge + HTTPFreshness.span(from: receivedAt, to: moment))
     }
 
-    /// `true` when the response may answer a request in `scope`: method, body and credentials are the same, and so are
-    /// all fields that `Vary` names.
+    /// `true` when the response may answer a request in `scope` to which its credentials permit that: method and body are
+    /// the same, and so are all fields that `Vary` names.
     package func suits(_ scope: HTTPScope) -> Bool {
-        guard credentials == scope.credentials.map(digest), demand == scope.demand else { return false }
+        guard isDemanded(by: scope) else { return false }
         let names = allVary
         return names.isEmpty || !names.contains("*") && variant == digest(scope.values(of: names))
     }
 
-    /// `true` when the credentials of a request in `scope` permit it to use this response: it was fetched without any,
-    /// or with the same.
+    /// `true` when method and body are those of a request in `scope`.
+    package func isDemanded(by scope: HTTPScope) -> Bool { demand == scope.demand }
+
+    /// `true` when the credentials of a request in `scope` permit it to use this response: both have none or the same,
+    /// or the server says that the response is for everybody.
     package func belongs(to scope: HTTPScope) -> Bool {
-        credentials == nil || credentials == scope.credentials.map(digest)
+        guard let credentials else { return scope.credentials == nil || isForEverybody }
+        return credentials == scope.credentials.map(digest)
+    }
+
+    /// `true` when the server says that the response is public and does not vary. To a redirect that led there, it does
+    /// not say that: another user may be sent elsewhere.
+    package var isForEverybody: Bool {
+        vary.isEmpty && route?.isRedirected != true && cacheControl.map { CacheControl($0).isPublic } == true
     }
 
     /// `true` when the text form says that the response was fetched with credentials. Does not parse the whole text.
@@ -146,6 +158,7 @@ extension HTTPMetadata {
         if let expires { lines.append("e\(expires)") }
         if !vary.isEmpty { lines.append("v\(vary.joined(separator: ","))") }
         if isAlternative { lines.append("o") }
+        if isApproved { lines.append("q") }
         if let route {
             lines.append("l\(route.text)")
             if !route.vary.isEmpty { lines.append("w\(route.vary.sorted().joined(separator: ","))") }
@@ -177,6 +190,7 @@ extension HTTPMetadata {
             case "e": expires = value
             case "v": vary = value.split(separator: ",").map(String.init)
             case "o": isAlternative = true
+            case "q": isApproved = true
             case "l": limits = value
             case "w": passed = Set(value.split(separator: ",").map(String.init))
             case "n": salt = value

@@ -4,6 +4,7 @@ internal import Platform
 /// header fields that `Vary` may name.
 package struct HTTPScope: Sendable, Equatable {
     private var fields: [String: String] = [:]
+    private let user: RequestUser
     /// Credentials from the answer to a challenge, from a redirect, a netrc file or a rule; see `Logins` of the engine.
     package var login: String?
     /// The method and a digest of the body. `nil`: a GET.
@@ -17,11 +18,13 @@ package struct HTTPScope: Sendable, Equatable {
     ///   - credentials: The user and password of the URL, used when the request has no credentials of its own.
     ///   - login: Credentials that the configuration, a redirect or the answer to a challenge adds.
     ///   - added: The header fields that are sent when the request does not name them, by lower-case names.
+    ///   - user: The name of the user.
     package init(
         _ request: RequestContent = RequestContent(), credentials: Authorization? = nil, login: String? = nil,
-        added: [String: String] = [:]
+        added: [String: String] = [:], as user: RequestUser = .credentials
     ) {
         self.login = login
+        self.user = user
         self.added = added
         demand =
             request.method == .get
@@ -34,6 +37,14 @@ package struct HTTPScope: Sendable, Equatable {
 
     /// The text that identifies the user to the server. `nil`: nothing does.
     package var credentials: String? {
+        switch user {
+        case .credentials: sentCredentials
+        case .named(let name): "user \(name)"
+        case .anyone: nil
+        }
+    }
+
+    private var sentCredentials: String? {
         let usual = ["authorization", "cookie"]
         var parts = usual.map { fields[$0] ?? "" }
         for name in fields.keys.sorted() where !usual.contains(name) && Self.isSecret(name) {
@@ -52,6 +63,8 @@ package struct HTTPScope: Sendable, Equatable {
     /// The values of the header fields that `Vary` names, in the order of the names.
     package func values(of names: [String]) -> String {
         names.map { name in
+            // The name of the user stands for whatever token the user has at the moment.
+            if case .named(let user) = user, Self.isSecret(name) { return "\(name) user \(user)" }
             let sent = fields[name] ?? added[name]
             // An empty field differs from an absent one (RFC 9111, 4.1).
             if sent?.isEmpty == true { return "\(name) empty" }

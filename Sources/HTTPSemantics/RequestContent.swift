@@ -77,3 +77,13 @@ public enum Authorization: Hashable, Sendable {
         }
     }
 }
+
+/// The user of a request, whose stored images are kept apart from those of others.
+public enum RequestUser: Hashable, Sendable {
+    /// The one that the credentials identify.
+    case credentials
+    /// One with a name that outlasts the credentials.
+    case named(String)
+    /// All users together: the credentials identify none.
+    case anyone
+}

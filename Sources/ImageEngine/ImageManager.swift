@@ -97,6 +97,12 @@ public final class ImageManager: Sendable {
 
     // MARK: Storing and removing
 
+    /// The entry that a caller means by a key with options: that of the user whom the options name, if they do; otherwise
+    /// `isAnyones` is `true`, and the entry that users share is meant, or whatever the users have.
+    public func entry(_ key: String, _ options: ImageOptions) -> (key: CacheKey, isAnyones: Bool) {
+        services.scopes.entry(key, options)
+    }
+
     /// Stores an image under a key. A large file is copied piece by piece.
     ///
     /// - Parameter then: Receives the result once, on another thread; it must not block: other stores wait.
@@ -115,7 +121,7 @@ public final class ImageManager: Sendable {
     /// - Parameter overwrites: `true` when an existing made image and an existing original are replaced.
     /// - Returns: The made image, as stored.
     public func storeVariant(
-        of given: GivenImage, for key: String, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
+        of given: GivenImage, for key: CacheKey, in cache: ImageCache, options: ImageOptions, overwrites: Bool = true,
         metadata: String? = nil
     ) async throws -> ImageResult {
         try await ImageStorer(engine: services)
@@ -128,12 +134,13 @@ public final class ImageManager: Sendable {
     /// - Parameter then: Receives the removed items once, on another thread; it must not block: other calls wait.
     public func remove(
         _ key: CacheKey, from cache: ImageCache, fromMemory: Bool = true, fromDisk: Bool = true,
-        allVariants: Bool = false, then: @escaping @Sendable (Result<ImageCache.Removed, ImageError>) -> Void
+        allVariants: Bool = false, allUsers: Bool = true,
+        then: @escaping @Sendable (Result<ImageCache.Removed, ImageError>) -> Void
     ) {
         // An entry that stays in memory is read first, and there may be many variants.
         let isBrief = fromMemory && !allVariants
         services.pool.submit(briefFor: isBrief ? cache.ifBrief : nil) {
-            cache.remove(key, fromMemory, fromDisk, allVariants, in: cache.queue, then: then)
+            cache.remove(key, fromMemory, fromDisk, allVariants, allUsers, in: cache.queue, then: then)
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
         #expect(confirmed.age(at: Self.now + 9) == 3)
     }
 
-    @Test func credentialsDecideWhomAnAnswerSuits() {
+    @Test func credentialsDecideWhomAnAnswerBelongsTo() {
         let users = [
             scope(), scope([:], .bearer("a")), scope([:], .bearer("b")), scope([:], .basic(user: "a", password: "b")),
             scope([:], .basic(user: "a b", password: "")), scope(["Authorization": "Bearer a"]), scope(["cookie": "a"]),
@@ -92,11 +92,11 @@ import Testing
         for (one, owner) in users.enumerated() {
             let metadata = metadata([:], owner)
             for (other, user) in users.enumerated() {
-                #expect(metadata.suits(user) == (one == other), "\(one) \(other)")
+                #expect(metadata.belongs(to: user) == (one == other), "\(one) \(other)")
             }
             if one > 0 { #expect(metadata.text != self.metadata([:], owner).text, "equal credentials look alike") }
         }
-        #expect(metadata([:], scope(["COOKIE": "a"])).suits(scope(["cookie": "a"])))
+        #expect(metadata([:], scope(["COOKIE": "a"])).belongs(to: scope(["cookie": "a"])))
     }
 
     @Test func varyNamesWhatMustBeAlike() {

@@ -32,17 +32,20 @@ extension DiskStorage {
     }
 
     /// Removes an image, lent or not. Waits for the disk.
-    func remove(_ key: CacheKey, allVariants: Bool = false) throws(ImageError) -> Removal {
-        try BlockingWait.wait { queue, then in remove(key, allVariants: allVariants, in: queue, then: then) }.get()
+    func remove(_ key: CacheKey, allVariants: Bool = false, allUsers: Bool = true) throws(ImageError) -> Removal {
+        try BlockingWait.wait { queue, then in
+            remove(key, allVariants: allVariants, allUsers: allUsers, in: queue, then: then)
+        }.get()
     }
 
     /// Removes an image, lent or not, together with what others do to the index at that time.
     ///
     /// - Parameters:
+    ///   - allUsers: `true` to remove the entries of all users.
     ///   - queue: Runs what others should not wait for.
     ///   - then: Called once with what was there; it must not wait, for others do.
     func remove(
-        _ key: CacheKey, allVariants: Bool = false, in queue: WorkQueue,
+        _ key: CacheKey, allVariants: Bool = false, allUsers: Bool = true, in queue: WorkQueue,
         then: @escaping @Sendable (Result<Removal, ImageError>) -> Void
     ) {
         do {
@@ -53,12 +56,12 @@ extension DiskStorage {
         let state = RemovalState()
         let syncs = configuration.syncsToDisk
         index.writeTogether(syncs: syncs, servesOthers: queue.servesOthers) { [self] writer in
-            try remove(key, allVariants: allVariants, writer, state)
+            try remove(key, allVariants: allVariants, allUsers: allUsers, writer, state)
         } then: { [folder] result in
             if case .failure(let failure as CacheIndex.Failure) = result, failure.isFull {
                 // The files go first, and give the index room.
                 return queue.submit { [self] in
-                    let result = Result { try removeFilesFirst(key, allVariants: allVariants, state) }
+                    let result = Result { try removeFilesFirst(key, allVariants: allVariants, allUsers: allUsers, state) }
                     then(result.mapError { ImageError.storage($0, folder: folder.path) })
                 }
             }
@@ -75,13 +78,17 @@ extension DiskStorage {
         }
     }
 
-    private func removeFilesFirst(_ key: CacheKey, allVariants: Bool, _ state: RemovalState) throws -> Removal {
+    private func removeFilesFirst(
+        _ key: CacheKey, allVariants: Bool, allUsers: Bool, _ state: RemovalState
+    ) throws -> Removal {
         for name in key.names + key.olderNames {
             guard let row = try index.row(name.rowNumber), row.name == name, row.isEntry(of: key) else { continue }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }
         }
         do {
-            return try index.write { [self] writer in try remove(key, allVariants: allVariants, writer, state) }
+            return try index.write { [self] writer in
+                try remove(key, allVariants: allVariants, allUsers: allUsers, writer, state)
+            }
         } catch let failure as CacheIndex.Failure where failure.isFull && state.removal.count > 0 {
             // An entry without a file is a miss.
             return state.removal
@@ -89,13 +96,19 @@ extension DiskStorage {
     }
 
     private func remove(
-        _ key: CacheKey, allVariants: Bool, _ writer: IndexWriter, _ state: RemovalState
+        _ key: CacheKey, allVariants: Bool, allUsers: Bool, _ writer: IndexWriter, _ state: RemovalState
     ) throws -> Removal {
         // While an index is begun anew the image may be there without an entry.
         if writer.isAdopting, try row(of: key, writer.row) == nil { _ = try repairer.adopt(key, writer) }
         var rows = try (key.names + key.olderNames).compactMap { try writer.row($0) }.filter { $0.isEntry(of: key) }
         let names = key.names + rows.map(\.name).filter { !key.names.contains($0) }
-        if allVariants { rows += try writer.variants(of: key.indexed).filter { !names.contains($0.name) } }
+        if allVariants || allUsers {
+            rows += try writer.variants(of: key.indexed).filter { row in
+                !names.contains(row.name)
+                    && CacheKey(key.key, indexedIdentifier: row.identifier)
+                        .isRemoved(with: key, allVariants: allVariants, allUsers: allUsers)
+            }
+        }
         for row in rows {
             if lending.isLent(row.number) { state.gone.withLock { _ = $0.leased.insert(row.fileName) } }
             if try folder.remove(blob: row.fileName) { state.gone.withLock { $0.files[row.fileName] = row.byteCount } }

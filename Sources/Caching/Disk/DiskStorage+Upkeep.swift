@@ -156,9 +156,10 @@ extension DiskStorage {
     private func details(_ details: IndexDetails, sharers: Int?) -> EntryDetails {
         let row = details.row
         let rest = lending.rest(of: row.number)
+        let key = CacheKey(row.key, indexedIdentifier: row.identifier)
         return EntryDetails(
-            key: row.key.isEmpty ? nil : row.key, processorIdentifier: row.identifier, hash: row.name.hex,
-            path: folder.blob(row.fileName), header: row.header, byteCount: row.byteCount,
+            key: row.key.isEmpty ? nil : row.key, processorIdentifier: key.identifier, partition: key.partition,
+            hash: row.name.hex, path: folder.blob(row.fileName), header: row.header, byteCount: row.byteCount,
             allocatedBytes: row.allocated, checksum: row.checksum?.hex, origin: row.origin, host: details.host,
             metadata: details.metadata, storedAt: clock.wall(row.storedAt), usedAt: clock.wall(details.usedAt),
             expiresAt: row.expiresAt.map(clock.wall), leasedUntil: rest > 0 ? clock.wallNow + rest : nil,

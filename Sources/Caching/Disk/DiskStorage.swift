@@ -216,6 +216,14 @@ public final class DiskStorage: Sendable {
         return misses.isKnown(number, mark)
     }
 
+    /// The entries that single users have for the key and the processors of `key`, the latest first.
+    func entriesOfUsers(_ key: CacheKey) throws(ImageError) -> [CacheKey] {
+        let rows = try reporting { try index.variants(of: key.indexed) }
+        let found = rows.map { (key: CacheKey(key.key, indexedIdentifier: $0.identifier), storedAt: $0.storedAt) }
+            .filter { !$0.key.partition.isEmpty && ExactText($0.key.identifier) == ExactText(key.identifier) }
+        return found.sorted { $0.storedAt > $1.storedAt }.map(\.key)
+    }
+
     /// Looks into the index, without other folders.
     ///
     /// - Parameter evenExpired: `true` when an entry whose time is over, but which has not been cleaned away, is found too.

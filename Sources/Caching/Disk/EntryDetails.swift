@@ -7,6 +7,8 @@ public struct EntryDetails: Sendable {
     public var key: String?
     /// The identifier of its processors; empty for an original.
     public var processorIdentifier = ""
+    /// The user whom the image belongs to; see ``CacheKey/partition``.
+    public var partition = ""
     /// The hash of the key, which names the file.
     public var hash: String?
     /// The file; `nil` for an image that is only in memory.
@@ -41,8 +43,8 @@ extension EntryDetails {
     /// The details of an image in memory, or in another folder.
     init(record: ImageRecord) {
         self.init(
-            key: record.key.key, processorIdentifier: record.key.identifier, path: record.path,
-            header: record.header, byteCount: record.byteCount,
+            key: record.key.key, processorIdentifier: record.key.identifier, partition: record.key.partition,
+            path: record.path, header: record.header, byteCount: record.byteCount,
             origin: ImageOrigin(url: record.url, etag: record.etag, lastModified: record.lastModified))
     }
 }

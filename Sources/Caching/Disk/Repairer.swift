@@ -31,7 +31,7 @@ struct Repairer: Sendable {
         guard var row = try disk.row(of: key, writer.row) else { return try adopt(key, writer) }
         if row.key.isEmpty {
             // Adopted by its file alone: now its key is known.
-            (row.key, row.identifier) = (key.indexed, key.identifier)
+            (row.key, row.identifier) = (key.indexed, key.indexedIdentifier)
             try writer.correct(row)
         }
         let path = disk.folder.blob(row.fileName)
@@ -168,7 +168,7 @@ struct Repairer: Sendable {
             record.row.storedAt = min(record.row.storedAt, now)
             record.row.expiresAt = record.row.life.end(from: now)
             if record.row.key.isEmpty, let key {
-                (record.row.key, record.row.identifier) = (key.indexed, key.identifier)
+                (record.row.key, record.row.identifier) = (key.indexed, key.indexedIdentifier)
             }
             return .whole(record, stamp, isProven: true)
         }
@@ -178,7 +178,7 @@ struct Repairer: Sendable {
         origin.facts.timing = header.timing
         let life = disk.life(nil)
         let row = IndexRow(
-            name: name, key: key?.indexed ?? "", identifier: key?.identifier ?? "", fileExtension: fileExtension,
+            name: name, key: key?.indexed ?? "", identifier: key?.indexedIdentifier ?? "", fileExtension: fileExtension,
             header: header, byteCount: stamp.size, allocated: stamp.allocated, checksum: checksum,
             origin: origin, storedAt: now, expiresAt: life.end(from: now), life: life,
             modified: stamp.modified, content: checksum.rowNumber)

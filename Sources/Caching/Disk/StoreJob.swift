@@ -185,7 +185,7 @@ private struct StoreJob: Sendable {
         let now = disk.clock.now
         let life = disk.life(request.expiration)
         var row = IndexRow(
-            name: name, key: request.key.indexed, identifier: request.key.identifier,
+            name: name, key: request.key.indexed, identifier: request.key.indexedIdentifier,
             fileExtension: try freeExtension(), header: request.header, byteCount: draft.stamp.size,
             allocated: draft.stamp.allocated,
             checksum: draft.checksum, origin: request.origin, storedAt: now, expiresAt: life.end(from: now),

@@ -117,6 +117,9 @@ final class CacheIndex: Sendable {
     /// Up to four entries with the content that `content` numbers.
     func twins(_ content: Int64) throws -> [IndexRow] { try reading(or: []) { try $0.twins(content) } }
 
+    /// The entries with `key` that processors made, or that belong to one user.
+    func variants(of key: String) throws -> [IndexRow] { try reading(or: []) { try $0.variants(of: key) } }
+
     /// Sums over all entries, in O(1).
     func totals() throws -> Totals { try reading(or: Totals(), checksFile: true) { try $0.totals() } }
 

@@ -61,6 +61,11 @@ final class IndexReader {
         try connection.all(.twins, content, read: IndexRow.init)
     }
 
+    /// The entries with `key` that processors made, or that belong to one user.
+    func variants(of key: String) throws(Failure) -> [IndexRow] {
+        try connection.all(.variants, key, read: IndexRow.init)
+    }
+
     func details(_ number: Int64) throws(Failure) -> IndexDetails? {
         try connection.first(.details, number, read: IndexDetails.init) ?? nil
     }

@@ -76,13 +76,13 @@ extension IndexRow {
     /// `true` when it is the entry of a key that its name was made of, by this or by an older version: theirs may be that
     /// of another key, which then is known.
     func isEntry(of key: CacheKey) -> Bool {
-        self.key.isEmpty ? !key.olderNames.contains(name) : ExactText(identifier) == ExactText(key.identifier)
+        self.key.isEmpty ? !key.olderNames.contains(name) : ExactText(identifier) == ExactText(key.indexedIdentifier)
     }
 
     /// `true` when the key is the one that the name was made of, as far as that can be told: of a long key, the index has
     /// only a digest.
     var isNamedByKey: Bool {
-        let key = CacheKey(key, identifier: identifier)
+        let key = CacheKey(key, indexedIdentifier: identifier)
         return self.key.hasPrefix("sha256:") || (key.names + key.olderNames).contains(name)
     }
 }

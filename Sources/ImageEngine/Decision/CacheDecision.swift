@@ -20,7 +20,7 @@ struct CacheDecision: Sendable, Equatable {
         case nothingStored
         /// The request ignores cached images.
         case forced
-        /// The image was fetched with credentials that the request does not have.
+        /// The image was fetched with credentials that the request does not have, or without the ones that it has.
         case foreign
         /// The bytes match none of the digests of `integrity`.
         case otherBytes
@@ -70,10 +70,12 @@ struct RetrievalPolicy: Sendable, Equatable {
         var freshness: HTTPFreshness?
         /// The age of the server's response in seconds, or the time since it was stored when that is unknown.
         var age = 0
-        /// `true` when method, body, credentials and `Vary` fields match the request; see ``HTTPMetadata/suits(_:)``.
+        /// `true` when method, body and `Vary` fields match the request; see ``HTTPMetadata/suits(_:)``.
         var suits = true
-        /// `true` when the image was fetched with credentials that the request does not have.
+        /// `true` when the image must not be answered before its server permits it; see ``RequestScopes/isForeign(_:to:)``.
         var isForeign = false
+        /// `true` when the server can be asked whether a request that has a user may be answered with a foreign image.
+        var mayBePermitted = false
         /// `true` when the server can be asked whether the image has changed.
         var hasValidators = false
         /// `false` when the bytes match none of the request's digests.
@@ -133,6 +135,9 @@ struct RetrievalPolicy: Sendable, Equatable {
         }
         guard let entry else { return decided(.load, .nothingStored) }
         if isForced, !isOffline { return decided(.load, .forced) }
+        if entry.isForeign, entry.mayBePermitted, entry.isIntegral, !entry.isDamaged, !staysInCache {
+            return decided(.revalidate, .foreign)
+        }
         if let refusal = entry.refusal { return decided(.load, refusal) }
         if !entry.suits, mode == .http { return decided(.load, .otherRequest) }
         let isFresh = isFresh(entry)

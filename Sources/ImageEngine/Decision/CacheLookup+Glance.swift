@@ -20,7 +20,9 @@ extension CacheLookup {
     ) throws(ImageError) -> CacheGlance {
         if options.lookup.forceRefresh { return .unknown }
         let isMade = !options.processing.recipe.isEmpty
-        let key = isMade ? options.processing.recipe.cacheKey(resource.cacheKey) : CacheKey(resource.cacheKey)
+        let request = OutgoingRequest(url: resource.url, options: options)
+        let own = scopes.ownKey(resource.cacheKey, of: request)
+        let key = isMade ? options.processing.recipe.cacheKey(own) : own
         let mode = resource.isOnNetwork ? cache.revalidation(options) : .never
         if isMade ? mode != .never : mode == .always { return .unknown }
         let verifies = !isMade && cache.verifiesDecode(options)
@@ -31,13 +33,13 @@ extension CacheLookup {
             seen = try cache.look(for: key, options: options.storage, burst: burst, mayWait: false)
         } catch .storageFailed { return .unknown }
         guard let seen else { return .unknown }
-        guard let hit = seen else { return isMade ? .unknown : .missing }
+        guard let hit = seen else { return isMade || !scopes.isPlain(request) ? .unknown : .missing }
         // The bytes in memory belonged to a file that another process has replaced.
         if needsBytes, hit.bytes == nil { return .unknown }
         // An image that is only in memory must be written when a file is wanted.
         if hit.record.path == nil, !options.storage.cacheMemoryOnly { return .unknown }
         if isMade {
-            if !isCurrent(hit.record, of: resource, for: cache, options) { return .unknown }
+            if !isCurrent(hit.record, of: resource, own, for: cache, options) { return .unknown }
         } else if verifies, hit.record.decodeVerdict != .sound {
             return .unknown
         }
@@ -47,9 +49,11 @@ extension CacheLookup {
             guard let told else { return .unknown }
             isIntegral = told
         }
-        let request = OutgoingRequest(url: resource.url, options: options)
         let policy = policy(resource, options, mode: mode)
-        guard isFresh(hit, for: request, in: cache, policy, isIntegral: isIntegral) else { return .unknown }
+        let isForeign = key.partition.isEmpty ? nil : false
+        guard isFresh(hit, for: request, in: cache, policy, isForeign: isForeign, isIntegral: isIntegral) else {
+            return .unknown
+        }
         counts.count(hit.cacheType)
         return .found(ImageResult(cache.used(hit, options.storage), in: cache, options))
     }

@@ -4,11 +4,13 @@ internal import Platform
 /// Checks of made images against requests.
 extension CacheLookup {
     /// `true` when a made image may be answered at once, as far as can be known without waiting.
+    ///
+    /// - Parameter own: The entry of its original.
     func isCurrent(
-        _ record: ImageRecord, of resource: Resource, for cache: ImageCache, _ options: ImageOptions
+        _ record: ImageRecord, of resource: Resource, _ own: CacheKey, for cache: ImageCache, _ options: ImageOptions
     ) -> Bool {
         if resource.prefersCache {
-            let known = originals(for: cache, options).memory.peek(CacheKey(resource.cacheKey))?.record
+            let known = originals(for: cache, options).memory.peek(own)?.record
             // Of an image that may have been stored anew, the disk may know more.
             guard let checksum = known?.checksum else { return resource.isOnNetwork }
             return VariantSource.mark(of: record) == VariantSource.mark(checksum)
@@ -31,7 +33,7 @@ extension CacheLookup {
     func isUsable(
         _ record: ImageRecord, of resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Bool {
-        if record.isPersonal, options.asksToModify { return false }
+        if record.isPersonal || !record.key.partition.isEmpty, options.asksToModify { return false }
         // Digests refer to the original's bytes, and the entry may not say enough about those.
         if let integrity = options.lookup.integrity, integrity.allowsOriginal(of: record) != true { return false }
         var asked = options
@@ -39,7 +41,10 @@ extension CacheLookup {
         guard answers(ImageCache.Hit(record: record), to: resource, in: cache, asked) else { return false }
         var mark: String?
         if resource.prefersCache {
-            let known = try originals(for: cache, options).knownHit(for: CacheKey(resource.cacheKey))
+            let (home, shared) = (originals(for: cache, options), CacheKey(resource.cacheKey))
+            var known = try home.knownHit(for: shared.sameUser(as: record.key))
+            // What is shared may have been made into an image of one user.
+            if known == nil, !record.key.partition.isEmpty { known = try home.knownHit(for: shared) }
             // An image that is only in memory has no checksum.
             let checksum = known?.record.checksum ?? known?.bytes?.withUnsafeBytes { Digest(of: $0) }
             mark = checksum.map { VariantSource.mark($0) }

@@ -4,7 +4,7 @@ internal import Platform
 final class CacheLookup: Sendable {
     private let offline: Bool
     private let caches: CacheRegistry
-    private let scopes: RequestScopes
+    let scopes: RequestScopes
     let counts: EngineCounts
 
     init(
@@ -38,22 +38,24 @@ final class CacheLookup: Sendable {
 
     /// The description of a stored image from the view of a request.
     ///
-    /// - Parameter isIntegral: `true` when the bytes match one of the request's digests or it has none. `nil`: computed
-    ///   here, which may read the file of the image.
+    /// - Parameters:
+    ///   - isForeign: See ``RetrievalPolicy/Entry/isForeign``; computed here when `nil`.
+    ///   - isIntegral: `true` when the bytes match one of the request's digests or it has none. `nil`: computed here, which
+    ///     may read the file of the image.
     func entry(
         of found: ImageCache.Candidate, as request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
-        isIntegral: Bool? = nil
+        isForeign: Bool? = nil, isIntegral: Bool? = nil
     ) -> RetrievalPolicy.Entry {
         let (record, options) = (found.hit.record, request.options)
         var entry: RetrievalPolicy.Entry
         if policy.mode == .never {
             // Neither freshness nor `Vary` matters, and hits do this on the reader thread.
-            entry = RetrievalPolicy.Entry(
-                expiredFor: found.expiredFor,
-                isForeign: record.isPersonal && !scopes.mayAnswer(record, to: request.url, options))
+            entry = RetrievalPolicy.Entry(expiredFor: found.expiredFor)
         } else {
-            entry = found.entry(for: scopes.scopes(of: request.url, options, for: record), at: cache.disk.clock.now)
+            entry = found.entry(for: scopes.scopes(of: request), at: cache.disk.clock.now)
         }
+        entry.isForeign = isForeign ?? scopes.isForeign(record, to: request)
+        entry.mayBePermitted = entry.isForeign && scopes.mayPermit(found, to: request)
         entry.isIntegral = isIntegral ?? options.lookup.integrity?.allows(found.hit) ?? true
         entry.isDamaged = options.lookup.verifyDecode == true && record.decodeVerdict == .damaged
         entry.isDecoded = record.decodeVerdict != nil
@@ -80,17 +82,20 @@ final class CacheLookup: Sendable {
         if mode == .always, let old = storedCandidate?.hit.record, !hit.record.isNews(since: old) { return false }
         let isIntegral = mayWait ? nil : request.options.lookup.integrity.map { $0.allowsAtOnce(hit) ?? false }
         let policy = policy(resource, request.options, mode: mode == .http ? .http : .never)
-        return isFresh(hit, for: request, in: cache, policy, isIntegral: isIntegral)
+        return isFresh(
+            hit, for: request, in: cache, policy, isForeign: hit.record.key.partition.isEmpty ? nil : false,
+            isIntegral: isIntegral)
     }
 
     /// `true` when the decision is to answer with the hit unchanged.
     func isFresh(
         _ hit: ImageCache.Hit, for request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
-        isIntegral: Bool? = nil
+        isForeign: Bool? = nil, isIntegral: Bool? = nil
     ) -> Bool {
-        let found = ImageCache.Candidate(hit: hit)
-        return policy.decision(for: entry(of: found, as: request, in: cache, policy, isIntegral: isIntegral))
-            .isFreshAnswer
+        let entry = entry(
+            of: ImageCache.Candidate(hit: hit), as: request, in: cache, policy, isForeign: isForeign,
+            isIntegral: isIntegral)
+        return policy.decision(for: entry).isFreshAnswer
     }
 
     // MARK: Answers
@@ -154,8 +159,8 @@ extension ImageCache.Candidate {
             age: answer?.metadata.age(at: moment) ?? HTTPFreshness.span(from: record.storedAt, to: moment),
             // An image stored by a version that kept no metadata may belong to any credentials.
             suits: answer.map { answer in scopes.contains { answer.metadata.suits($0) } }
-                ?? (scope.credentials == nil),
-            isForeign: !record.belongs(to: scopes), hasValidators: validators(for: scope) != nil)
+                ?? (scope.credentials == nil || !record.key.partition.isEmpty),
+            hasValidators: validators(for: scope) != nil)
     }
 }
 

@@ -17,11 +17,11 @@ struct Explainer: Sendable {
     private func explain(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Explanation {
-        let key = CacheKey(resource.cacheKey)
+        let key = engine.lookup.ownKey(resource, options)
         var told = Explanation(resource, path: cache.disk.path(for: key))
-        told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
         let policy = engine.lookup.policy(resource, options)
-        let entry = try storedEntry(resource, in: cache, options, policy, &told)
+        let found = try stored(resource, in: cache, options, policy, &told)
+        let (entry, storedKey) = (found?.entry, found?.candidate.hit.record.key)
         let decision = policy.decision(for: entry)
         told.reasons.append(Self.words(decision, policy, entry, options))
         if entry != nil { told.isStale = !decision.isFreshAnswer }
@@ -31,6 +31,11 @@ struct Explainer: Sendable {
         case .revalidate: told.verdict = .revalidate
         case .load, .fail: told.verdict = .load
         }
+        switch decision.action {
+        case .answer, .answerAndRefresh: break
+        // What is loaded, or confirmed for another user, goes to the request's own entry.
+        case .revalidate, .load, .fail: if storedKey != key { told.path = cache.disk.path(for: key) }
+        }
         if case .answer = decision.action {
             if options.lookup.verifyDecode == true, entry?.isDecoded == false {
                 told.reasons.append("All of it is decoded first (verifyDecode), and if that fails it is loaded.")
@@ -38,7 +43,7 @@ struct Explainer: Sendable {
             return told
         }
         if policy.mayCopyFromOtherCache(decision),
-            let name = try otherCache(with: key, besides: cache, resource, options)
+            let name = try otherCache(besides: cache, resource, options)
         {
             told.verdict = .answer
             told.reasons.append("The cache \"\(name)\" has it (originalCache), and it is copied from there.")
@@ -56,37 +61,49 @@ struct Explainer: Sendable {
         return told
     }
 
-    /// The stored entry for a resource, from the view of the request; `nil` when nothing is stored.
-    private func storedEntry(
+    /// The stored image for a resource, from the view of the request; `nil` when nothing is stored.
+    private func stored(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ policy: RetrievalPolicy,
         _ told: inout Explanation
-    ) throws(ImageError) -> RetrievalPolicy.Entry? {
-        let key = CacheKey(resource.cacheKey)
-        let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
-        var hit = inMemoryOnly && told.cacheType != .memory ? nil : try cache.knownHit(for: key)
-        if hit == nil, !inMemoryOnly { hit = try cache.disk.recordEvenExpired(key).map { ImageCache.Hit(record: $0) } }
-        guard let hit else { return nil }
-        let record = hit.record
-        let moment = cache.disk.clock.now
-        let over = told.cacheType == .none ? record.expiryTime.map { HTTPFreshness.span(from: $0, to: moment) } : nil
-        told.note(record, in: cache)
+    ) throws(ImageError) -> StoredImage? {
+        let request = OutgoingRequest(url: resource.url, options: options)
+        let found = try engine.lookup.stored(resource, for: request, in: cache, policy) { (key) throws(ImageError) in
+            try known(key, in: cache, options)
+        }
+        guard let found else { return nil }
+        let (hit, over) = (found.candidate.hit, found.candidate.expiredFor)
+        told.cacheType = over == nil ? try cache.cacheType(for: hit.record.key, burst: 0, mayWait: true) ?? .none : .none
+        told.note(hit.record, in: cache)
         told.reasons.append(
             over.map { "It is stored, and its time in the cache has been over for \($0) s." }
                 ?? "It is stored in the \(told.cacheType == .memory ? "memory" : "disk") tier.")
-        return engine.lookup.entry(
-            of: ImageCache.Candidate(hit: hit, expiredFor: over),
-            as: OutgoingRequest(url: resource.url, options: options), in: cache,
-            policy)
+        return found
+    }
+
+    /// The image of an entry, also when its time is over.
+    private func known(
+        _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+    ) throws(ImageError) -> ImageCache.Candidate? {
+        let inMemoryOnly = options.storage.fromMemoryCacheOrRefresh
+        let tier = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
+        if tier == .memory || tier == .disk && !inMemoryOnly {
+            return try cache.knownHit(for: key).map { ImageCache.Candidate(hit: $0) }
+        }
+        guard !inMemoryOnly, let record = try cache.disk.recordEvenExpired(key) else { return nil }
+        let over = record.expiryTime.map { HTTPFreshness.span(from: $0, to: cache.disk.clock.now) }
+        return ImageCache.Candidate(hit: ImageCache.Hit(record: record), expiredFor: over)
     }
 
     /// The explanation for a made image: by the stored made image, otherwise by its original.
     private func explainMade(
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) -> Explanation {
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
-        var told = Explanation(resource, path: cache.disk.path(for: key))
-        told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
-        if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
+        let own = options.processing.recipe.cacheKey(engine.lookup.ownKey(resource, options))
+        var told = Explanation(resource, path: cache.disk.path(for: own))
+        for key in engine.lookup.madeKeys(resource, options) {
+            told.cacheType = try cache.cacheType(for: key, burst: 0, mayWait: true) ?? .none
+            if try isAnsweredByMade(resource, key, in: cache, options, &told) { return told }
+        }
         var loading = options.loadingOriginal(of: resource)
         loading.network.onFailureImage = options.network.onFailureImage
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
@@ -115,11 +132,12 @@ struct Explainer: Sendable {
             else { return false }
             told.note(record, in: cache)
         } else {
-            let original = CacheKey(resource.cacheKey)
-            guard engine.lookup.mayBeChecked(with: options, in: cache),
-                try cache.cacheType(for: original, burst: 0, mayWait: true) == CacheType.none,
-                try cache.disk.recordEvenExpired(original) == nil
-            else { return false }
+            guard engine.lookup.mayBeChecked(with: options, in: cache) else { return false }
+            for original in engine.lookup.keys(resource, options) {
+                let tier = try cache.cacheType(for: original, burst: 0, mayWait: true)
+                let record = try cache.disk.recordEvenExpired(original)
+                if tier != CacheType.none || record != nil { return false }
+            }
             let known = try cache.knownRecord(for: key)
             guard let record = if let known { known } else { try cache.disk.recordEvenExpired(key) } else {
                 return false
@@ -133,7 +151,8 @@ struct Explainer: Sendable {
             switch decision.action {
             case .answer: break
             case .answerAndRefresh, .revalidate:
-                guard candidate.validators(for: engine.scopes.scope(of: resource.url, options)) != nil,
+                let scope = engine.scopes.scope(of: resource.url, options)
+                guard candidate.validators(for: scope, isForeign: entry.isForeign) != nil,
                     VariantSource.mark(of: record) != nil
                 else { return false }
                 if engine.lookup.isOffline(options) { return false }
@@ -159,7 +178,9 @@ struct Explainer: Sendable {
         case .nothingStored:
             "Nothing is stored under the key\(options.storage.fromMemoryCacheOrRefresh ? " in memory" : "")."
         case .forced: "It is not looked at (forceRefresh)."
-        case .foreign: "It was fetched with credentials that this request does not have."
+        case .foreign where decision.action == .revalidate:
+            "It was fetched with other credentials than this request has: its server is asked whether it is the same."
+        case .foreign: "It was fetched with other credentials than this request has, or with none."
         case .otherBytes: "Its bytes are not those that integrity names."
         case .damaged: "It cannot be decoded whole, as was found before (verifyDecode)."
         case .otherRequest: "\(age): it was stored for another request (Vary)."
@@ -176,15 +197,19 @@ struct Explainer: Sendable {
 
     /// The name of the other cache that has the image.
     private func otherCache(
-        with key: CacheKey, besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
+        besides cache: ImageCache, _ resource: Resource, _ options: ImageOptions
     ) throws(ImageError) -> String? {
-        guard let name = options.lookup.originalCache, name != cache.name, let original = engine.caches.cache(name),
-            let tier = try original.cacheType(for: key, burst: 0, mayWait: true),
-            tier == .memory || !options.storage.fromMemoryCacheOrRefresh,
-            let hit = try original.knownHit(for: key), !hit.record.isLocalFile,
-            engine.lookup.answers(hit, to: resource, in: original, options)
+        guard let name = options.lookup.originalCache, name != cache.name, let original = engine.caches.cache(name)
         else { return nil }
-        return name
+        for key in engine.lookup.keys(resource, options) {
+            guard let tier = try original.cacheType(for: key, burst: 0, mayWait: true),
+                tier == .memory || !options.storage.fromMemoryCacheOrRefresh,
+                let hit = try original.knownHit(for: key), !hit.record.isLocalFile,
+                engine.lookup.answers(hit, to: resource, in: original, options)
+            else { continue }
+            return name
+        }
+        return nil
     }
 
     /// Adds what is known about loading from the first source.

@@ -21,6 +21,10 @@ final class Logins: Sendable {
     static let loginLimit = 8
 
     private let known = Mutex<[Request: [String]]>([:])
+    private let count = Atomic(0)
+
+    /// `true` when none is known. Asked for every hit.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// Remembers the credentials that a download used.
     func note(_ login: String, of request: Request) {
@@ -28,6 +32,7 @@ final class Logins: Sendable {
             if known.count >= Self.requestLimit, known[request] == nil { known = [:] }
             let others = known[request, default: []].filter { ExactText($0) != ExactText(login) }
             known[request] = [login] + others.prefix(Self.loginLimit - 1)
+            count.store(known.count, ordering: .relaxed)
         }
     }
 

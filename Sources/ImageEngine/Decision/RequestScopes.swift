@@ -1,7 +1,10 @@
-/// Decides which requests may be answered with an image, by credentials.
+internal import Platform
+
+/// Decides which entry a request is answered from, and which entry its response goes to, by the user of the request.
 ///
-/// There is one entry for each key. An entry fetched with credentials answers only requests for a URL with the same
-/// credentials; any other entry may answer every request.
+/// A key has one entry that users share, for what was fetched without credentials or given, and one for each user; see
+/// ``CacheKey/partition``. A user is known by the credentials, or by the name that the caller gives
+/// (``LookupOptions/user``).
 final class RequestScopes: Sendable {
     private let downloader: ImageDownloader
     /// The credentials that downloads used beyond those of their requests.
@@ -9,23 +12,113 @@ final class RequestScopes: Sendable {
 
     init(_ downloader: ImageDownloader) { self.downloader = downloader }
 
-    /// `true` when an image may answer a request.
-    ///
-    /// - Parameter url: The URL of the request; a URL that is not http names the entry itself.
-    func mayAnswer(_ record: ImageRecord, to url: String, _ options: ImageOptions) -> Bool {
-        guard record.isPersonal, Resource(url: url).isOnNetwork else { return true }
-        return record.belongs(to: scopes(of: url, options, for: record))
+    // MARK: Entries
+
+    /// `true` when only the entry that users share may answer a request, and its response goes there. Takes a moment only,
+    /// because every hit asks.
+    func isPlain(_ request: OutgoingRequest) -> Bool {
+        let options = request.options
+        switch options.lookup.user {
+        case .anyone: return true
+        case .named: return false
+        case .credentials: break
+        }
+        guard Resource(url: request.url).isOnNetwork else { return true }
+        return options.network.request.headers.isEmpty && options.network.request.authorization == nil
+            && !downloader.mayAddCredentials && knownLogins.isEmpty && !options.asksToModify
+            && !request.url.utf8.contains(UInt8(ascii: "@"))
     }
 
-    /// The scopes in which a request may be answered with an image; the first is that of its own fields.
-    func scopes(of url: String, _ options: ImageOptions, for record: ImageRecord?) -> [HTTPScope] {
-        guard record?.isPersonal == true else { return [scope(of: url, options)] }
-        // The image may have come from any of the sources, with that source's credentials.
-        return ([url] + options.network.alternativeSources).flatMap { source in
-            let options = options.scoped(from: url, to: source)
-            let logins: [String?] = [nil] + logins(of: source, options)
-            return logins.map { scope(of: source, options, login: $0) }
+    /// The entry that the response to a request goes to, unless its download is asked for further credentials.
+    func ownKey(_ key: String, of request: OutgoingRequest) -> CacheKey {
+        let key = CacheKey(key)
+        return isPlain(request) ? key : key.belonging(to: ownScope(of: request).credentials)
+    }
+
+    /// The entries that may answer a request; the one that users share is the last.
+    func keys(_ key: String, for request: OutgoingRequest) -> [CacheKey] {
+        let shared = CacheKey(key)
+        if isPlain(request) { return [shared] }
+        var keys: [CacheKey] = []
+        for key in scopes(of: request).map({ shared.belonging(to: $0.credentials) })
+        where !key.partition.isEmpty && !keys.contains(key) { keys.append(key) }
+        return keys + [shared]
+    }
+
+    /// The entry of the response to a request, which may have been asked for further credentials.
+    ///
+    /// - Parameter key: The entry that it goes to otherwise.
+    func key(_ key: CacheKey, for download: Download, of request: OutgoingRequest) -> CacheKey {
+        guard case .credentials = request.options.lookup.user, let login = download.login,
+            ExactText(login) != configuredLogin(of: request).map({ ExactText($0) })
+        else { return key }
+        return key.belonging(to: scope(of: request.url, request.options, login: login).credentials)
+    }
+
+    /// See ``ImageManager/entry(_:_:)``.
+    func entry(_ key: String, _ options: ImageOptions) -> (key: CacheKey, isAnyones: Bool) {
+        switch options.lookup.user {
+        case .anyone: return (CacheKey(key), false)
+        case .named: break
+        case .credentials:
+            guard HTTPScope(options.network.request).credentials != nil else { return (CacheKey(key), true) }
         }
+        return (ownKey(key, of: OutgoingRequest(url: key, options: options)), false)
+    }
+
+    /// `true` when an image must not be answered to a request before its server permits it: it belongs to another user; or
+    /// it was fetched without credentials, the request has some, and its server does not say that it is for everybody.
+    func isForeign(_ record: ImageRecord, to request: OutgoingRequest) -> Bool {
+        if !record.key.partition.isEmpty {
+            // A request whose URL is not http names the entry itself.
+            return Resource(url: request.url).isOnNetwork
+                && !keys(record.key.key, for: request).contains { $0.partition == record.key.partition }
+        }
+        if !record.isPersonal, record.origin.http == nil || isPlain(request) { return false }
+        guard Resource(url: request.url).isOnNetwork else { return false }
+        // An answer that cannot be read belongs to nobody.
+        guard let answer = record.answer?.metadata else { return record.isPersonal }
+        if record.isPersonal { return !scopes(of: request).contains { answer.belongs(to: $0) } }
+        // Its delegate may add credentials.
+        if request.options.asksToModify, !answer.isApproved, !answer.isForEverybody { return true }
+        return !answer.belongs(to: ownScope(of: request))
+    }
+
+    /// `true` when a request has a user.
+    func hasUser(_ request: OutgoingRequest) -> Bool {
+        !isPlain(request) && ownScope(of: request).credentials != nil
+    }
+
+    /// `true` when the server can be asked whether the user of a request may be answered with a foreign image.
+    func mayPermit(_ found: ImageCache.Candidate, to request: OutgoingRequest) -> Bool {
+        guard !isPlain(request), Resource(url: request.url).isOnNetwork,
+            let answer = found.hit.record.answer?.metadata
+        else { return false }
+        let scope = ownScope(of: request)
+        return scope.credentials != nil && answer.isDemanded(by: scope)
+            && found.validators(for: scope, isForeign: true) != nil
+    }
+
+    // MARK: Scopes
+
+    /// The scopes in which a request may be answered with an image; the first is that of its own fields.
+    func scopes(of request: OutgoingRequest) -> [HTTPScope] {
+        let (url, options) = (request.url, request.options)
+        if isPlain(request) { return [scope(of: url, options)] }
+        let own = ownScope(of: request)
+        guard case .credentials = options.lookup.user else { return [own] }
+        // The image may have come from any of the sources, with that source's credentials.
+        return [own]
+            + ([url] + options.network.alternativeSources).flatMap { source in
+                let options = options.scoped(from: url, to: source)
+                let logins: [String?] = (ExactText(source) == ExactText(url) ? [] : [nil]) + logins(of: source, options)
+                return logins.map { scope(of: source, options, login: $0) }
+            }
+    }
+
+    /// The scope of a request as it is sent, with what the configuration adds.
+    func ownScope(of request: OutgoingRequest) -> HTTPScope {
+        scope(of: request.url, request.options, login: configuredLogin(of: request))
     }
 
     /// The scope of a request as it is sent.
@@ -34,7 +127,7 @@ final class RequestScopes: Sendable {
     func scope(of url: String, _ options: ImageOptions, login: String? = nil) -> HTTPScope {
         HTTPScope(
             options.network.request, credentials: Self.credentials(in: url), login: login,
-            added: downloader.addedFields(for: url))
+            added: downloader.addedFields(for: url), as: options.lookup.user)
     }
 
     /// The user and password in an http URL, as the download parses them.
@@ -43,10 +136,15 @@ final class RequestScopes: Sendable {
         url.utf8.contains(UInt8(ascii: "@")) ? (try? WebURL(url))?.credentials : nil
     }
 
+    private func configuredLogin(of request: OutgoingRequest) -> String? {
+        guard downloader.mayAddCredentials, let web = try? WebURL(request.url) else { return nil }
+        return downloader.configuredLogin(of: web, request.options.network.request)
+    }
+
     private func logins(of url: String, _ options: ImageOptions) -> [String] {
-        guard let web = try? WebURL(url) else { return [] }
-        let configured = downloader.configuredLogin(of: web, options.network.request)
-        return knownLogins.all(of: loginRequest(url, web, options)) + (configured.map { [$0] } ?? [])
+        let configured = configuredLogin(of: OutgoingRequest(url: url, options: options)).map { [$0] } ?? []
+        guard !knownLogins.isEmpty, let web = try? WebURL(url) else { return configured }
+        return knownLogins.all(of: loginRequest(url, web, options)) + configured
     }
 
     private func loginRequest(_ url: String, _ web: WebURL, _ options: ImageOptions) -> Logins.Request {

@@ -33,7 +33,8 @@ struct BackgroundRefresh: Sendable {
         options.storage.waitForCache = true
         guard
             let plan = try? FetchPlan(
-                resource, in: cache, OutgoingRequest(url: outgoing.url, options: options), needs: [],
+                resource, engine.scopes.ownKey(resource.cacheKey, of: outgoing), in: cache,
+                OutgoingRequest(url: outgoing.url, options: options, wasAsked: outgoing.wasAsked), needs: [],
                 storedCandidate: storedCandidate, started: engine.now, isRefresh: true)
         else { return }
         let old = storedCandidate.hit

@@ -20,14 +20,15 @@ final class FetchPlan: Sendable {
     /// The options that decide on acceptance and storage.
     let storing: ImageOptions
 
+    /// - Parameter key: The entry that the response goes to, unless the download is asked for further credentials.
     /// - Throws: ``ImageError`` when the URL is not valid.
     init(
-        _ resource: Resource, in cache: ImageCache, _ outgoing: OutgoingRequest, needs: ImageNeeds,
+        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ outgoing: OutgoingRequest, needs: ImageNeeds,
         storedCandidate: StoredCandidate? = nil, started: Int, isRefresh: Bool = false
     ) throws(ImageError) {
         (self.resource, self.cache, self.outgoing, self.needs) = (resource, cache, outgoing, needs)
         (self.storedCandidate, self.started, self.isRefresh) = (storedCandidate, started, isRefresh)
-        key = CacheKey(resource.cacheKey)
+        self.key = key
         request = try DownloadRequest(
             url: outgoing.url, options: outgoing.options.network, validators: storedCandidate?.validators)
         storing = outgoing.options.keepingOnlyCacheOptions
@@ -51,7 +52,9 @@ final class FetchPlan: Sendable {
     func forget(_ urls: [String], keepsOwn: Bool) throws {
         guard !urls.isEmpty, outgoing.options.lookup.revalidate == .http else { return }
         let keys = Set(urls.map { CacheKey(cache.resource($0).cacheKey) })
-        for key in keys where !keepsOwn || key != self.key { _ = try cache.remove(key, allVariants: true) }
+        for key in keys where !keepsOwn || ExactText(key.key) != ExactText(self.key.key) {
+            _ = try cache.remove(key, allVariants: true)
+        }
     }
 }
 
@@ -60,7 +63,7 @@ extension DownloadRequest {
     ///
     /// - Parameter inMemory: `true` when only memory stores the image; callers that need a file do not find it there.
     func flight(to key: CacheKey, inMemory: Bool = false) -> Digest {
-        identity(at: [key.key, key.identifier], marks: inMemory ? ["MEMORY"] : [])
+        identity(at: [key.key, key.identifier] + (key.partition.isEmpty ? [] : [key.partition]), marks: inMemory ? ["MEMORY"] : [])
     }
 }
 

@@ -24,12 +24,16 @@ struct FetchedImage: Sendable {
     var download: Download
     /// The scope in which the response may answer other requests.
     var scope: HTTPScope
+    /// The entry that it goes to.
+    private var key: CacheKey
+    private let scopes: RequestScopes
 
     /// A response; remembers the credentials that the download used.
     init(_ download: Download, _ plan: FetchPlan, _ scopes: RequestScopes) {
         let options = plan.outgoing.options
         scopes.noteLogin(of: download, for: plan.request, options)
-        (self.plan, self.download) = (plan, download)
+        (self.plan, self.download, self.scopes) = (plan, download, scopes)
+        key = scopes.key(plan.key, for: download, of: plan.outgoing)
         scope = scopes.scope(of: plan.request.url, options, login: download.login)
     }
 
@@ -38,13 +42,14 @@ struct FetchedImage: Sendable {
         var replaced = self
         replaced.download = whole
         replaced.scope.login = whole.login ?? scope.login
+        replaced.key = scopes.key(key, for: whole, of: plan.outgoing)
         return replaced
     }
 
     /// The image, prepared for storing.
     var pendingStore: PendingStore {
         PendingStore(
-            content: .body(download.body), key: plan.key, cache: plan.cache, source: plan.request.url, origin: origin,
+            content: .body(download.body), key: key, cache: plan.cache, source: plan.request.url, origin: origin,
             options: plan.storing, needs: plan.needs,
             contentType: plan.request.dataModifier == nil ? download.response.contentType : nil)
     }
@@ -53,26 +58,57 @@ struct FetchedImage: Sendable {
     private var origin: ImageOrigin {
         let (response, clock) = (download.response, plan.cache.disk.clock)
         var origin = ImageOrigin(url: response.url, etag: response.etag, lastModified: response.lastModified)
-        origin.http =
-            HTTPMetadata(
-                response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
-                delay: download.delay, isAlternative: ExactText(plan.request.url) != ExactText(plan.resource.url),
-                route: RedirectConstraints(download.route, wanted: plan.request.cacheControl, at: clock.wallNow)
-            ).text
+        var metadata = HTTPMetadata(
+            response.fields, status: response.status, to: scope, at: clock.now, wall: clock.wallNow,
+            delay: download.delay, isAlternative: ExactText(plan.request.url) != ExactText(plan.resource.url),
+            route: RedirectConstraints(download.route, wanted: plan.request.cacheControl, at: clock.wallNow))
+        metadata.isApproved = isApproved
+        origin.http = metadata.text
         return origin
     }
 
-    /// The result with the stored image that its server has just confirmed. Waits for the disk.
+    /// `true` when a delegate was asked about the request and added no credentials.
+    private var isApproved: Bool { plan.outgoing.wasAsked && scope.credentials == nil }
+
+    /// The result with the stored image that its server has just confirmed. An image of another user is stored for this one.
+    /// Waits for the disk.
     ///
     /// - Returns: `nil` when the confirmed image is gone.
     func confirmed(_ lookup: CacheLookup) throws -> ImageResult? {
         guard let stored = plan.storedCandidate else { return nil }
         let (old, options) = (stored.hit.record, stored.variant?.options ?? plan.storing)
-        guard let origin = origin(renewing: old.origin, old.answer?.metadata),
-            let hit = try plan.cache.revive(stored.hit, origin, options: options.storage)
-        else { return nil }
+        guard let origin = origin(renewing: old.origin, old.answer?.metadata) else { return nil }
+        if old.key.partition != key.partition { return try copied(stored.hit, origin, options) }
+        guard let hit = try plan.cache.revive(stored.hit, origin, options: options.storage) else { return nil }
         var result = try lookup.answer(hit, in: plan.cache, options, plan.needs)
         result.isRevalidated = true
+        return result
+    }
+
+    /// The result with a copy of an image of another user.
+    ///
+    /// - Returns: `nil` when the image is gone.
+    private func copied(
+        _ hit: ImageCache.Hit, _ origin: ImageOrigin, _ options: ImageOptions
+    ) throws -> ImageResult? {
+        let content: DiskStorage.Content
+        if let bytes = hit.bytes {
+            content = .bytes(bytes)
+        } else if let path = hit.record.path {
+            content = .file(path)
+        } else {
+            return nil
+        }
+        var keeping = options
+        keeping.network.limits.maxBytes = .max
+        let store = PendingStore(
+            content: content, key: hit.record.key.sameUser(as: key), cache: plan.cache, source: plan.request.url,
+            origin: origin, options: keeping, needs: plan.needs)
+        let stored = Result { () throws(ImageError) in try store.run() }
+        // The file may have been removed while it was copied.
+        if case .failure = stored, !hit.record.isIntact(burst: 0) { return nil }
+        var result = try stored.get()
+        (result.cacheType, result.isRevalidated) = (hit.cacheType, true)
         return result
     }
 
@@ -91,11 +127,12 @@ struct FetchedImage: Sendable {
         origin.lastModified = response.lastModified ?? old.lastModified
         // A request's `no-store` applies to the response, not to the stored image.
         let route = RedirectConstraints(download.route, wanted: nil, at: clock.wallNow)
-        let merged =
+        var merged =
             metadata?.merging(
                 response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
             ?? HTTPMetadata(
                 response.fields, to: scope, at: clock.now, wall: clock.wallNow, delay: download.delay, route: route)
+        merged.isApproved = isApproved
         origin.http = merged.text
         return origin
     }

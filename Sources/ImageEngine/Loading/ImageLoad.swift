@@ -82,14 +82,14 @@ final class ImageLoad: Sendable {
                 return inTask(ended) { [self] in
                     try await ImageStorer(engine: engine).storeLoaded(
                         PendingStore(
-                            content: .bytes(bytes), key: request.key, cache: request.cache, source: url,
+                            content: .bytes(bytes), key: ownKey, cache: request.cache, source: url,
                             origin: ImageOrigin(), options: options, needs: request.needs))
                 }
             case .file(let path):
                 return inTask(ended) { [self] in
                     try await LocalFile(path: path, options: options).read(on: engine.pool) {
-                        [request, clock = engine.configuration.clock] file in
-                        try file.image(request.key, in: request.cache, needs: request.needs, now: clock.wall())
+                        [request, ownKey, clock = engine.configuration.clock] file in
+                        try file.image(ownKey, in: request.cache, needs: request.needs, now: clock.wall())
                     }
                 }
             }
@@ -103,6 +103,8 @@ final class ImageLoad: Sendable {
 
     private func options(for source: String) -> ImageOptions { request.options.scoped(from: url, to: source) }
 
+    private var ownKey: CacheKey { engine.lookup.ownKey(request.resource, request.options) }
+
     private var lingers: Bool { request.options.caller.onLastCancel == .finish }
 
     private func finishAttempt(_ result: Result<ImageResult, any Error>, at source: String, _ end: ImageTask.End) {
@@ -114,8 +116,11 @@ final class ImageLoad: Sendable {
 
     /// The plan of a request that may be sent; throws for any other.
     private func plan(for source: String, _ outgoing: OutgoingRequest) throws(ImageError) -> FetchPlan {
+        let key = request.resource.cacheKey
+        // An image of another source goes to the entry of the user who asked for it too.
+        let own = isFirst(source) ? nil : engine.scopes.ownKey(key, of: request.outgoing)
         let plan = try FetchPlan(
-            request.resource, in: request.cache, outgoing, needs: request.needs,
+            request.resource, own ?? engine.scopes.ownKey(key, of: outgoing), in: request.cache, outgoing, needs: request.needs,
             storedCandidate: isFirst(source) ? storedCandidate : storedCandidate?.unasked, started: started)
         try ImageLoader(engine: engine).admit(plan.request, plan.key, in: plan.cache, outgoing.options)
         return plan

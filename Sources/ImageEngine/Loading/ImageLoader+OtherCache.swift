@@ -7,17 +7,20 @@ extension ImageLoader {
         guard let name = options.lookup.originalCache, name != cache.name, !options.lookup.forceRefresh,
             let original = engine.caches.cache(name)
         else { return nil }
-        let key = CacheKey(resource.cacheKey)
+        let keys = engine.lookup.keys(resource, options)
         var looking = ImageOptions()
         looking.storage.fromMemoryCacheOrRefresh = options.storage.fromMemoryCacheOrRefresh
         looking.storage.keepsInMemory = false
         // Errors of the other cache are ignored, because the image can still be loaded from its source.
         let found = try await engine.pool.run {
             [engine, looking] () -> (hit: ImageCache.Hit, content: DiskStorage.Content)? in
-            guard let hit = try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true),
-                !hit.record.isLocalFile,
-                engine.lookup.answers(hit, to: resource, in: original, options)
-            else { return nil }
+            let hits = keys.lazy.compactMap { key in
+                try? original.hit(for: key, options: looking.storage, burst: 0, mayWait: true)
+            }
+            let found = hits.first {
+                !$0.record.isLocalFile && engine.lookup.answers($0, to: resource, in: original, options)
+            }
+            guard let hit = found else { return nil }
             if hit.bytes == nil, let path = hit.record.path, hit.record.byteCount > BodySpool.memoryLimit {
                 return (hit, .file(path))
             }
@@ -30,7 +33,7 @@ extension ImageLoader {
         var keeping = options.keepingOnlyCacheOptions
         keeping.network.limits.maxBytes = .max
         let store = PendingStore(
-            content: content, key: key, cache: cache, source: resource.url,
+            content: content, key: engine.lookup.ownKey(resource, options), cache: cache, source: resource.url,
             origin: record.origin,
             options: keeping, needs: request.needs)
         do {

@@ -48,7 +48,7 @@ struct ImageLoader: Sendable {
         options.network.request.headers = wanted.headers
         (options.network.request.method, options.network.request.body) = (wanted.method, wanted.body)
         options.network.delegates = delegates.without(.modifyRequest)
-        return OutgoingRequest(url: wanted.url, options: options)
+        return OutgoingRequest(url: wanted.url, options: options, wasAsked: true)
     }
 
     /// The failure image, for an image that could not be loaded.

@@ -25,10 +25,10 @@ struct ImageProber: Sendable {
         _ resource: Resource, in cache: ImageCache, options: ImageOptions, caller: ImageCaller?
     ) async throws -> ProbedImage {
         let options = cache.completed(options, timeout: engine.downloader.timeout)
-        let key = CacheKey(resource.cacheKey)
+        let key = engine.lookup.ownKey(resource, options)
         let caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
         let now = engine.now
-        if !options.lookup.forceRefresh, let known = try await probeCached(resource, key, in: cache, options) {
+        if !options.lookup.forceRefresh, let known = try await probeCached(resource, in: cache, options) {
             return known
         }
         let url = resource.url
@@ -74,7 +74,7 @@ struct ImageProber: Sendable {
     }
 
     private func probeCached(
-        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ProbedImage? {
         guard resource.prefersCache else { return nil }
         let found = try await engine.pool.run { [engine] () throws -> ImageCache.Candidate? in
@@ -82,14 +82,13 @@ struct ImageProber: Sendable {
             looking.storage.lease = 0
             // Offline, an expired image may be the only one.
             let policy = engine.lookup.policy(resource, options, mode: .never)
-            guard
-                let found = try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline),
-                case .answer = policy.decision(
-                    for: engine.lookup.entry(
-                        of: found, as: OutgoingRequest(url: resource.url, options: options), in: cache, policy)
-                ).action
-            else { return nil }
-            return found
+            let request = OutgoingRequest(url: resource.url, options: options)
+            let found = try engine.lookup.stored(resource, for: request, in: cache, policy) {
+                (key) throws(ImageError) in
+                try cache.candidate(for: key, options: looking.storage, evenExpired: policy.isOffline)
+            }
+            guard let found, case .answer = policy.decision(for: found.entry).action else { return nil }
+            return found.candidate
         }
         guard let hit = found?.hit else { return nil }
         let isLong = hit.record.byteCount > BodySpool.memoryLimit

@@ -41,7 +41,8 @@ struct RequestPipeline: Sendable {
         let policy = engine.lookup.policy(request.resource, options)
         guard !policy.usesExpired, options.lookup.originalCache == nil,
             policy.decision(for: nil).action == .load,
-            policy.isForced || lacks(request.key, in: request.cache, isMissing: isMissing)
+            engine.scopes.isPlain(request.outgoing),
+            policy.isForced || lacks(CacheKey(request.resource.cacheKey), in: request.cache, isMissing: isMissing)
         else { return nil }
         return .load(ImageLoad(request, engine))
     }
@@ -69,24 +70,23 @@ struct RequestPipeline: Sendable {
         let (cache, options) = (request.cache, request.options)
         let (policy, loader) = (engine.lookup.policy(request.resource, options), ImageLoader(engine: engine))
         var outgoing = request.outgoing
-        var found = try await stored(request, policy)
+        var found = try await stored(request, as: outgoing, policy)
         var decision = policy.decision(for: found?.entry)
-        if let known = found, options.asksToModify, !policy.isForced, !decision.isFreshAnswer,
-            known.entry.isForeign || !policy.isOffline && !policy.onlyFromCache
+        if options.asksToModify, request.resource.isOnNetwork, !policy.isForced, !decision.isFreshAnswer,
+            found?.entry.isForeign == true || !policy.isOffline && !policy.onlyFromCache
         {
-            // Decided again by the changed request: the delegate may add the credentials of the stored image.
+            // Decided again by the changed request: the delegate may add the credentials of a stored image.
             outgoing = try await loader.modified(request.resource.url, options)
-            let entry = engine.lookup.entry(
-                of: known.candidate, as: outgoing, in: cache, policy, isIntegral: known.entry.isIntegral)
-            found = StoredImage(candidate: known.candidate, entry: entry)
-            decision = policy.decision(for: entry)
+            found = try await stored(request, as: outgoing, policy)
+            decision = policy.decision(for: found?.entry)
         }
         var toAsk: StoredCandidate?
         if let found {
             let hit = found.candidate.hit
             let candidate = StoredCandidate(
                 hit: hit,
-                validators: found.candidate.validators(for: engine.scopes.scope(of: outgoing.url, outgoing.options)))
+                validators: found.candidate.validators(
+                    for: engine.scopes.scope(of: outgoing.url, outgoing.options), isForeign: found.entry.isForeign))
             switch decision.action {
             case .answer(let isStale):
                 engine.counts.count(hit.cacheType)
@@ -117,40 +117,44 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// A stored image for a request, and its description from the view of the request.
-    private struct StoredImage: Sendable {
-        let candidate: ImageCache.Candidate
-        let entry: RetrievalPolicy.Entry
-    }
-
     /// The stored image for a request; `nil` when there is none that matters.
-    private func stored(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
-        do { return try await lookedUp(request, policy) } catch let error as ImageError
+    private func stored(
+        _ request: ImageRequest, as outgoing: OutgoingRequest, _ policy: RetrievalPolicy
+    ) async throws -> StoredImage? {
+        do { return try await lookedUp(request, as: outgoing, policy) } catch let error as ImageError
             where error.isLastingOfStorage && !policy.onlyFromCache && !policy.isOffline
         { return nil }
     }
 
-    private func lookedUp(_ request: ImageRequest, _ policy: RetrievalPolicy) async throws -> StoredImage? {
-        let (key, cache, options) = (request.key, request.cache, request.options)
+    private func lookedUp(
+        _ request: ImageRequest, as outgoing: OutgoingRequest, _ policy: RetrievalPolicy
+    ) async throws -> StoredImage? {
+        let (resource, cache, options) = (request.resource, request.cache, request.options)
         if !policy.usesExpired {
             if policy.isForced { return nil }
             // Most images here are not stored, and that is known without waiting.
-            if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
+            if engine.scopes.isPlain(outgoing), resource.isOnNetwork || !policy.onlyFromCache,
+                try engine.lookup.lacks([CacheKey(resource.cacheKey)], in: cache)
+            {
+                return nil
+            }
         }
         return try await engine.pool.runIfWanted { [engine] () throws -> StoredImage? in
-            guard
-                var found = try cache.candidate(
-                    for: key, options: options.storage, evenExpired: policy.usesExpired)
-            else { return nil }
-            var entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
-            if policy.usesExpired, !policy.decision(for: entry).isFreshAnswer {
-                // Another process may have revalidated it.
-                found = ImageCache.Candidate(
-                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
-                entry = engine.lookup.entry(
-                    of: found, as: request.outgoing, in: cache, policy, isIntegral: entry.isIntegral)
+            let found = try engine.lookup.stored(resource, for: outgoing, in: cache, policy) {
+                (key) throws(ImageError) in
+                try cache.candidate(for: key, options: options.storage, evenExpired: policy.usesExpired)
             }
-            return StoredImage(candidate: found, entry: entry)
+            guard var found else { return nil }
+            if policy.usesExpired, !found.entry.isForeign, !policy.decision(for: found.entry).isFreshAnswer {
+                // Another process may have revalidated it.
+                found.candidate = ImageCache.Candidate(
+                    hit: try cache.renewed(found.candidate.hit, options: options.storage),
+                    expiredFor: found.candidate.expiredFor)
+                found.entry = engine.lookup.entry(
+                    of: found.candidate, as: outgoing, in: cache, policy, isForeign: false,
+                    isIntegral: found.entry.isIntegral)
+            }
+            return found
         }
     }
 

@@ -237,13 +237,13 @@ public final class ImagePrefetcher: Sendable {
         let mayBeChecked =
             cache.revalidation(options) != .never && resource.isOnNetwork || cache.verifiesDecode(options)
         if options.lookup.forceRefresh || mayBeChecked { return false }
-        let key = options.processing.recipe.cacheKey(resource.cacheKey)
-        guard let hit = try cache.knownHit(for: key) else { return false }
-        let isUsable =
-            options.processing.recipe.isEmpty
-            ? lookup.answers(hit, to: resource, in: cache, options)
-            : try lookup.isUsable(hit.record, of: resource, in: cache, options)
-        if !isUsable { return false }
+        let usable = try lookup.madeKeys(resource, options).first { key in
+            guard let hit = try cache.knownHit(for: key) else { return false }
+            return options.processing.recipe.isEmpty
+                ? lookup.answers(hit, to: resource, in: cache, options)
+                : try lookup.isUsable(hit.record, of: resource, in: cache, options)
+        }
+        guard let key = usable else { return false }
         guard options.caller.alsoPrefetchToMemory, !cache.holdsBytes(key),
             let hit = try cache.hit(for: key, options: options.storage, burst: 0, mayWait: true)
         else { return true }

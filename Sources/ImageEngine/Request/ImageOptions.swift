@@ -81,6 +81,7 @@ public struct ImageOptions: Hashable, Sendable {
         kept.lookup.staleIfError = defaults.lookup.staleIfError
         kept.lookup.negativeCache = defaults.lookup.negativeCache
         kept.lookup.originalCache = defaults.lookup.originalCache
+        (kept.lookup.scope, kept.lookup.credentialScope) = (nil, .separate)
         let limits = kept.processing.limits
         kept.processing = defaults.processing
         if kept.lookup.verifyDecode == true { kept.processing.limits = limits }
@@ -132,12 +133,29 @@ public struct LookupOptions: Hashable, Sendable {
     public var verifyDecode: Bool?
     /// The digests of which the bytes must match one.
     public var integrity: Integrity?
+    /// The name of the user whose entry answers and stores. `nil`: the credentials identify the user.
+    public var scope: String?
+    /// The treatment of what is loaded with credentials.
+    public var credentialScope = CredentialScope.separate
     /// The name of another cache that is searched before loading; an image found there is stored here too. The
     /// originals of made images are looked up and stored there instead.
     public var originalCache: String?
 
     /// The defaults.
     public init() {}
+}
+
+/// The treatment of what is loaded with credentials.
+public enum CredentialScope: String, Sendable, Hashable, CaseIterable {
+    /// It is kept apart for each user.
+    case separate
+    /// It is kept for all, as if it had been loaded without.
+    case shared
+}
+
+extension LookupOptions {
+    /// The user whose entry answers and stores.
+    var user: RequestUser { credentialScope == .shared ? .anyone : scope.map { .named($0) } ?? .credentials }
 }
 
 /// The options for processing the image, with limits.

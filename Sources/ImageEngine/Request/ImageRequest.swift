@@ -24,12 +24,6 @@ public struct ImageRequest: Sendable {
         self.caller = caller ?? ImageCaller(priority: CallPriority(options.caller.downloadPriority))
     }
 
-    /// The key of the original image.
-    var key: CacheKey { CacheKey(resource.cacheKey) }
-
-    /// The key of the image that the options' recipe makes.
-    var madeKey: CacheKey { options.processing.recipe.cacheKey(resource.cacheKey) }
-
     /// The request as it is sent when no delegate changes it.
     var outgoing: OutgoingRequest { OutgoingRequest(url: resource.url, options: options) }
 
@@ -85,6 +79,8 @@ public struct ImageCaller: Sendable {
 struct OutgoingRequest: Sendable {
     let url: String
     let options: ImageOptions
+    /// `true` when a delegate has been asked about it.
+    var wasAsked = false
 }
 
 extension ImageOptions {

@@ -73,6 +73,9 @@ public struct ImageRecipe: Hashable, Sendable {
         return made
     }
 
+    /// The key of the entry for the image that the recipe makes from the original of `key`, for the same user.
+    public func cacheKey(_ key: CacheKey) -> CacheKey { isEmpty ? key : cacheKey(key.key).sameUser(as: key) }
+
     /// The requested format; `nil` when none is.
     private var format: EncodedFormat? { serializer?.format ?? change?.format }
 

@@ -9,13 +9,12 @@ extension VariantMaker {
     /// - Returns: `nil` when the original is stored, or the made image is not stored or cannot be revalidated: then it
     ///   is made from the original.
     func checkedVariantStep(_ request: ImageRequest) async throws -> RequestStep? {
-        let (cache, options, key) = (request.cache, request.options, request.madeKey)
+        let (cache, options) = (request.cache, request.options)
+        let key = options.processing.recipe.cacheKey(engine.lookup.ownKey(request.resource, options))
         guard !options.lookup.forceRefresh, engine.lookup.mayBeChecked(with: options, in: cache) else { return nil }
         var looking = options
         looking.lookup.verifyDecode = nil
-        guard let found = try await variantWithoutOriginal(request.resource, key, in: cache, looking) else {
-            return nil
-        }
+        guard let found = try await variantWithoutOriginal(request.resource, in: cache, looking) else { return nil }
         let (policy, asking) = (engine.lookup.policy(request.resource, options), request.with(looking))
         let entry = engine.lookup.entry(of: found, as: request.outgoing, in: cache, policy)
         switch policy.decision(for: entry).action {
@@ -26,7 +25,8 @@ extension VariantMaker {
         case .answerAndRefresh, .revalidate: break
         case .load, .fail: return nil
         }
-        guard let validators = found.validators(for: engine.scopes.scope(of: request.resource.url, options)),
+        let scope = engine.scopes.scope(of: request.resource.url, options)
+        guard let validators = found.validators(for: scope, isForeign: entry.isForeign),
             let mark = VariantSource.mark(of: found.hit.record)
         else { return nil }
         let jobKey = JobKey.Variant(
@@ -35,7 +35,7 @@ extension VariantMaker {
         let candidate = StoredCandidate(hit: found.hit, validators: validators, variant: jobKey)
         return .loadThen(ImageLoad(loading, storedCandidate: candidate, engine)) { [self] result in
             switch result {
-            case .success(let loaded) where loaded.record.key == key:
+            case .success(let loaded) where loaded.record.key.identifier == key.identifier:
                 return .answer(
                     request.needs.contains(.bytes)
                         ? try await engine.lookup.loadingBytes(
@@ -54,16 +54,20 @@ extension VariantMaker {
 
     /// The stored made image, even if expired, when the original is not stored.
     private func variantWithoutOriginal(
-        _ resource: Resource, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
+        _ resource: Resource, in cache: ImageCache, _ options: ImageOptions
     ) async throws -> ImageCache.Candidate? {
-        let original = CacheKey(resource.cacheKey)
-        guard try cache.cacheType(for: original, burst: 0, mayWait: false) == CacheType.none else { return nil }
-        return try await engine.pool.runIfWanted { () throws -> ImageCache.Candidate? in
-            guard try cache.disk.recordEvenExpired(original) == nil,
-                let found = try cache.candidate(for: key, options: options.storage, evenExpired: true)
-            else { return nil }
-            return ImageCache.Candidate(
-                hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+        let originals = engine.lookup.keys(resource, options)
+        guard try engine.lookup.lacks(originals, in: cache) else { return nil }
+        return try await engine.pool.runIfWanted { [engine] () throws -> ImageCache.Candidate? in
+            for original in originals where try cache.disk.recordEvenExpired(original) != nil { return nil }
+            for key in engine.lookup.madeKeys(resource, options) {
+                guard let found = try cache.candidate(for: key, options: options.storage, evenExpired: true) else {
+                    continue
+                }
+                return ImageCache.Candidate(
+                    hit: try cache.renewed(found.hit, options: options.storage), expiredFor: found.expiredFor)
+            }
+            return nil
         }
     }
 }

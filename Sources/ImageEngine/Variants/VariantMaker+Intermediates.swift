@@ -14,12 +14,9 @@ extension VariantMaker {
         // The original may need no processing, which only its header shows; then its own bytes are the answer.
         if options.processing.recipe.hasNoStep { return nil }
         let home = engine.lookup.originals(for: request.cache, options)
-        guard try home.cacheType(for: request.key, burst: 0, mayWait: false) == CacheType.none else {
-            return nil
-        }
-        return try await intermediate(of: request) { [engine] record in
-            !record.isPersonal || !options.asksToModify && engine.scopes.mayAnswer(record, to: resource.url, options)
-        }
+        guard try engine.lookup.lacks(engine.lookup.keys(resource, options), in: home) else { return nil }
+        let outgoing = request.outgoing
+        return try await intermediate(of: request) { [engine] in !engine.scopes.isForeign($0, to: outgoing) }
     }
 
     /// An intermediate that is less work than the original: made from its exact bytes, with fewer pixels.
@@ -45,8 +42,8 @@ extension VariantMaker {
         var looking = options.keepingOnlyCacheOptions
         looking.lookup.integrity = nil
         return try await engine.pool.runIfWanted { [engine, looking] in
-            for prefix in prefixes {
-                let key = prefix.recipe.cacheKey(resource.cacheKey)
+            let keys = engine.lookup.keys(resource, options)
+            for (prefix, key) in prefixes.flatMap({ prefix in keys.map { (prefix, prefix.recipe.cacheKey($0)) } }) {
                 guard let known = try cache.knownRecord(for: key), isWanted(known),
                     let format = VariantSource.exactlyMade(known), let mark = VariantSource.mark(of: known),
                     prefix.serves(known.header),

@@ -15,24 +15,36 @@ struct VariantMaker: Sendable {
     /// - Parameter original: The original that it must have been made from, when known; a request that may have the
     ///   original may have the made image too.
     private func made(_ request: ImageRequest, from original: Original? = nil) async throws -> ImageResult? {
-        let (key, cache, options) = (request.madeKey, request.cache, request.options)
+        let (cache, options) = (request.cache, request.options)
         if options.lookup.forceRefresh { return nil }
-        if try cache.cacheType(for: key, burst: 0, mayWait: false) == CacheType.none { return nil }
+        let keys =
+            original.map { [madeKey(of: $0, request)] } ?? engine.lookup.madeKeys(request.resource, options)
+        if try engine.lookup.lacks(keys, in: cache) { return nil }
         var looking = options
         looking.lookup.integrity = nil
         looking.lookup.verifyDecode = nil
         return try await engine.pool.runIfWanted { [engine, looking] in
-            guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
-                return nil
+            for key in keys {
+                guard let hit = try cache.hit(for: key, options: looking.storage, burst: 0, mayWait: true) else {
+                    continue
+                }
+                if let original {
+                    if VariantSource.mark(of: hit.record) != original.mark { continue }
+                } else if try !engine.lookup.isUsable(hit.record, of: request.resource, in: cache, options) {
+                    continue
+                }
+                engine.counts.count(hit.cacheType)
+                return try engine.lookup.answer(hit, in: cache, looking, request.needs)
             }
-            if let original {
-                if VariantSource.mark(of: hit.record) != original.mark { return nil }
-            } else if try !engine.lookup.isUsable(hit.record, of: request.resource, in: cache, options) {
-                return nil
-            }
-            engine.counts.count(hit.cacheType)
-            return try engine.lookup.answer(hit, in: cache, looking, request.needs)
+            return nil
         }
+    }
+
+    /// The entry of the image that a request makes of an original: one of the user whom the original belongs to.
+    private func madeKey(of original: Original, _ request: ImageRequest) -> CacheKey {
+        let (key, recipe) = (original.result.record.key, request.options.processing.recipe)
+        let own = engine.lookup.ownKey(request.resource, request.options)
+        return recipe.cacheKey(key.partition.isEmpty ? own : own.sameUser(as: key))
     }
 
     /// Answers with the image that the options' recipe makes from a resource.
@@ -66,7 +78,7 @@ struct VariantMaker: Sendable {
         let isOfExpired = original.result.isStale && record.isExpired
         if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
         let key = JobKey.Variant(
-            cache: request.cache.name, key: request.madeKey, mark: original.mark, options: keeping, needs: needs)
+            cache: request.cache.name, key: madeKey(of: original, request), mark: original.mark, options: keeping, needs: needs)
         var result = try await engine.jobs.value(
             for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in request.caller.joined() }

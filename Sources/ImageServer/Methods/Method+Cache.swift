@@ -56,12 +56,12 @@ extension Method {
     ) { invocation, given, cacheName, processors, options -> Outcome<EntryReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
-        let made = try processors.cacheKey(key, options)
+        let made = try processors.entry(key, options, invocation.server.manager)
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)
         return .onDisk(access) {
             nil
         } later: {
-            guard let entry = try cache.inspect(made) else {
+            guard let entry = try cache.inspect(made.isAnyones ? cache.anyones(made.key) : made.key) else {
                 throw ImageError.notCached(key: key.text).rpcError(key: key.text)
             }
             return EntryReply(entry: entry)

@@ -42,6 +42,7 @@ extension Method {
         }
         let options = try processors.options(options) ?? ImageOptions()
         let manager = invocation.server.manager
+        let entry = manager.entry(key.text, options).key
         let access = RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .change)
         let given: GivenImage = data.map { .bytes($0.bytes) } ?? .file(path?.text ?? "")
         guard options.processing.recipe.isEmpty, !cache.verifiesDecode(options) else {
@@ -50,7 +51,7 @@ extension Method {
                 .task { _ in
                     do {
                         let image = try await manager.storeVariant(
-                            of: given, for: key.text, in: cache, options: options, overwrites: overwrites,
+                            of: given, for: entry, in: cache, options: options, overwrites: overwrites,
                             metadata: metadata?.text)
                         return StoreReply(reply: ImageReply(image: image, form: .path))
                     } catch let error as ImageError {
@@ -62,7 +63,7 @@ extension Method {
             access,
             Deferred { _, end in
                 manager.store(
-                    given, for: CacheKey(key.text), in: cache, options: options, overwrites: overwrites,
+                    given, for: entry, in: cache, options: options, overwrites: overwrites,
                     metadata: metadata?.text
                 ) { result in
                     end(
@@ -81,7 +82,7 @@ extension Method {
     ) { invocation, given, cacheName, processors, fromMemory, fromDisk, allVariants, options -> Outcome<RemoveReply> in
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
-        let entry = try processors.cacheKey(key, options)
+        let entry = try processors.entry(key, options, invocation.server.manager)
         // Each variant has its own lane, so the removal of all of them is ordered with the whole cache.
         let access = RequestOrder.Access(
             cache: cache.name, scope: allVariants ? .wholeCache : .key(ExactText(key.text)), kind: .change)
@@ -90,7 +91,8 @@ extension Method {
             access,
             Deferred { _, end in
                 manager.remove(
-                    entry, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants
+                    entry.key, from: cache, fromMemory: fromMemory, fromDisk: fromDisk, allVariants: allVariants,
+                    allUsers: entry.isAnyones
                 ) { result in end(result.map { RemoveReply(removed: $0) }.mapError { $0 }) }
             })
     }
@@ -125,12 +127,12 @@ extension Method {
     ) throws -> Outcome<Value> {
         let cache = try invocation.server.cache(cacheName)
         let key = KeyText(text: cache.key(of: given.text))
-        let entry = try processors.cacheKey(key, options)
+        let entry = try processors.entry(key, options, invocation.server.manager)
         let burst = invocation.message.burst
         return .onDisk(RequestOrder.Access(cache: cache.name, scope: .key(ExactText(key.text)), kind: .look)) {
-            try look(cache, entry, burst)
+            try look(cache, entry.isAnyones ? cache.anyones(entry.key) : entry.key, burst)
         } later: {
-            guard let value = try look(cache, entry, nil) else {
+            guard let value = try look(cache, entry.isAnyones ? cache.anyones(entry.key) : entry.key, nil) else {
                 throw RPCError.internalError("The index could not be put right.")
             }
             return value

@@ -15,6 +15,9 @@ struct EntryReply: WireObject {
         .textOrNull("processorIdentifier", "What was done to the original; empty for nothing.") {
             $0.entry.processorIdentifier
         },
+        .textOrNull("user", "A digest of the user whom the image belongs to; null for an image that users share.") {
+            $0.entry.partition.isEmpty ? nil : $0.entry.partition
+        },
         .textOrNull("hash", "The hash that names the file; null in a read-only folder.") { $0.entry.hash },
         .textOrNull("path", "The file; null for an image that is only in memory.") { $0.entry.path },
         .textOrNull("uri", "The same as a URL.") { $0.entry.path.map(FileURL.text) },

@@ -234,6 +234,16 @@ struct OptionField: Sendable {
             $0.network.request.authorization = $1
         },
         value(
+            "scope",
+            "A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token.",
+            KeyText.self
+        ) { $0.lookup.scope = $1.text },
+        value(
+            "credentialScope",
+            "Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all.",
+            default: "separate", CredentialScope.self
+        ) { $0.lookup.credentialScope = $1 },
+        value(
             "delegates",
             "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.",
             DelegationNames.self
@@ -317,6 +327,10 @@ extension ImageOptions: WireValue {
         if options.network.request.body != nil {
             options.network.request.method = try RequestBody.method(
                 options.network.request.method, given: view.member("method"))
+        }
+        if options.lookup.scope != nil, options.lookup.credentialScope == .shared {
+            throw Mismatch(
+                path: "scope", message: "names one user, and credentialScope \"shared\" means all: give one of them")
         }
         return ImageOptions(options)
     }

@@ -272,3 +272,4 @@ extension LastCancel: NamedValue {}
 extension RequestMethod: NamedValue {}
 extension DataModifier: NamedValue {}
 extension RedirectMode: NamedValue {}
+extension CredentialScope: NamedValue {}

@@ -13,10 +13,15 @@ extension ProcessorList? {
         return options
     }
 
-    /// The key of the entry for the result of the processors and the options on the image for `key`.
-    func cacheKey(_ key: KeyText, _ given: ImageOptions?) throws -> CacheKey {
-        guard let options = try options(given) else { return CacheKey(key.text) }
-        return options.processing.recipe.cacheKey(key.text)
+    /// The entry for the result of the processors and the options on the image for `key`, of the user whom the options name.
+    ///
+    /// - Returns: The entry; `isAnyones` is `true` when they name none. See ``ImageManager/entry(_:_:)``.
+    func entry(
+        _ key: KeyText, _ given: ImageOptions?, _ manager: ImageManager
+    ) throws -> (key: CacheKey, isAnyones: Bool) {
+        guard let options = try options(given) else { return (CacheKey(key.text), true) }
+        let entry = manager.entry(key.text, options)
+        return (options.processing.recipe.cacheKey(entry.key), entry.isAnyones)
     }
 
     private func scaled(_ processors: [ImageProcessor], by factor: Double) throws -> [ImageProcessor] {

@@ -18,6 +18,7 @@ CONTROLS: Choices = (
     "", "max-age=10000", "max-age=0", "no-cache", "no-store", "max-age=10000, immutable", "immutable",
     "max-age=100, must-revalidate", "max-age=100, stale-while-revalidate=1000000", "max-age=100, stale-if-error=1000000",
     "max-age=100, stale-while-revalidate=10", "max-age=100", "max-age=10000, must-revalidate", "private, max-age=10000",
+    "public, max-age=10000", "public",
     "no-cache, stale-while-revalidate=1000000", "must-revalidate, stale-while-revalidate=1000000, max-age=0",
 )  # fmt: skip
 #: No span in these is near to an age: no case hangs on how long it takes to ask.
@@ -43,6 +44,8 @@ OPTIONS: Mapping[str, Sequence[Json]] = {
     "method": ("POST",),
     "alternativeSources": (["other source"],),
     "diskCacheExpiration": ("expired",),
+    "scope": ("ann", "bob"),
+    "credentialScope": ("shared",),
 }
 """Options with the values that they are given. Those of ``integrity`` and ``alternativeSources`` are names."""
 MODES: Choices = ("never", "ifExpired", "always", "http", "http", "http")
@@ -80,8 +83,9 @@ class Case:
     redirect: int = 0
     #: The Cache-Control of that redirect.
     redirect_control: str = ""
-    #: What it was fetched with: a bearer token, a secret header field, and a language.
+    #: What it was fetched with: a bearer token, the name of a user, a secret header field, and a language.
     token: str = ""
+    scope: str = ""
     secret: str = ""
     language: str = ""
     #: `True` when it cannot be decoded whole.
@@ -189,6 +193,9 @@ def by_chance(seed: int) -> Case:
     if "cacheMemoryOnly" in options:
         # Both together keep an image nowhere, and whether that is a failure depends on what is wanted of it.
         options.pop("memory", None)
+    if "scope" in options:
+        # Both together are refused.
+        options.pop("credentialScope", None)
     headers = {name: chance.choice(values) for name, values in HEADERS.items() if one_in(9)}
     if options.get("revalidate") == "http" and one_in(3):
         headers["Cache-Control"] = chance.choice(REQUEST_CONTROLS)
@@ -219,6 +226,7 @@ def by_chance(seed: int) -> Case:
         redirect=int(maybe(8, ("301", "302", "307"), "0")),
         redirect_control=maybe(3, ("max-age=1000", "no-cache", "no-store")),
         token=maybe(8, ("one", "two")),
+        scope=maybe(10, ("ann", "bob")),
         secret=maybe(10, ("one", "two")),
         language=maybe(4, ("de", "fr")),
         damaged=(

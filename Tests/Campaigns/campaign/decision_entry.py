@@ -165,6 +165,8 @@ class Subject:
         options: dict[str, Json] = {}
         if case.token:
             options["authorization"] = {"bearer": case.token}
+        if case.scope:
+            options["scope"] = case.scope
         headers = {"X-Api-Key": case.secret, "Accept-Language": case.language}
         if any(headers.values()):
             options["headers"] = {name: value for name, value in headers.items() if value}

@@ -69,7 +69,7 @@ import Testing
         #expect(try explain("/a").cacheType == .disk)
         #expect(try explain("/a") { $0.storage.fromMemoryCacheOrRefresh = true }.verdict == .load)
         #expect(try explain("/a") { $0.lookup.forceRefresh = true }.verdict == .load)
-        #expect(try explain("/a") { $0.network.request.authorization = .bearer("x") }.verdict == .answer)
+        #expect(try explain("/a") { $0.network.request.authorization = .bearer("x") }.verdict == .load)
         #expect(try explain("/a", key: "k").verdict == .load)
         engine.clock.advance(seconds: 8 * 86_400)
         let over = try explain("/a")

@@ -196,10 +196,10 @@ import Testing
         try dropOriginal()
         try await image([gray, blur()]) { $0.network.request.authorization = .bearer("mine") }
         #expect(try lastWork().steps == [["blur"]] && server.requests.count == 1)
-        // Whoever loads the very same bytes without credentials may have what was made of them, and everybody after that.
+        // Whoever loads the very same bytes without credentials has nothing of what was made for another.
         let common = try await image([gray, small()])
-        #expect(try lastWork().steps == [["downsample"]] && server.requests.count == 2)
-        #expect(!common.record.isPersonal)
+        #expect(try lastWork().steps == [["blackWhite", "downsample"]] && server.requests.count == 2)
+        #expect(!common.record.isPersonal && common.record.key.partition.isEmpty)
         let again = try await image([gray, small()])
         #expect(again.cacheType != .none)
     }

@@ -1,0 +1,69 @@
+internal import ImageRecipes
+internal import Platform
+
+/// A stored image for a request, and its description from the view of the request.
+struct StoredImage: Sendable {
+    var candidate: ImageCache.Candidate
+    var entry: RetrievalPolicy.Entry
+}
+
+/// The choice among the entries that a key has for several users.
+extension CacheLookup {
+    /// The stored image of a key from the view of a request: of the entries that may answer, the first that is not foreign;
+    /// else one that its server may permit to be answered.
+    ///
+    /// - Parameter find: Finds the image of an entry.
+    func stored(
+        _ resource: Resource, for request: OutgoingRequest, in cache: ImageCache, _ policy: RetrievalPolicy,
+        find: (CacheKey) throws(ImageError) -> ImageCache.Candidate?
+    ) throws(ImageError) -> StoredImage? {
+        let keys = scopes.keys(resource.cacheKey, for: request)
+        var foreign: StoredImage?
+        for key in keys {
+            guard let found = try find(key) else { continue }
+            let entry = entry(of: found, as: request, in: cache, policy, isForeign: key.partition.isEmpty ? nil : false)
+            if !entry.isForeign { return StoredImage(candidate: found, entry: entry) }
+            foreign = foreign ?? StoredImage(candidate: found, entry: entry)
+        }
+        if foreign?.entry.mayBePermitted == true { return foreign }
+        // A request whose URL is not http names the entry itself, whosever it is.
+        let takesAny = !resource.isOnNetwork && policy.onlyFromCache && request.options.lookup.user == .credentials
+        let mayLoad = resource.isOnNetwork && !policy.isForced && !policy.isOffline && !policy.staysInCache
+        guard takesAny || mayLoad && scopes.hasUser(request) || request.options.asksToModify else { return foreign }
+        for key in try cache.entriesOfUsers(CacheKey(resource.cacheKey)) where !keys.contains(key) {
+            if takesAny {
+                guard let found = try find(key) else { continue }
+                let entry = entry(of: found, as: request, in: cache, policy, isForeign: false)
+                return StoredImage(candidate: found, entry: entry)
+            }
+            guard let record = try cache.disk.recordEvenExpired(key) else { continue }
+            let found = ImageCache.Candidate(hit: ImageCache.Hit(record: record))
+            let other = StoredImage(
+                candidate: found, entry: entry(of: found, as: request, in: cache, policy, isForeign: true))
+            if other.entry.mayBePermitted { return other }
+            foreign = foreign ?? other
+        }
+        return foreign
+    }
+
+    /// The entries that may hold the image that a recipe makes of a resource for a request.
+    func madeKeys(_ resource: Resource, _ options: ImageOptions) -> [CacheKey] {
+        keys(resource, options).map(options.processing.recipe.cacheKey)
+    }
+
+    /// The entries that may answer a request for a resource.
+    func keys(_ resource: Resource, _ options: ImageOptions) -> [CacheKey] {
+        scopes.keys(resource.cacheKey, for: OutgoingRequest(url: resource.url, options: options))
+    }
+
+    /// The entry that the response to a request for a resource goes to.
+    func ownKey(_ resource: Resource, _ options: ImageOptions) -> CacheKey {
+        scopes.ownKey(resource.cacheKey, of: OutgoingRequest(url: resource.url, options: options))
+    }
+
+    /// `true` when no entry that may answer a request is stored, as far as that is known without waiting.
+    func lacks(_ keys: [CacheKey], in cache: ImageCache) throws(ImageError) -> Bool {
+        for key in keys where try cache.cacheType(for: key, burst: 0, mayWait: false) != CacheType.none { return false }
+        return true
+    }
+}
