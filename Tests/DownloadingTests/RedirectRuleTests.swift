@@ -75,6 +75,40 @@ import Testing
         #expect(try await limit("/twice", .follow) == nil)
     }
 
+    /// A redirect is judged by what will really be requested: after what a delegate makes of it, and by the mirrors.
+    @Test func neitherMirrorsNorDelegatesGetAroundTheOrigin() async throws {
+        let other = try LocalServer(host: 2) { [picture] _ in .reply(200, [:], picture) }
+        defer { other.stop() }
+        let server = try LocalServer { [picture] request in
+            switch request.path {
+            case "/home", "/mirrored": .redirect(to: "/moved/there")
+            case "/away": .redirect(to: other.url("/there"))
+            default: .reply(200, [:], picture)
+            }
+        }
+        defer { server.stop() }
+        func limit(
+            _ path: String, _ rules: [(from: String, to: String)] = [], delegate: (any DownloadDelegate)? = nil
+        ) async throws -> String? {
+            let downloader = try TestDownloader {
+                $0.rules.rewrites = rules.compactMap { URLRewrite(from: $0.from, to: $0.to) }
+            }
+            let error = try await downloader.failure(server.url(path)) {
+                $0.transfer.redirect = .sameOrigin
+                $0.delegates = delegate.map { DownloadDelegates($0, questions: [.redirect]) }
+            }
+            guard case .limitExceeded(let limit, _, _)? = error else { return error.map { "\($0)" } }
+            return limit
+        }
+        #expect(try await limit("/home", [(server.url("/moved/"), other.url("/moved/"))]) == "redirect")
+        #expect(try await limit("/home", delegate: Detour(to: other.url("/there"))) == "redirect")
+        #expect(other.requests.isEmpty, "nobody was asked who is not to be")
+        // And what stays with the origin in the end is followed.
+        #expect(try await limit("/away", [(other.url("/"), server.url("/home-again/"))]) == nil)
+        #expect(try await limit("/away", delegate: Detour(to: server.url("/plain"))) == nil)
+        #expect(other.requests.isEmpty)
+    }
+
     /// What one caller does not want followed is no answer to another.
     @Test func requestsOfDifferentRedirectsAreNotMerged() throws {
         func request(_ mode: RedirectMode) throws -> DownloadRequest {
@@ -82,4 +116,20 @@ import Testing
         }
         #expect(try Set(RedirectMode.allCases.map(request)).count == 3)
     }
+}
+
+/// Sends every redirect to one URL.
+private final class Detour: DownloadDelegate {
+    private let url: String
+
+    init(to url: String) { self.url = url }
+
+    func modify(_ request: DownloadDraft) async throws -> DownloadDraft? { request }
+    func redirect(_ request: DownloadDraft, from url: String, status: Int) async throws -> DownloadDraft? {
+        var request = request
+        request.url = self.url
+        return request
+    }
+    func accepts(status: Int, contentType: String?, url: String) async throws -> Bool? { nil }
+    func answer(_ challenge: AuthenticationChallenge) async throws -> ChallengeAnswer { .useDefault }
 }

@@ -256,7 +256,7 @@ private struct StoreJob: Sendable {
     /// Moves the entry of a key that reads like this variant's, as an older version has named it, to the name that it has
     /// now. Its path stays as long as it is lent.
     private func giveOwnName(_ other: IndexRow, _ writer: IndexWriter) throws {
-        let key = CacheKey(other.key, identifier: other.identifier)
+        let key = CacheKey(other.key, indexedIdentifier: other.identifier)
         var moved = other
         moved.name = disk.name(of: key)
         let (source, target) = (disk.folder.blob(other.fileName), disk.folder.blob(moved.fileName))

@@ -231,7 +231,6 @@ struct Exchange: Sendable {
         var next = try outgoing.redirected(status: status, to: location, request.transfer.redirect, naming: request.url)
         let redirects = summary.redirects + 1
         if let error = run.job.dismiss({ $0.request.error(after: redirects) }) { throw error }
-        if visited.contains(next) { throw ImageError.redirectCircle(through: next.url.text, source: request.url) }
         if let delegate = delegate(for: .redirect) {
             let wanted = next.draft
             let answer = try await run.whileStalled {
@@ -244,10 +243,14 @@ struct Exchange: Sendable {
             }
             next = changed
         }
+        next = try rules.rewritten(next)
+        // Only what will really be requested counts.
+        try outgoing.check(next: next, request.transfer.redirect, naming: request.url)
+        if visited.contains(next) { throw ImageError.redirectCircle(through: next.url.text, source: request.url) }
         summary.redirects = redirects
         // The nonce may be outdated for each request; the number of redirects has its own limit.
         renewals = 0
-        return try rules.rewritten(next)
+        return next
     }
 }
 

@@ -21,17 +21,21 @@ extension HTTPRequest {
         status: Int, to location: String, _ mode: RedirectMode, naming source: String
     ) throws(ImageError) -> HTTPRequest {
         let next = redirected(status: status).following(to: try url.following(location, naming: source))
-        if mode == .none || mode == .sameOrigin && next.url.origin != url.origin {
-            let rule = mode == .none ? "no redirect is to be followed" : "none to another origin is to be followed"
-            let reason = "it redirects to \(next.url.text.excerpt), and \(rule)"
-            throw .limitExceeded(limit: "redirect", reason: reason, source: source)
-        }
+        if mode == .none { throw .unwantedRedirect(to: next, "no redirect is to be followed", source: source) }
         guard next.body == nil || next.url.origin == url.origin else {
             let reason =
                 "It was redirected to there with status \(status), and the body of a request stays with its origin."
             throw .forbiddenAddress(url: next.url.text, reason: reason)
         }
         return next
+    }
+
+    /// Throws when `next` is not permitted to follow this request; errors name `source`.
+    ///
+    /// - Parameter next: The request that will really be sent, after changes by a delegate and by the rules of mirrors.
+    func check(next: HTTPRequest, _ mode: RedirectMode, naming source: String) throws(ImageError) {
+        guard mode == .sameOrigin, next.url.origin != url.origin else { return }
+        throw .unwantedRedirect(to: next, "none to another origin is to be followed", source: source)
     }
 
     /// The request after a redirect with the given status (RFC 9110, 15.4): a GET after 303, and a POST becomes a GET
@@ -48,6 +52,11 @@ extension HTTPRequest {
 extension ImageError {
     static func tooManyRedirects(_ limit: Int, source: String) -> ImageError {
         .limitExceeded(limit: "maxRedirects", reason: "it redirects more than \(limit) times", source: source)
+    }
+
+    fileprivate static func unwantedRedirect(to next: HTTPRequest, _ rule: String, source: String) -> ImageError {
+        .limitExceeded(
+            limit: "redirect", reason: "it redirects to \(next.url.text.excerpt), and \(rule)", source: source)
     }
 
     /// The error that redirects lead back to an earlier URL. No limit helps then.

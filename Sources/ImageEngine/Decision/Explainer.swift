@@ -217,7 +217,7 @@ struct Explainer: Sendable {
         _ resource: Resource, in cache: ImageCache, _ options: ImageOptions, _ told: inout Explanation
     ) throws(ImageError) {
         do throws(ImageError) {
-            let source = try ImageLoader(engine: engine).source(of: resource.url)
+            let source = try ImageLoader(engine: engine).source(of: resource.url, options)
             if case .file(let path) = source { told.path = path }
             guard case .network(let url) = source else {
                 told.reasons.append("The URL holds the image, or names a file of this machine: no network is used.")

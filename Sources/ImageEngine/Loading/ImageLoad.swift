@@ -62,7 +62,7 @@ final class ImageLoad: Sendable {
         let ended: ImageTask.End = { [self] in finishAttempt($0, at: source, end) }
         let (options, loader) = (options(for: source), ImageLoader(engine: engine))
         do {
-            switch try loader.source(of: source) {
+            switch try loader.source(of: source, options) {
             case .network(let asked):
                 if engine.lookup.isOffline(options) { throw ImageError.offline(key: request.resource.cacheKey) }
                 if let outgoing, !outgoing.options.asksToModify { return try join(source, caller, outgoing, ended) }

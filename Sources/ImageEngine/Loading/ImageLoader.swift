@@ -5,13 +5,21 @@ internal import Platform
 struct ImageLoader: Sendable {
     let engine: EngineServices
 
-    /// The source of a URL, if its scheme is allowed.
-    func source(of url: String) throws(ImageError) -> ImageSource {
+    /// The source of a URL, if its scheme is allowed. Of a request that a delegate or the rules of mirrors change, the
+    /// downloader judges the scheme that is really requested.
+    func source(of url: String, _ options: ImageOptions) throws(ImageError) -> ImageSource {
         let source = try ImageSource(url: url)
-        if let reason = engine.configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) {
-            throw .invalidURL(url, reason: reason)
+        guard let reason = engine.configuration.downloader.policy.refusal(scheme: ImageSource.scheme(of: url)) else {
+            return source
         }
-        return source
+        if case .network(let url) = source {
+            if options.asksToModify { return source }
+            let web = try WebURL(url)
+            if try engine.downloader.rules.rewritten(HTTPRequest(web, RequestContent())).url.text != web.text {
+                return source
+            }
+        }
+        throw .invalidURL(url, reason: reason)
     }
 
     /// Throws for a request that must not be sent: offline, or with a remembered failure.

@@ -41,7 +41,7 @@ struct ImageProber: Sendable {
             return inTask(end) { [self] in
                 do {
                     return try await probe(
-                        try loader.source(of: source), source, key, in: cache, options, meter.counting(caller))
+                        try loader.source(of: source, options), source, key, in: cache, options, meter.counting(caller))
                 } catch let error as ImageError {
                     engine.failures.note(error, of: source, key: resource.cacheKey, in: cache, options)
                     throw error

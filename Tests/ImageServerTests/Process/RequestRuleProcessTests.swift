@@ -92,6 +92,26 @@ struct RequestRuleProcessTests {
         #expect(server.finish() == 0)
     }
 
+    /// The scheme that counts is that of what is really requested.
+    @Test func aMirrorOfAnotherSchemeIsJudgedByItsOwn() throws {
+        let server = try server(["--allowed-schemes", "https"])
+        let mirror = #"{"from":"https://pictures.example/","to":\#(quoted(web.url("/m/")))}"#
+        let mirrored = #"{"downloader":{"urlRewrites":[\#(mirror)]}}"#
+        _ = try server.call(1, "configure", mirrored)
+        let refused = try server.call(2, "retrieve", #"{"url":"https://pictures.example/a.png"}"#)
+        #expect(refused["error"]?["message"]?.string?.contains("allowedSchemes") == true, "\(refused.text)")
+        let told = try server.call(3, "explain", #"{"url":"https://pictures.example/a.png"}"#)
+        #expect(told["result"]?["verdict"]?.string == "fail")
+        #expect(server.finish() == 0)
+        let other = try self.server(["--allowed-schemes", "http"])
+        _ = try other.call(1, "configure", mirrored)
+        let loaded = try other.call(2, "retrieve", #"{"url":"https://pictures.example/b.png"}"#)
+        #expect(loaded["result"]?["url"]?.string == web.url("/m/b.png"), "\(loaded.text)")
+        let direct = try other.call(3, "retrieve", #"{"url":"https://elsewhere.example/b.png"}"#)
+        #expect(direct["error"]?["message"]?.string?.contains("allowedSchemes") == true, "\(direct.text)")
+        #expect(other.finish() == 0)
+    }
+
     /// A stranger's document cannot have files of this machine loaded.
     @Test func filesAreNotLoadedWhereThatIsSwitchedOff() throws {
         let path = Fixtures.repository + "/Tests/Fixtures/png-rgb.png"
