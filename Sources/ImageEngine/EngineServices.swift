@@ -38,7 +38,7 @@ final class EngineServices: Sendable {
             activity: { [activity] in activity.report($0) },
             spool: SpoolPlace(
                 makePath: { [spool = caches.spool] in try spool.partialPath() }, resume: ResumeFolder(caches.spool),
-                observer: ScanMap()))
+                names: SharedLines(caches.spool, name: "names"), observer: ScanMap()))
         scopes = RequestScopes(downloader)
         lookup = CacheLookup(configuration, caches, scopes, counts)
     }

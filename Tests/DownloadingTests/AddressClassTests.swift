@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func memoryOfNamesIsBounded() {
-        var memory = ResolvedNames()
+        let memory = ResolvedNames()
         for number in 0..<(2 * ResolvedNames.limit) { memory.add("\(number)", .public) }
         #expect(memory["0"] == nil && memory["\(2 * ResolvedNames.limit - 1)"] == .public)
         memory.add("a", .private)

@@ -12,7 +12,8 @@ internal import Synchronization
 /// is a miss.
 ///
 /// Layout: `blobs/<2 hex>/<hash>.<ext>`, `partial/` for drafts, `leases/` for the leases and the marks of writing processes,
-/// `index.sqlite`, `entries.log` (the second copy of what the index knows), `index.sound` (``IndexMark``), `CACHEDIR.TAG`.
+/// `index.sqlite`, `entries.log` (the second copy of what the index knows), `index.sound` (``IndexMark``), `CACHEDIR.TAG`;
+/// in that of the default cache `names` (``SharedLines``), the host names that were resolved.
 ///
 /// Its parts: ``StorageFolder`` names and writes files, ``CacheIndex`` keeps the entries, `StoreJob` stores, ``Evictor``
 /// removes by age and size, ``Repairer`` mends the index, ``Verifier`` checks all, ``IndexWatch`` notices what others

@@ -6,6 +6,8 @@ package struct SpoolPlace: Sendable {
     package let makePath: @Sendable () throws -> String
     /// The store of interrupted bodies. `nil`: none are stored.
     package var resume: (any ResumeStore)?
+    /// The list of resolved host names. `nil`: none is kept.
+    package var names: (any LineStore)?
     /// The observer of large bodies during the download. Each body has a copy.
     package var observer: (any ByteObserver)?
     /// Create temporary files, tried one after the other, for bodies that the cache folder does not accept.
@@ -14,10 +16,11 @@ package struct SpoolPlace: Sendable {
     /// Creates a place for bodies.
     package init(
         makePath: @escaping @Sendable () throws -> String, resume: (any ResumeStore)? = nil,
-        observer: (any ByteObserver)? = nil,
+        names: (any LineStore)? = nil, observer: (any ByteObserver)? = nil,
         spares: [@Sendable () throws -> UnnamedFile] = UnnamedFile.places
     ) {
-        (self.makePath, self.resume, self.observer, self.spares) = (makePath, resume, observer, spares)
+        (self.makePath, self.resume, self.names) = (makePath, resume, names)
+        (self.observer, self.spares) = (observer, spares)
     }
 }
 

@@ -7,8 +7,8 @@ internal import HTTPSemantics
 public struct NetworkPolicy: Sendable, Hashable {
     /// The range of permitted addresses.
     public enum Reach: String, Sendable, CaseIterable {
-        /// Direct requests may go to private addresses and this machine. No redirect, and no name resolved again, may
-        /// lead to a more private address than before. Link-local addresses and cloud metadata services are never
+        /// Direct requests may go to private addresses and this machine. No redirect, and no name resolved again, by this
+        /// process or another on the same folder, may lead to a more private address than before. Link-local addresses and cloud metadata services are never
         /// permitted.
         case noCrossover
         /// Public addresses only.
@@ -62,29 +62,5 @@ public struct NetworkPolicy: Sendable, Hashable {
             guard let origin, type > origin else { return nil }
             return "It leads from \(origin.words) to \(type.words) (set networkPolicy to \"any\" to allow that)."
         }
-    }
-}
-
-/// The most public address class of each host name, so that a name that later resolves to a private address is
-/// rejected. Bounded: the oldest names are dropped.
-struct ResolvedNames: Sendable {
-    static let limit = 4096
-    private var classes: [String: AddressClass] = [:]
-    private var order: [String] = []
-
-    /// The most public class of the addresses of `name`.
-    subscript(name: String) -> AddressClass? { classes[name] }
-
-    mutating func add(_ name: String, _ type: AddressClass) {
-        if let known = classes[name] {
-            classes[name] = min(known, type)
-            return
-        }
-        if order.count >= Self.limit {
-            for name in order.prefix(Self.limit / 2) { classes[name] = nil }
-            order.removeFirst(Self.limit / 2)
-        }
-        classes[name] = type
-        order.append(name)
     }
 }

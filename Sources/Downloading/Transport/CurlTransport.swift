@@ -30,6 +30,7 @@ package final class CurlTransport: Sendable {
 
     package let settings: TransportSettings
     package let spool: SpoolPlace
+    private let names: ResolvedNames
     private let state = Mutex(State())
     private let receiver = Mutex<Receiver?>(nil)
 
@@ -37,7 +38,9 @@ package final class CurlTransport: Sendable {
     private struct Receiver: Sendable { let report: @Sendable (DownloadReport) -> Void }
 
     /// - Parameter spool: The place for bodies too large for memory.
-    init(_ settings: TransportSettings, spool: SpoolPlace) { (self.settings, self.spool) = (settings, spool) }
+    init(_ settings: TransportSettings, spool: SpoolPlace) {
+        (self.settings, self.spool, names) = (settings, spool, ResolvedNames(spool.names))
+    }
 
     /// Sets the receiver of a report about every ended download.
     func onFinish(_ report: (@Sendable (DownloadReport) -> Void)?) {
@@ -86,7 +89,7 @@ package final class CurlTransport: Sendable {
     }
 
     private func run() {
-        let loop = Loop(settings)
+        let loop = Loop(settings, names: names)
         while true {
             var pause: Int?
             Afterwards.gather {
@@ -139,7 +142,7 @@ private final class Loop {
     private(set) var multi: UnsafeMutableRawPointer?
     private var transfers: [UInt64: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    private let shared = TransferContext()
+    private let shared: TransferContext
     private let settings: TransportSettings
     private var nextCheck = 0
     /// The time since when there has been no transfer.
@@ -147,7 +150,9 @@ private final class Loop {
     /// `true` when there may be idle connections.
     private var hasConnections = false
 
-    init(_ settings: TransportSettings) { self.settings = settings }
+    init(_ settings: TransportSettings, names: ResolvedNames) {
+        (self.settings, shared) = (settings, TransferContext(names: names))
+    }
 
     func start(_ id: UInt64, _ prepared: PreparedRequest, _ finish: @escaping CurlTransport.Finish) {
         func fail(_ error: any Error) { finish(HTTPOutcome(kind: .failure(error))) }

@@ -4,14 +4,15 @@ internal import Platform
 /// The state that all transfers of one transport share, confined to its thread.
 final class TransferContext {
     /// The host names resolved so far, with the classes of their addresses.
-    var names = ResolvedNames()
+    let names: ResolvedNames
     var sockets = OpenSockets()
     /// The transfers that have received bytes in this turn.
     var receivers: [Transfer] = []
     /// The number of bytes received over TLS that were of no use to a transfer.
     private let intake = UnsafeMutablePointer<hc_intake>.allocate(capacity: 1)
 
-    init() {
+    init(names: ResolvedNames) {
+        self.names = names
         var empty = hc_intake()
         // The maximum for a connection in one turn. An honest server sends a few bytes more than the body; one that sends
         // frames without content would occupy the thread forever.

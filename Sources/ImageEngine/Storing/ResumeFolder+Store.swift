@@ -1,2 +1,3 @@
 extension PartialFile: ResumableBody {}
 extension ResumeFolder: ResumeStore {}
+extension SharedLines: LineStore {}

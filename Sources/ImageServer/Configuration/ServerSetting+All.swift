@@ -106,8 +106,9 @@ extension ServerSetting {
         ServerSetting(
             "networkPolicy", .choice,
             """
-            The networks to load from: public ones only (public), all (any), or all as long as no redirect or name \
-            leads to a more private one (noCrossover).
+            The networks to load from: public ones only (public), all (any), or also this machine and private networks \
+            where a URL names them itself, but not where a redirect, or a name that had a more public address, leads \
+            there (noCrossover).
             """,
             \.engine.downloader.policy.reach),
         ServerSetting(
