@@ -141,6 +141,8 @@
     (:body . "What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.")
     (:dataModifier . "What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.")
     (:authorization . "Credentials, sent to the host of the URL only.")
+    (:scope . "A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token.")
+    (:credentialScope . "Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all.")
     (:delegates . "What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.")
     (:redirect . "Which redirects are followed: all, those to the same scheme, host and port, or none.")
     (:maxRedirects . "How many redirects are followed.")

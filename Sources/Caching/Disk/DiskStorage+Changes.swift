@@ -61,7 +61,9 @@ extension DiskStorage {
             if case .failure(let failure as CacheIndex.Failure) = result, failure.isFull {
                 // The files go first, and give the index room.
                 return queue.submit { [self] in
-                    let result = Result { try removeFilesFirst(key, allVariants: allVariants, allUsers: allUsers, state) }
+                    let result = Result {
+                        try removeFilesFirst(key, allVariants: allVariants, allUsers: allUsers, state)
+                    }
                     then(result.mapError { ImageError.storage($0, folder: folder.path) })
                 }
             }

@@ -9,8 +9,8 @@ struct StoredImage: Sendable {
 
 /// The choice among the entries that a key has for several users.
 extension CacheLookup {
-    /// The stored image of a key from the view of a request: of the entries that may answer, the first that is not foreign;
-    /// else one that its server may permit to be answered.
+    /// The stored image of a key from the view of a request: of the entries that may answer, the first that is neither
+    /// foreign nor useless because it is expired; else one that its server may permit to be answered.
     ///
     /// - Parameter find: Finds the image of an entry.
     func stored(
@@ -18,13 +18,20 @@ extension CacheLookup {
         find: (CacheKey) throws(ImageError) -> ImageCache.Candidate?
     ) throws(ImageError) -> StoredImage? {
         let keys = scopes.keys(resource.cacheKey, for: request)
-        var foreign: StoredImage?
+        var (foreign, expired): (StoredImage?, StoredImage?)
         for key in keys {
             guard let found = try find(key) else { continue }
             let entry = entry(of: found, as: request, in: cache, policy, isForeign: key.partition.isEmpty ? nil : false)
-            if !entry.isForeign { return StoredImage(candidate: found, entry: entry) }
-            foreign = foreign ?? StoredImage(candidate: found, entry: entry)
+            let stored = StoredImage(candidate: found, entry: entry)
+            if entry.isForeign {
+                foreign = foreign ?? stored
+            } else if found.expiredFor == nil || policy.usesExpired {
+                return stored
+            } else {
+                expired = expired ?? stored
+            }
         }
+        if let expired { return expired }
         if foreign?.entry.mayBePermitted == true { return foreign }
         // A request whose URL is not http names the entry itself, whosever it is.
         let takesAny = !resource.isOnNetwork && policy.onlyFromCache && request.options.lookup.user == .credentials

@@ -72,7 +72,7 @@ struct Explainer: Sendable {
         }
         guard let found else { return nil }
         let (hit, over) = (found.candidate.hit, found.candidate.expiredFor)
-        told.cacheType = over == nil ? try cache.cacheType(for: hit.record.key, burst: 0, mayWait: true) ?? .none : .none
+        told.cacheType = over == nil ? hit.cacheType : .none
         told.note(hit.record, in: cache)
         told.reasons.append(
             over.map { "It is stored, and its time in the cache has been over for \($0) s." }
@@ -160,7 +160,11 @@ struct Explainer: Sendable {
                 (told.usesNetwork, told.url) = (true, resource.url)
             case .load, .fail: return false
             }
+            let ownPath = told.path
             told.note(record, in: cache)
+            // What is confirmed for another user goes to the request's own entry.
+            let isOwn = key.partition == engine.lookup.ownKey(resource, options).partition
+            if decision.action == .revalidate, !isOwn { told.path = ownPath }
         }
         told.isStale = !decision.isFreshAnswer
         told.verdict = decision.action == .revalidate ? .revalidate : decision.isFreshAnswer ? .answer : .answerStale

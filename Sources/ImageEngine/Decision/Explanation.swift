@@ -51,7 +51,7 @@ public struct Explanation: Sendable, Equatable {
 
     /// Adds the facts about a stored image.
     mutating func note(_ record: ImageRecord, in cache: ImageCache) {
-        path = record.path ?? path
+        path = record.path ?? cache.disk.path(for: record.key)
         (storedAt, expiresAt) = (cache.disk.clock.wall(record.storedAt), record.expiresAt)
     }
 

@@ -63,7 +63,9 @@ extension DownloadRequest {
     ///
     /// - Parameter inMemory: `true` when only memory stores the image; callers that need a file do not find it there.
     func flight(to key: CacheKey, inMemory: Bool = false) -> Digest {
-        identity(at: [key.key, key.identifier] + (key.partition.isEmpty ? [] : [key.partition]), marks: inMemory ? ["MEMORY"] : [])
+        identity(
+            at: [key.key, key.identifier] + (key.partition.isEmpty ? [] : [key.partition]),
+            marks: inMemory ? ["MEMORY"] : [])
     }
 }
 

@@ -118,9 +118,11 @@ final class ImageLoad: Sendable {
     private func plan(for source: String, _ outgoing: OutgoingRequest) throws(ImageError) -> FetchPlan {
         let key = request.resource.cacheKey
         // An image of another source goes to the entry of the user who asked for it too.
-        let own = isFirst(source) ? nil : engine.scopes.ownKey(key, of: request.outgoing)
+        let asked = engine.scopes.ownKey(key, of: request.outgoing)
+        let isOwn = isFirst(source) || asked.partition.isEmpty
         let plan = try FetchPlan(
-            request.resource, own ?? engine.scopes.ownKey(key, of: outgoing), in: request.cache, outgoing, needs: request.needs,
+            request.resource, isOwn ? engine.scopes.ownKey(key, of: outgoing) : asked, in: request.cache, outgoing,
+            needs: request.needs,
             storedCandidate: isFirst(source) ? storedCandidate : storedCandidate?.unasked, started: started)
         try ImageLoader(engine: engine).admit(plan.request, plan.key, in: plan.cache, outgoing.options)
         return plan

@@ -140,9 +140,11 @@ struct RequestPipeline: Sendable {
             }
         }
         return try await engine.pool.runIfWanted { [engine] () throws -> StoredImage? in
+            // The server may be asked about an expired image that is another user's.
+            let evenExpired = policy.usesExpired || !engine.scopes.isPlain(outgoing)
             let found = try engine.lookup.stored(resource, for: outgoing, in: cache, policy) {
                 (key) throws(ImageError) in
-                try cache.candidate(for: key, options: options.storage, evenExpired: policy.usesExpired)
+                try cache.candidate(for: key, options: options.storage, evenExpired: evenExpired)
             }
             guard var found else { return nil }
             if policy.usesExpired, !found.entry.isForeign, !policy.decision(for: found.entry).isFreshAnswer {

@@ -78,7 +78,8 @@ struct VariantMaker: Sendable {
         let isOfExpired = original.result.isStale && record.isExpired
         if isOfExpired { keeping.storage = keeping.storage.ofExpiredOriginal(needs) }
         let key = JobKey.Variant(
-            cache: request.cache.name, key: madeKey(of: original, request), mark: original.mark, options: keeping, needs: needs)
+            cache: request.cache.name, key: madeKey(of: original, request), mark: original.mark, options: keeping,
+            needs: needs)
         var result = try await engine.jobs.value(
             for: .variant(key), priority: request.caller.priority, lingers: options.caller.onLastCancel == .finish,
             joined: { _ in request.caller.joined() }

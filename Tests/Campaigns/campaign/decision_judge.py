@@ -163,10 +163,15 @@ def _bounds(outcome: Outcome) -> Iterator[Breach]:
     for name in ("offline", "onlyFromCache"):
         if options.get(name) and outcome.seen:
             yield Breach(f"{name} asks", f"the origin was asked in spite of {name}")
-    if case.entry in ("loaded", "made", "made alone") and (case.token or case.secret) and not outcome.seen:
-        same = case.token == case.authorization and case.secret == case.headers.get("X-Api-Key", "")
-        if not same and result.get("width") == 16:
+    if case.entry in ("loaded", "made", "made alone") and not outcome.seen and result.get("width") == 16:
+        owner = case.scope or (case.token, case.secret)
+        user = options.get("scope") or (case.authorization, case.headers.get("X-Api-Key", ""))
+        nobody = ("", "")
+        if owner != nobody and (owner != user or options.get("credentialScope")):
             yield Breach("credentials", "an image that was fetched with other credentials is answered")
+        is_public = case.control.startswith("public") and not case.vary and not case.redirect
+        if owner == nobody != user and not is_public and not options.get("credentialScope"):
+            yield Breach("no credentials", "an image that was fetched without credentials is answered to a user")
 
 
 def _integrity(outcome: Outcome) -> Iterator[Breach]:

@@ -181,7 +181,10 @@ class Round:
     def _inspect(self, outcomes: Sequence[Outcome], server: Server) -> None:
         for outcome in outcomes:
             if outcome.case.method == "prefetch" and "result" in outcome.reply:
-                params: dict[str, Json] = {"key": outcome.subject.key}
+                options = outcome.subject.question("prefetch")["options"]
+                users = ("authorization", "headers", "scope", "credentialScope")
+                given = {name: value for name, value in options.items() if name in users}
+                params: dict[str, Json] = {"key": outcome.subject.key, "options": given}
                 if outcome.case.processors:
                     params["processors"] = outcome.case.processors
                 outcome.inspected = server.ask("inspect", params)

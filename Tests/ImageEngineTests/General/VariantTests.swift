@@ -258,7 +258,8 @@ import Testing
         #expect(stored.record.key == CacheKey("k", identifier: "blackWhite.1()"))
         #expect(engine.blobs.count == 2)
         options.processing.cacheOriginalImage = false
-        _ = try await engine.manager.storeVariant(of: .bytes(picture), for: CacheKey("l"), in: engine.cache, options: options)
+        _ = try await engine.manager.storeVariant(
+            of: .bytes(picture), for: CacheKey("l"), in: engine.cache, options: options)
         #expect(try engine.cache.cacheType(for: CacheKey("l"), burst: 0, mayWait: true) == CacheType.none)
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
     }

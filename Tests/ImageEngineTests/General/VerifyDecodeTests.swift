@@ -235,14 +235,16 @@ import Testing
         try Data(hollowPNG(width: 9, count: 400_000)).write(to: URL(fileURLWithPath: large))
         let options = ImageOptions { $0.lookup.verifyDecode = true }
         for (key, given) in [("a", GivenImage.bytes(picture)), ("b", .file(large))] {
-            let stored = try await engine.manager.storeVariant(of: given, for: CacheKey(key), in: engine.cache, options: options)
+            let stored = try await engine.manager.storeVariant(
+                of: given, for: CacheKey(key), in: engine.cache, options: options)
             #expect(stored.record.decodeVerdict == .sound && stored.record.path != nil)
         }
         #expect(passes == 2)
         try await eventually("no part is left") { [engine] in engine.partials.isEmpty }
         try standIn.set(.damaged)
         await #expect(throws: ImageError.self) {
-            try await engine.manager.storeVariant(of: .bytes(picture), for: CacheKey("c"), in: engine.cache, options: options)
+            try await engine.manager.storeVariant(
+                of: .bytes(picture), for: CacheKey("c"), in: engine.cache, options: options)
         }
         #expect(engine.blobs.count == 2)
     }

@@ -186,6 +186,16 @@ export interface ImageOptions {
   dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: Authorization;
+  /**
+   * A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead
+   * of by the credentials, and outlasts a change of token.
+   */
+  scope?: string;
+  /**
+   * Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all. Default:
+   * "separate".
+   */
+  credentialScope?: "separate" | "shared";
   /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
   delegates?: QuestionName[];
   /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */

@@ -362,6 +362,8 @@ export interface EntryDetails {
   key: string | null;
   /** What was done to the original; empty for nothing. */
   processorIdentifier: string | null;
+  /** A digest of the user whom the image belongs to; null for an image that users share. */
+  user: string | null;
   /** The hash that names the file; null in a read-only folder. */
   hash: string | null;
   /** The file; null for an image that is only in memory. */

@@ -96,6 +96,10 @@ export interface ImageOptions {
   dataModifier?: "base64";
   /** Credentials, sent to the host of the URL only. */
   authorization?: { basic: { user: string; password: string } }|{ bearer: string };
+  /** A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token. */
+  scope?: string;
+  /** Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all. Default: "separate". */
+  credentialScope?: "separate"|"shared";
   /** What the client is asked about this download, instead of what it said in initialize; an empty list for nothing. */
   delegates?: ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[];
   /** Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow". */
@@ -434,6 +438,8 @@ export interface EntryDetails {
   key: string|null;
   /** What was done to the original; empty for nothing. */
   processorIdentifier: string|null;
+  /** A digest of the user whom the image belongs to; null for an image that users share. */
+  user: string|null;
   /** The hash that names the file; null in a read-only folder. */
   hash: string|null;
   /** The file; null for an image that is only in memory. */

@@ -51,6 +51,8 @@
 ---@field body? string|{ base64: string } What a request other than GET brings along: text, or bytes as base64; at most 1048576 bytes.
 ---@field dataModifier? "base64" What is done to what was downloaded before anything looks at it: base64 for text that stands for the image, also as a data URL.
 ---@field authorization? { basic: { user: string, password: string } }|{ bearer: string } Credentials, sent to the host of the URL only.
+---@field scope? string A name for the user of the request, such as an account; what is loaded with credentials is kept apart by it instead of by the credentials, and outlasts a change of token.
+---@field credentialScope? "separate"|"shared" Whether what is loaded with credentials is kept apart from what others load: separate, or shared with all. Default: "separate".
 ---@field delegates? ("downloader/modifyRequest"|"downloader/redirect"|"downloader/validateStatus"|"downloader/challenge")[] What the client is asked about this download, instead of what it said in initialize; an empty list for nothing.
 ---@field redirect? "follow"|"same-origin"|"none" Which redirects are followed: all, those to the same scheme, host and port, or none. Default: "follow".
 ---@field maxRedirects? integer How many redirects are followed. Default: 10.
@@ -231,6 +233,7 @@
 ---@class halcyon.EntryDetails
 ---@field key string|nil The cache key; null when only the file is known, until the image is asked for.
 ---@field processorIdentifier string|nil What was done to the original; empty for nothing.
+---@field user string|nil A digest of the user whom the image belongs to; null for an image that users share.
 ---@field hash string|nil The hash that names the file; null in a read-only folder.
 ---@field path string|nil The file; null for an image that is only in memory.
 ---@field uri string|nil The same as a URL.

@@ -276,6 +276,14 @@ class ImageOptions(TypedDict, total=False):
     """
     authorization: Authorization
     """Credentials, sent to the host of the URL only."""
+    scope: str
+    """A name for the user of the request, such as an account; what is loaded with credentials is
+    kept apart by it instead of by the credentials, and outlasts a change of token.
+    """
+    credentialScope: Literal["separate", "shared"]
+    """Whether what is loaded with credentials is kept apart from what others load: separate, or
+    shared with all. Default: "separate".
+    """
     delegates: List[QuestionName]
     """What the client is asked about this download, instead of what it said in initialize; an empty
     list for nothing.

@@ -528,6 +528,8 @@ class EntryDetails:
     """The cache key; None when only the file is known, until the image is asked for."""
     processor_identifier: Optional[str] = None
     """What was done to the original; empty for nothing."""
+    user: Optional[str] = None
+    """A digest of the user whom the image belongs to; None for an image that users share."""
     hash: Optional[str] = None
     """The hash that names the file; None in a read-only folder."""
     path: Optional[str] = None
