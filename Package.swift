@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "ImageFormats", dependencies: ["ImageRecipes"], swiftSettings: settings),
         .target(
             name: "Downloading",
-            dependencies: ["CCurl", "CLinux", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
+            dependencies: ["CCurl", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
         .target(
             name: "DownloadRecording",
             dependencies: [

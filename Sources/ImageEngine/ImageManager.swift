@@ -9,6 +9,7 @@ public final class ImageManager: Sendable {
     public typealias Configuration = EngineConfiguration
 
     let services: EngineServices
+    private let spool = ByteSpool()
     private let surveyPool = BlockingPool(threads: 2)
 
     /// Creates an engine; nothing is read, created or started before its first use.
@@ -67,6 +68,19 @@ public final class ImageManager: Sendable {
         of result: ImageResult, in cache: ImageCache, options: ImageOptions
     ) async throws -> ImageResult {
         try await services.lookup.loadingBytes(of: result, in: cache, options: options, services.pool)
+    }
+
+    /// The result without bytes in memory, for an answer that has to wait; ``loadingBytes(of:in:options:)`` reads them
+    /// again: from the file of the cache, else from a temporary one.
+    public func settingBytesAside(of result: ImageResult) async throws -> ImageResult {
+        var waiting = result
+        (waiting.bytes, waiting.entry, waiting.hold) = (nil, nil, nil)
+        if result.record.path != nil { return waiting }
+        let content = result.bytes.map { DiskStorage.Content.bytes($0) } ?? result.content
+        guard let content, content.isInMemory else { return result }
+        waiting.content = nil
+        waiting.aside = try await services.pool.runIfWanted { [spool] in try spool.keep(ImageCache.bytes(of: content)) }
+        return waiting
     }
 
     /// The result with a placeholder of its image; see ``PreviewMaker``.

@@ -18,8 +18,8 @@ public final class ImageServer: RequestHandler {
         public var openCalls: @Sendable () -> [Call] = { [] }
         /// The request with an id that is being worked on.
         public var openCall: @Sendable (RequestID) -> Call? = { _ in nil }
-        /// The number of answer bytes that the client has not read yet.
-        public var unsentBytes: @Sendable () -> Int = { 0 }
+        /// What is made for the client and not yet taken by it.
+        public var output: @Sendable () -> OutputBudget.Usage = { OutputBudget.Usage() }
         /// Asks the process to exit when the client's process has ended.
         public var watchProcess: @Sendable (Int32) -> Void = { _ in }
         /// Sends a notification, unless the client does not read; never waits.
@@ -45,8 +45,6 @@ public final class ImageServer: RequestHandler {
     let subscriptions = Subscriptions()
     /// The slots of the running requests that load images.
     let openRequests = OpenRequests()
-    /// Limits the memory for answers with inline bytes.
-    let inlineGate: InlineGate
     /// The network activity indicator.
     let activity: ActivityMonitor
     /// The client as the delegate of downloads; a single instance, so that equal downloads are merged.
@@ -78,7 +76,6 @@ public final class ImageServer: RequestHandler {
         self.limits = limits
         let hooks = HookBox()
         self.hooks = hooks
-        inlineGate = InlineGate(capacity: limits.unsentBytes) { hooks.hooks.withLock { $0 }.unsentBytes() }
         clientDelegate = ClientDelegate(timeout: delegateTimeout) { [shutdownFlag] in
             shutdownFlag.isSet ? nil : hooks.hooks.withLock { $0 }.client()
         }
@@ -96,15 +93,13 @@ public final class ImageServer: RequestHandler {
         activity.use(activationDelay: activation, completionDelay: completion)
     }
 
-    /// Admits waiting answers when the client has read; see ``Connection``.
-    public func clientHasRead() { inlineGate.admit() }
-
     /// Sets the functions that the process provides.
     public func use(_ hooks: Hooks) {
         self.hooks.hooks.withLock { $0 = hooks }
     }
 
     var requestsInFlight: Int { hooks.hooks.withLock { $0 }.requestsInFlight() }
+    var output: OutputBudget.Usage { hooks.hooks.withLock { $0 }.output() }
     var openCalls: [Call] { hooks.hooks.withLock { $0 }.openCalls() }
 
     func openCall(_ id: RequestID) -> Call? { hooks.hooks.withLock { $0 }.openCall(id) }
@@ -175,7 +170,14 @@ public final class ImageServer: RequestHandler {
                 value.write(to: &writer)
                 return .answered
             }
-            return ordered(access, Deferred { [manager] _, end in manager.perform { end(Result { try later() }) } })
+            return ordered(
+                access,
+                Deferred<Value> { [manager] call, end in
+                    call.whenRoom { hasRoom in
+                        guard hasRoom else { return end(.failure(CancellationError())) }
+                        manager.perform { end(Result { try later() }) }
+                    }
+                })
         case .ordered(let access, let work): return ordered(access, work)
         }
     }

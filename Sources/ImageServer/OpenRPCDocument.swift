@@ -103,6 +103,7 @@ public enum OpenRPCDocument {
         let limits = ConnectionLimits()
         return [
             "messageBytes": .integer(limits.messageBytes), "batchCount": .integer(limits.batchCount),
+            "batchBytes": .integer(limits.batchBytes), "outputLimit": .integer(limits.outputBytes),
             "nesting": .integer(JSONDocument.maximumDepth), "requestsInFlight": .integer(limits.requestsInFlight),
             "maxInlineBytes": .integer(ImageServer.maxInlineBytes),
         ]

@@ -16,6 +16,8 @@ protocol CallOwner: AnyObject, Sendable {
     func deliver(_ response: [UInt8]?, of call: Call)
     /// Sends a notification that belongs to a call.
     func post(_ message: [UInt8])
+    /// The room for answers.
+    var budget: OutputBudget { get }
 }
 
 /// One request in flight. It alone records whether the request has been answered.
@@ -108,10 +110,38 @@ public final class Call: Sendable {
     }
 
     /// Sends a notification unless the call has been answered: no progress follows a response.
-    public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) {
+    ///
+    /// - Parameter isNeeded: `false` when it is dropped while the client does not read.
+    public func notify(
+        _ method: StaticString, isNeeded: Bool = true, _ params: (inout JSONWriter) -> Void
+    ) {
+        guard isNeeded || owner.budget.hasRoom else { return }
         let message = Response.notification(method, params)
         state.withLock { state in
             if state != nil { owner.post(message) }
+        }
+    }
+
+    /// Runs `make`, which makes the answer, when there is room for it; see ``OutputBudget``.
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of the answer with what it is made from; `nil` when that shows only when it is made.
+    ///   - make: Called once, with `false` when the call ended before there was room; it must not block.
+    public func whenRoom(for bytes: Int? = nil, _ make: @escaping @Sendable (Bool) -> Void) {
+        owner.budget.enter(bytes, for: self, make)
+    }
+
+    /// `true` when an answer of that size could be made at once.
+    public func hasRoom(for bytes: Int) -> Bool { owner.budget.hasRoom(for: bytes) }
+
+    /// Waits until there is room for the answer; see ``whenRoom(for:_:)``.
+    ///
+    /// - Throws: `CancellationError` when the call ended before there was room.
+    public func waitForRoom(for bytes: Int? = nil) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            whenRoom(for: bytes) { hasRoom in
+                if hasRoom { continuation.resume() } else { continuation.resume(throwing: CancellationError()) }
+            }
         }
     }
 

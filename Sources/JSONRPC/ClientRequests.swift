@@ -20,15 +20,15 @@ final class ClientRequests: Sendable {
     private let state = Mutex(State())
     private let lastSerial = Atomic<UInt64>(0)
     private let writer: MessageWriter
-    private let unsentLimit: Int
+    private let budget: OutputBudget
     private let pause: @Sendable (Double) async throws -> Void
 
     /// - Parameters:
-    ///   - unsentLimit: The number of unsent bytes above which no new request is sent to the client.
+    ///   - budget: While it is used up, no new request is sent to the client.
     ///   - pause: Waits the given number of seconds, or until the task is cancelled.
-    init(writer: MessageWriter, unsentLimit: Int, pause: @escaping @Sendable (Double) async throws -> Void) {
+    init(writer: MessageWriter, budget: OutputBudget, pause: @escaping @Sendable (Double) async throws -> Void) {
         self.writer = writer
-        self.unsentLimit = unsentLimit
+        self.budget = budget
         self.pause = pause
     }
 
@@ -65,7 +65,7 @@ final class ClientRequests: Sendable {
     /// Sends the requests that may be sent now. Also called when the client has read.
     func sendWaiting() {
         state.withLock { state in
-            while writer.unsentBytes <= unsentLimit, let (serial, waiter) = state.table.sendNext() {
+            while budget.hasRoom, let (serial, waiter) = state.table.sendNext() {
                 // Under the lock, so that no cancellation is sent before the request that it cancels.
                 writer.send(waiter.message)
                 state.timers.removeValue(forKey: serial)?.cancel()
@@ -150,7 +150,7 @@ final class ClientRequests: Sendable {
 
     /// Tells the client that its answer is no longer wanted, unless the client does not read.
     private func sendCancellation(_ serial: UInt64) {
-        guard writer.unsentBytes <= unsentLimit else { return }
+        guard budget.hasRoom else { return }
         writer.send(
             Response.notification("$/cancelRequest") { params in
                 params.object { $0.field("id", Self.prefix + String(serial)) }

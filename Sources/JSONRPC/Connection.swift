@@ -5,9 +5,9 @@ internal import Synchronization
 /// JSON-RPC 2.0 over two descriptors: reads, hands requests to a handler, and ensures that each gets one response.
 ///
 /// The thread that calls ``run()`` reads. It also answers the requests that can be answered at once, and all answers to
-/// the messages of one `read` leave in one `write`. Reading never waits for writing: above
-/// ``ConnectionLimits/unsentBytes`` requests are queued, above ``ConnectionLimits/heldBytes`` reading stops, and
-/// cancellations are still handled.
+/// the messages of one `read` leave in one `write`. Reading never waits for writing: while the ``OutputBudget`` is used
+/// up, requests are queued, and cancellations and answers of the client are still handled; above
+/// ``ConnectionLimits/heldBytes`` of queued requests reading stops.
 public final class Connection: Sendable {
     struct Shared {
         var calls = CallTable()
@@ -26,6 +26,8 @@ public final class Connection: Sendable {
 
     let limits: ConnectionLimits
     let writer: MessageWriter
+    /// The room for what is made and not yet taken by the client.
+    public let budget: OutputBudget
     let wake: WakeEvent
     let clientRequests: ClientRequests
     let shared = Mutex(Shared())
@@ -46,7 +48,6 @@ public final class Connection: Sendable {
     ///   - tap: Receives a copy of every byte that is read or written.
     ///   - watched: Descriptors that call back once, from another thread, when they become readable.
     ///   - pause: The clock for the timeouts of requests to the client: waits the given number of seconds.
-    ///   - onDrain: Called each time the unsent bytes fall to half of ``ConnectionLimits/unsentBytes``.
     ///   - onGone: Called once, from a thread of the connection, when the client can no longer be written to; running
     ///     work has been cancelled by then.
     public init(
@@ -54,7 +55,7 @@ public final class Connection: Sendable {
         handler: any RequestHandler, tap: ConnectionTap? = nil,
         watching watched: [(descriptor: Int32, handler: @Sendable (Connection) -> Void)] = [],
         pause: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) },
-        onDrain: @escaping @Sendable () -> Void = {}, onGone: @escaping @Sendable () -> Void
+        onGone: @escaping @Sendable () -> Void
     ) {
         let wake = WakeEvent()
         let reference = WeakConnection()
@@ -66,18 +67,20 @@ public final class Connection: Sendable {
         self.tap = tap
         self.watched = watched
         writer = MessageWriter(
-            descriptor: output, lowWater: limits.unsentBytes / 2, tap: tap,
+            descriptor: output, lowWater: limits.outputBytes / 2, tap: tap,
             onDrain: {
                 wake.signal()
+                reference.connection?.budget.admit()
                 // In a task of its own, because the thread that drains may hold locks.
                 Task { reference.connection?.clientRequests.sendWaiting() }
-                onDrain()
             },
             onGone: {
                 reference.connection?.abandon()
                 onGone()
             })
-        clientRequests = ClientRequests(writer: writer, unsentLimit: limits.unsentBytes, pause: pause)
+        budget = OutputBudget(
+            limit: limits.outputBytes, unsentBytes: { [writer] in writer.unsentBytes }, onRoom: { wake.signal() })
+        clientRequests = ClientRequests(writer: writer, budget: budget, pause: pause)
         reference.set(self)
     }
 
@@ -117,38 +120,25 @@ public final class Connection: Sendable {
         writer.drain(within: grace)
     }
 
-    /// Answers a request that never started, or each request of a batch, with −32802.
+    /// Answers a request that never started with −32802.
     func refuse(_ held: HeldQueue.Request) {
-        if let id = held.id { return writer.send(Response.error(id: id, .serverCancelled)) }
-        guard let document = try? JSONDocument(parsing: held.text), document.root.kind == .array else { return }
-        let root = document.root
-        let batch = Batch(count: root.count) { [writer] in writer.send($0) }
-        for index in 0..<root.count {
-            var id: RequestID?
-            if let member = root.element(index), !member.isResponse, let view = member.member("id") {
-                id = RequestID(view)
-            }
-            batch.deliver(id.map { Response.error(id: $0, .serverCancelled) }, at: index)
-        }
+        held.sink.deliver(held.id.map { Response.error(id: $0, .serverCancelled) }, to: held.id)
     }
 
     /// Sends a notification that belongs to no request, from any thread and without waiting.
     ///
-    /// It is dropped when the connection is ending, or when more than ``ConnectionLimits/unsentBytes`` already wait for
+    /// It is dropped when the connection is ending, or when more than ``ConnectionLimits/outputBytes`` already wait for
     /// the client to read.
     ///
     /// - Returns: `true` if it was sent.
     @discardableResult
     public func notify(_ method: StaticString, _ params: (inout JSONWriter) -> Void) -> Bool {
         mayNotify.withLock { mayNotify in
-            guard mayNotify, !writer.isGone, writer.unsentBytes <= limits.unsentBytes else { return false }
+            guard mayNotify, !writer.isGone, budget.hasRoom else { return false }
             writer.send(Response.notification(method, params))
             return true
         }
     }
-
-    /// The number of answer bytes that the client has not read yet.
-    public var unsentBytes: Int { writer.unsentBytes }
 
     /// The number of requests that are being worked on.
     public var requestsInFlight: Int { shared.withLock { $0.calls.count + $0.answering } }
@@ -166,7 +156,7 @@ public final class Connection: Sendable {
 
     /// `true` when a new request may start now.
     var mayStart: Bool {
-        shared.withLock { $0.calls.count < limits.requestsInFlight } && writer.unsentBytes <= limits.unsentBytes
+        shared.withLock { $0.calls.count < limits.requestsInFlight } && budget.mayStart()
     }
 
     /// The open request with an id.
@@ -194,12 +184,12 @@ public final class Connection: Sendable {
             return
         }
         let response = error.map { Response.error(id: id, $0) }
-        let wasHeld = shared.withLock { shared in
-            guard shared.held.remove(id) else { return false }
-            shared.cancelledBytes += response?.count ?? 0
-            return true
+        let held = shared.withLock { shared in
+            let held = shared.held.remove(id)
+            if held != nil { shared.cancelledBytes += response?.count ?? 0 }
+            return held
         }
-        if wasHeld, let response { writer.send(response) }
+        held?.sink.deliver(response, to: id)
     }
 
     private func abandon() {
@@ -220,7 +210,7 @@ extension Connection: CallOwner {
             shared.answering += 1
         }
         if let (batch, index) = call.place {
-            batch.deliver(response, at: index)
+            batch.deliver(response, to: call.id, at: index)
         } else if let response {
             writer.send(response)
         }
@@ -240,10 +230,10 @@ enum Sink: Sendable {
     case direct(MessageWriter)
     case batch(Batch, index: Int)
 
-    func deliver(_ response: [UInt8]?) {
+    func deliver(_ response: [UInt8]?, to id: RequestID?) {
         switch self {
         case .direct(let writer): if let response { writer.send(response) }
-        case .batch(let batch, let index): batch.deliver(response, at: index)
+        case .batch(let batch, let index): batch.deliver(response, to: id, at: index)
         }
     }
 }

@@ -7,8 +7,10 @@
 struct HeldQueue: Sendable {
     struct Request: Sendable {
         let text: [UInt8]
-        /// The id that a cancellation can name; `nil` for notifications and batches.
+        /// The id that a cancellation can name; `nil` for notifications.
         let id: RequestID?
+        /// The destination of the response.
+        let sink: Sink
     }
 
     /// The approximate memory of a request besides its text, in bytes.
@@ -40,11 +42,8 @@ struct HeldQueue: Sendable {
         return nil
     }
 
-    /// Removes the request with `id`; `false` when there is none.
-    mutating func remove(_ id: RequestID) -> Bool {
-        guard let serial = serials[id] else { return false }
-        return removeRequest(serial) != nil
-    }
+    /// Removes and returns the request with `id`.
+    mutating func remove(_ id: RequestID) -> Request? { serials[id].flatMap { removeRequest($0) } }
 
     /// Removes every request and returns them in order.
     mutating func removeAll() -> [Request] {

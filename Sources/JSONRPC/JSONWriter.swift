@@ -117,6 +117,8 @@ public struct JSONWriter: Sendable {
     /// - Parameter fill: Writes every byte of the buffer it is given.
     public mutating func writeUnescaped(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         separate()
+        // Room for what follows too, because a long text would be copied for it.
+        bytes.reserveCapacity(bytes.count + count + 4096)
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: count))

@@ -16,7 +16,10 @@ final class MessageWriter: Sendable {
         var current: [UInt8] = []
         var offset = 0
         var beingWritten = 0
-        /// The bytes appended since; written after `current`.
+        /// Long messages, each as it was made, and what was appended before them; written after `current`.
+        var queue: [OutputPiece] = []
+        var queuedBytes = 0
+        /// The bytes appended since; written after `queue`.
         var pending: [UInt8] = []
         var isWriting = false
         /// `true` when the last write could not write everything.
@@ -25,8 +28,53 @@ final class MessageWriter: Sendable {
         var isGone = false
         var isAnnounced = false
         var isFinished = false
-        var unsent: Int { current.count - offset + beingWritten + pending.count }
+        var unsent: Int { current.count - offset + beingWritten + queuedBytes + pending.count }
+
+        /// Appends a piece: a copy of a short one, and a long one as it is, so that it exists once.
+        mutating func append(_ piece: OutputPiece) {
+            if case .bytes(let bytes) = piece, bytes.count < MessageWriter.pieceSize {
+                pending.append(contentsOf: bytes)
+                // A buffer that grew further would be copied again and again.
+                if pending.count >= MessageWriter.pieceSize { queuePending() }
+                return
+            }
+            if !pending.isEmpty { queuePending() }
+            enqueue(piece)
+        }
+
+        private mutating func queuePending() {
+            enqueue(.bytes(pending))
+            pending = []
+        }
+
+        private mutating func enqueue(_ piece: OutputPiece) {
+            queue.append(piece)
+            queuedBytes += piece.count
+        }
+
+        /// Takes what is to be written next out of the queue, or a part of it.
+        mutating func takePiece() -> OutputPiece? {
+            guard let first = queue.first else {
+                if pending.isEmpty { return nil }
+                swap(&current, &pending)
+                defer { current = [] }
+                return .bytes(current)
+            }
+            guard case .spooled(let part) = first, part.range.count > MessageWriter.pieceSize else {
+                queue.removeFirst()
+                queuedBytes -= first.count
+                return first
+            }
+            let (file, range) = (part.file, part.range)
+            let end = range.lowerBound + MessageWriter.pieceSize
+            queue[0] = .spooled(ByteSpool.Part(file: file, range: end..<range.upperBound))
+            queuedBytes -= MessageWriter.pieceSize
+            return .spooled(ByteSpool.Part(file: file, range: range.lowerBound..<end))
+        }
     }
+
+    /// The number of bytes that are copied, read from a file or collected at most.
+    private static let pieceSize = 1 << 18
 
     /// The number of times that a pipe must have become writable again before it is enlarged: the client reads, but
     /// more output arrives than fits.
@@ -82,17 +130,18 @@ final class MessageWriter: Sendable {
 
     /// Appends one message and writes it, unless the writer is corked or another thread is writing. Messages that a
     /// thread sends while it defers work (``Afterwards``) are written together at the end.
-    func send(_ message: [UInt8]) {
+    func send(_ message: [UInt8]) { send(CollectionOfOne(.bytes(message))) }
+
+    /// Appends one message that consists of pieces.
+    func send(_ message: some Collection<OutputPiece>) {
         let (mayWrite, mayWait) = state.withLock { state in
             guard !state.isGone else { return (false, true) }
-            switch state.framing {
-            case .lines:
-                state.pending.append(contentsOf: message)
-                state.pending.append(UInt8(ascii: "\n"))
-            case .contentLength:
-                state.pending.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)
-                state.pending.append(contentsOf: message)
+            if state.framing == .contentLength {
+                let count = message.reduce(0) { $0 + $1.count }
+                state.pending.append(contentsOf: "Content-Length: \(count)\r\n\r\n".utf8)
             }
+            for piece in message { state.append(piece) }
+            if state.framing == .lines { state.pending.append(UInt8(ascii: "\n")) }
             let isSmall = state.unsent < 1 << 16
             return (!state.isCorked || !isSmall, isSmall)
         }
@@ -162,6 +211,7 @@ final class MessageWriter: Sendable {
         state.withLock { state in
             state.isGone = true
             state.pending = []
+            (state.queue, state.queuedBytes) = ([], 0)
             state.current = []
             state.offset = 0
         }
@@ -181,26 +231,45 @@ final class MessageWriter: Sendable {
 
     // MARK: Writing
 
+    /// Writes what fits, up to a size: then the writer's own thread goes on, because the calling thread has other work.
     private func flush() {
-        while true {
+        var written = 0
+        while written < 1 << 22 {
             var bytes: [UInt8] = []
-            let start: Int? = state.withLock { state in
+            let next: (start: Int, part: ByteSpool.Part?)? = state.withLock { state in
                 guard !state.isWriting, !state.isGone, state.unsent > 0 else { return nil }
                 state.isWriting = true
-                if state.current.isEmpty { swap(&state.current, &state.pending) }
-                swap(&state.current, &bytes)
                 let start = state.offset
-                state.beingWritten = bytes.count - start
                 state.offset = 0
-                return start
+                guard state.current.isEmpty else {
+                    swap(&state.current, &bytes)
+                    state.beingWritten = bytes.count - start
+                    return (start, nil)
+                }
+                switch state.takePiece() {
+                case .bytes(let piece): bytes = piece
+                case .spooled(let part):
+                    state.beingWritten = part.range.count
+                    return (0, part)
+                case nil: break
+                }
+                state.beingWritten = bytes.count
+                return (0, nil)
             }
-            guard let start else { return }
-            switch write(&bytes, from: start) {
-            case .wrote: continue
+            guard let next else { return }
+            if let part = next.part {
+                // What cannot be read any more cannot be answered any more.
+                guard let piece = try? part.bytes() else { return markGone() }
+                bytes = piece
+            }
+            let count = bytes.count - next.start
+            switch write(&bytes, from: next.start) {
+            case .wrote: written += count
             case .wouldBlock: return wake.signal()
             case .gone: return markGone()
             }
         }
+        wake.signal()
     }
 
     /// Writes as much as fits and stores the rest. The caller has set `isWriting`; this method clears it.

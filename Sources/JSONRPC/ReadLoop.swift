@@ -77,7 +77,7 @@ struct ReadLoop {
     /// - Returns: `false` when the queued requests must be checked first.
     private func waitForInput(_ input: Int32) -> Bool {
         let limits = connection.limits
-        let isDrained = connection.writer.unsentBytes <= limits.unsentBytes / 2
+        let isDrained = connection.writer.unsentBytes <= limits.outputBytes / 2
         let (hasQueued, mayRead) = connection.shared.withLock { shared in
             if isDrained { shared.cancelledBytes = 0 }
             let mayRead = shared.held.bytes + shared.cancelledBytes <= limits.heldBytes
@@ -99,7 +99,7 @@ struct ReadLoop {
     private mutating func startQueued() {
         while exitCode == nil, connection.mayStart {
             guard let next = connection.shared.withLock({ $0.held.popFirst() }) else { return }
-            next.text.withUnsafeBytes { handle($0) }
+            next.text.withUnsafeBytes { handle($0, next.sink) }
         }
     }
 
@@ -133,34 +133,45 @@ struct ReadLoop {
             // A copy, because the reader must not be changed while its bytes are borrowed.
             let copy = reader
             let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
-            copy.bytes(in: range) { if !hasQueued, connection.mayStart { handle($0) } else { enqueue($0) } }
+            copy.bytes(in: range) { if !hasQueued, connection.mayStart { handle($0, direct) } else { enqueue($0) } }
         case .oversized:
             refuse(
                 .invalidRequest(
                     "The message is longer than \(connection.limits.messageBytes) bytes; pass large data by path.",
-                    limit: "messageBytes"), id: .null)
+                    limit: "messageBytes"), id: .null, direct)
         case .lost(let reason):
-            refuse(.parseError(reason + " Nothing more can be read from this connection."), id: .null)
+            refuse(.parseError(reason + " Nothing more can be read from this connection."), id: .null, direct)
             if !atEnd { code = 2 }
         }
     }
 
-    /// Queues a request for later; a cancellation is executed at once.
+    /// Queues a message for later; what a cancellation or an answer of the client asks for is done at once.
     private func enqueue(_ text: UnsafeRawBufferPointer) {
-        var id: RequestID?
-        if let document = try? JSONDocument(parsing: text) {
-            let root = document.root
-            if root.member("id") == nil, handlesAsCancellation(root) { return }
-            // Answers are handled at once, because requests in flight may be waiting for them.
-            if handlesAsResponse(root) { return }
-            for index in 0..<(root.kind == .array ? root.count : 0) {
-                if let member = root.element(index) { _ = handlesAsResponse(member) }
-            }
-            if let view = root.member("id") { id = RequestID(view) }
-        } else {
-            id = IDSalvage.id(in: text)
+        guard let document = try? JSONDocument(parsing: text) else {
+            return enqueue(HeldQueue.Request(text: Array(text), id: IDSalvage.id(in: text), sink: direct))
         }
-        let request = HeldQueue.Request(text: Array(text), id: id)
+        let root = document.root
+        guard root.kind == .array, let batch = batch(of: root.count) else {
+            return enqueue(root, text: Array(text), direct)
+        }
+        for index in 0..<root.count {
+            if let member = root.element(index) { enqueue(member, .batch(batch, index: index)) }
+        }
+    }
+
+    /// - Parameter text: The text of the message, where there is one.
+    private func enqueue(_ root: JSONView, text: [UInt8]? = nil, _ sink: Sink) {
+        if root.member("id") == nil, handlesAsCancellation(root) { return sink.deliver(nil, to: nil) }
+        // At once, because requests in flight may be waiting for it.
+        if handlesAsResponse(root) { return sink.deliver(nil, to: nil) }
+        var writer = JSONWriter()
+        if text == nil { writer.write(root) }
+        var id: RequestID?
+        if let view = root.member("id") { id = RequestID(view) }
+        enqueue(HeldQueue.Request(text: text ?? writer.bytes, id: id, sink: sink))
+    }
+
+    private func enqueue(_ request: HeldQueue.Request) {
         let isStopping = connection.shared.withLock { shared in
             guard !shared.isStopping else { return true }
             shared.held.append(request)
@@ -169,33 +180,43 @@ struct ReadLoop {
         if isStopping { connection.refuse(request) }
     }
 
-    private mutating func handle(_ text: UnsafeRawBufferPointer) {
+    private mutating func handle(_ text: UnsafeRawBufferPointer, _ sink: Sink) {
         do {
             let document = try JSONDocument(parsing: text)
             let root = document.root
-            if root.kind == .array {
-                handleBatch(root)
-            } else {
-                handleMessage(root, sink: .direct(connection.writer))
-            }
+            if case .direct = sink, root.kind == .array { handleBatch(root) } else { handleMessage(root, sink: sink) }
         } catch {
-            refuse(.parseError(error.description), id: IDSalvage.id(in: text) ?? .null)
+            refuse(.parseError(error.description), id: IDSalvage.id(in: text) ?? .null, sink)
         }
     }
 
+    private var direct: Sink { .direct(connection.writer) }
+
+    /// `nil` when a batch must not have so many members.
+    private func batch(of count: Int) -> Batch? {
+        let limits = connection.limits
+        guard 1...limits.batchCount ~= count else { return nil }
+        return Batch(count: count, limit: limits.batchBytes, budget: connection.budget, writer: connection.writer)
+    }
+
+    /// Starts the members of a batch, and queues those that may not start yet.
     private mutating func handleBatch(_ root: borrowing JSONView) {
         let count = root.count
-        guard count > 0 else { return refuse(.invalidRequest("A batch must not be empty."), id: .null) }
-        guard count <= connection.limits.batchCount else {
+        guard count > 0 else { return refuse(.invalidRequest("A batch must not be empty."), id: .null, direct) }
+        guard let batch = batch(of: count) else {
             return refuse(
                 .invalidRequest(
                     "A batch may have \(connection.limits.batchCount) members, not \(count); send several.",
-                    limit: "batchCount"), id: .null)
+                    limit: "batchCount"), id: .null, direct)
         }
-        let batch = Batch(count: count) { [writer = connection.writer] in writer.send($0) }
         for index in 0..<count {
             guard let member = root.element(index) else { continue }
-            handleMessage(member, sink: .batch(batch, index: index))
+            let hasQueued = connection.shared.withLock { !$0.held.isEmpty || $0.isStopping }
+            if !hasQueued, connection.mayStart {
+                handleMessage(member, sink: .batch(batch, index: index))
+            } else {
+                enqueue(member, .batch(batch, index: index))
+            }
         }
     }
 
@@ -203,7 +224,7 @@ struct ReadLoop {
         guard root.kind == .object else {
             return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
         }
-        if handlesAsResponse(root) { return sink.deliver(nil) }
+        if handlesAsResponse(root) { return sink.deliver(nil, to: nil) }
         var id: RequestID?
         if let view = root.member("id") {
             guard let valid = RequestID(view) else {
@@ -223,7 +244,7 @@ struct ReadLoop {
             let message = "The params must be an object or an array, not \(params.kind.article)."
             return refuse(.invalidRequest(message), id: id ?? .null, sink)
         }
-        if id == nil, handlesAsCancellation(root) { return sink.deliver(nil) }
+        if id == nil, handlesAsCancellation(root) { return sink.deliver(nil, to: nil) }
         if let id, connection.shared.withLock({ $0.calls.count > 0 && $0.calls.contains(id) }) {
             let message = "A request with this id is still in flight; every request needs an id of its own."
             return refuse(.invalidRequest(message), id: id, sink)
@@ -244,11 +265,11 @@ struct ReadLoop {
             disposition = handler.handle(method, params: arguments, message: context, result: &response)
         }
         switch disposition {
-        case .answered: sink.deliver(id == nil ? nil : writer.bytes)
-        case .failed(let error): sink.deliver(id.map { Response.error(id: $0, error) })
+        case .answered: sink.deliver(id == nil ? nil : writer.bytes, to: id)
+        case .failed(let error): sink.deliver(id.map { Response.error(id: $0, error) }, to: id)
         case .deferred(let timing, let begin): begin(connection.openCall(id: id, sink: sink, timing: timing))
         case .exit(let code):
-            sink.deliver(id.map { id in Response.result(id: id) { $0.writeNull() } })
+            sink.deliver(id.map { id in Response.result(id: id) { $0.writeNull() } }, to: id)
             exitCode = code
         }
     }
@@ -280,8 +301,8 @@ struct ReadLoop {
         }
     }
 
-    private func refuse(_ error: RPCError, id: RequestID, _ sink: Sink? = nil) {
-        (sink ?? .direct(connection.writer)).deliver(Response.error(id: id, error))
+    private func refuse(_ error: RPCError, id: RequestID, _ sink: Sink) {
+        sink.deliver(Response.error(id: id, error), to: id)
     }
 }
 

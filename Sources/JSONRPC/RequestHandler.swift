@@ -69,8 +69,10 @@ public struct ConnectionLimits: Sendable {
     /// The largest number of requests being worked on. Further requests are queued, and above ``heldBytes`` they stay
     /// unread.
     public var requestsInFlight = 16384
-    /// The number of unsent bytes above which no new request starts.
-    public var unsentBytes = 8 << 20
+    /// The number of bytes, made for the client and not yet taken by it, above which no new request starts.
+    public var outputBytes = 64 << 20
+    /// The most bytes of all answers to one batch.
+    public var batchBytes = 4 << 30
     /// The number of bytes of queued requests above which reading stops.
     public var heldBytes = 8 << 20
 

@@ -6,11 +6,15 @@ internal import JSONRPC
 struct ServerAssembly {
     let manager: ImageManager
     let server: ImageServer
+    private let limits: ConnectionLimits
     private let recording: Recording?
 
     init(_ settings: ServerSettings) throws {
         let configuration = settings.configuration
         recording = try Recording(configuration)
+        var limits = ConnectionLimits()
+        limits.outputBytes = configuration.outputLimit
+        self.limits = limits
         var engine = configuration.engine
         if let recording {
             engine.downloader.recorder = recording.tape
@@ -18,7 +22,8 @@ struct ServerAssembly {
         }
         manager = ImageManager(engine)
         server = ImageServer(
-            manager: manager, sources: settings.sources, delegateTimeout: Double(configuration.delegateTimeout))
+            manager: manager, limits: limits, sources: settings.sources,
+            delegateTimeout: Double(configuration.delegateTimeout))
         server.useActivityDelays(
             activation: Double(configuration.activationDelay) / 1000,
             completion: Double(configuration.completionDelay) / 1000)
@@ -38,13 +43,13 @@ struct ServerAssembly {
     ) -> Connection {
         let server = server
         let connection = Connection(
-            input: input, output: output, framing: framing, handler: server, tap: recording?.tap, watching: watched,
-            onDrain: { server.clientHasRead() }, onGone: onGone)
+            input: input, output: output, framing: framing, limits: limits, handler: server, tap: recording?.tap,
+            watching: watched, onGone: onGone)
         var hooks = ImageServer.Hooks()
         hooks.requestsInFlight = { [weak connection] in connection?.requestsInFlight ?? 0 }
         hooks.openCalls = { [weak connection] in connection?.openCalls ?? [] }
         hooks.openCall = { [weak connection] in connection?.openCall($0) }
-        hooks.unsentBytes = { [weak connection] in connection?.unsentBytes ?? 0 }
+        hooks.output = { [weak connection] in connection?.budget.usage ?? OutputBudget.Usage() }
         hooks.notify = { [weak connection] method, params in connection?.notify(method, params) }
         hooks.client = { [weak connection] in connection }
         hooks.endRequestsToClient = { [weak connection] in connection?.endRequestsToClient() }

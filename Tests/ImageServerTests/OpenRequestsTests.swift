@@ -10,6 +10,7 @@ import Testing
     private final class Owner: CallOwner {
         func deliver(_ response: [UInt8]?, of call: Call) {}
         func post(_ message: [UInt8]) {}
+        let budget = OutputBudget(limit: 1, unsentBytes: { 0 })
     }
 
     @Test func thousandsThatTookEachOthersPlaceStopOneAfterTheOtherAndOnce() {

@@ -11,7 +11,7 @@ import Testing
 
     private func peer(unsent: Int = 100_000, held: Int = 50_000) throws -> Peer {
         try Peer(desk) { limits in
-            limits.unsentBytes = unsent
+            limits.outputBytes = unsent
             limits.heldBytes = held
         }.start()
     }
@@ -163,7 +163,7 @@ import Testing
         peer.send(#"{"jsonrpc":"2.0","id":78,"result":1}"#)
         peer.send(#"{"jsonrpc":"2.0","method":"echo"}"#)
         peer.send(#"{"id":22,"method":tru}"#)
-        try await eventually("all has been read") { held(peer) + desk.begun.count == 23 }
+        try await eventually("all has been read") { held(peer) + desk.begun.count == 24 }
         let stopped = Gate()
         startThread {
             peer.connection.stop(grace: 20_000_000_000)

@@ -287,16 +287,16 @@ import Testing
     }
 
     @Test func aClientThatDoesNotReadIsAskedNothingUntilItDoes() async throws {
-        let peer = try start { $0.unsentBytes = 1000 }
+        let peer = try start { $0.outputBytes = 1000 }
         peer.send(request("1", "big", "[500000]"))
-        try await eventually("the answer waiting") { peer.connection.unsentBytes > 1000 }
-        let unsent = peer.connection.unsentBytes
+        try await eventually("the answer waiting") { peer.connection.writer.unsentBytes > 1000 }
+        let unsent = peer.connection.writer.unsentBytes
         let tasks = (0..<10).map { _ in ask(peer) }
         try await eventually("the timers") { self.timer.count == 10 }
-        #expect(peer.connection.unsentBytes == unsent)
+        #expect(peer.connection.writer.unsentBytes == unsent)
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
-        #expect(peer.connection.unsentBytes == unsent)
+        #expect(peer.connection.writer.unsentBytes == unsent)
         #expect(try peer.next()?["id"] == .integer(1))
         for _ in 0..<9 { answer(peer, try await asked(peer), #""result":2"#) }
         for task in tasks[1...] { #expect(try await task.value == .integer(2)) }
@@ -304,15 +304,15 @@ import Testing
     }
 
     @Test func aClientThatNeverReadsIsGivenUp() async throws {
-        let peer = try start { $0.unsentBytes = 1000 }
+        let peer = try start { $0.outputBytes = 1000 }
         peer.send(request("1", "big", "[500000]"))
-        try await eventually("the answer waiting") { peer.connection.unsentBytes > 1000 }
-        let unsent = peer.connection.unsentBytes
+        try await eventually("the answer waiting") { peer.connection.writer.unsentBytes > 1000 }
+        let unsent = peer.connection.writer.unsentBytes
         let task = ask(peer)
         try await eventually("the timer") { self.timer.count == 1 }
         timer.elapse()
         await #expect(throws: ClientRequestError.timedOut) { try await task.value }
-        #expect(peer.connection.unsentBytes == unsent)
+        #expect(peer.connection.writer.unsentBytes == unsent)
     }
 
     /// Answers, cancellations and time run against each other; a wait that ended twice would end the process.

@@ -5,6 +5,8 @@ import Testing
 
 /// Requests that wait keep their order and can be taken out by their id.
 @Suite struct HeldQueueTests {
+    private let sink = Sink.direct(MessageWriter(descriptor: -1, lowWater: 0, onDrain: {}, onGone: {}))
+
     /// Against a list that is searched from its beginning.
     @Test func aRandomQueueDoesWhatAListDoes() {
         for seed in 0..<200 as Range<UInt64> {
@@ -17,7 +19,7 @@ import Testing
                     // Some have no id or one that names nobody.
                     let id: RequestID? = step % 11 == 0 ? nil : step % 13 == 0 ? .null : .integer(step)
                     list.append((Array("\(step)".utf8), id))
-                    queue.append(HeldQueue.Request(text: Array("\(step)".utf8), id: id))
+                    queue.append(HeldQueue.Request(text: Array("\(step)".utf8), id: id, sink: sink))
                 case 3:
                     let first = list.isEmpty ? nil : list.removeFirst()
                     let popped = queue.popFirst()
@@ -28,7 +30,7 @@ import Testing
                         ? .null : RequestID.integer(.random(in: 0...step, using: &random))
                     let index = id == .null ? nil : list.firstIndex { $0.id == id }
                     if let index { list.remove(at: index) }
-                    let wasThere = queue.remove(id)
+                    let wasThere = queue.remove(id) != nil
                     #expect(wasThere == (index != nil), "seed \(seed)")
                 }
                 #expect(queue.count == list.count && queue.isEmpty == list.isEmpty, "seed \(seed)")
@@ -42,8 +44,8 @@ import Testing
 
     @Test func ofTwoRequestsWithOneIdTheFirstIsMeant() {
         var queue = HeldQueue()
-        for text in ["a", "b"] { queue.append(HeldQueue.Request(text: Array(text.utf8), id: .integer(1))) }
-        let wasThere = queue.remove(.integer(1))
+        for text in ["a", "b"] { queue.append(HeldQueue.Request(text: Array(text.utf8), id: .integer(1), sink: sink)) }
+        let wasThere = queue.remove(.integer(1)) != nil
         let rest = queue.removeAll()
         #expect(wasThere)
         #expect(rest.map(\.text) == [Array("b".utf8)])

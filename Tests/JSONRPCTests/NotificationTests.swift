@@ -21,15 +21,15 @@ import Testing
     }
 
     @Test func notificationsAreDroppedWhileTheClientDoesNotReadAndComeAgainAfterwards() async throws {
-        let peer = try Peer(desk) { $0.unsentBytes = 100_000 }.start()
+        let peer = try Peer(desk) { $0.outputBytes = 100_000 }.start()
         _ = try peer.everything()
         let large = String(repeating: "l", count: 10_000)
         var sent = 0
         for _ in 0..<1000 where tell(peer, large) { sent += 1 }
         #expect(sent < 50, "what a pipe holds and the limit, and no more")
-        #expect(peer.connection.unsentBytes <= 120_000)
+        #expect(peer.connection.writer.unsentBytes <= 120_000)
         for _ in 0..<sent { #expect(try peer.next()?["params"]?[0]?.string?.count == 10_000) }
-        try await eventually("room again") { peer.connection.unsentBytes == 0 }
+        try await eventually("room again") { peer.connection.writer.unsentBytes == 0 }
         #expect(tell(peer))
         #expect(try peer.next()?["method"]?.string == "event")
     }

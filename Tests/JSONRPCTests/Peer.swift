@@ -160,6 +160,8 @@ final class Desk: RequestHandler {
     private struct State {
         var begun: [RequestID?] = []
         var calls: [Call] = []
+        var made = 0
+        var unmade = 0
     }
 
     private let state = Mutex(State())
@@ -168,6 +170,8 @@ final class Desk: RequestHandler {
 
     /// The ids of everything that reached the handler, in order.
     var begun: [RequestID?] { state.withLock { $0.begun } }
+    /// How many answers were made that had to have room first, and how many were given up before.
+    var made: (Int, givenUp: Int) { state.withLock { ($0.made, $0.unmade) } }
     /// How many calls wait on the desk.
     var count: Int { state.withLock { $0.calls.count } }
 
@@ -180,6 +184,14 @@ final class Desk: RequestHandler {
         case "big":
             result.write(String(repeating: "b", count: params?.element(0)?.integer ?? 0))
             return .answered
+        case "made":
+            let (count, wanted) = (params?.element(0)?.integer ?? 0, params?.element(1)?.integer)
+            return .deferred { [self] call in
+                call.whenRoom(for: wanted) { hasRoom in
+                    self.state.withLock { if hasRoom { $0.made += 1 } else { $0.unmade += 1 } }
+                    if hasRoom { call.respond { $0.write(String(repeating: "m", count: count)) } }
+                }
+            }
         case "fail":
             result.object { $0.field("half", 1) }
             return .failed(.internalError("It failed."))

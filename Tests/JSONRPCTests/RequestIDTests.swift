@@ -7,6 +7,7 @@ import Testing
 private final class NoOwner: CallOwner {
     func deliver(_ response: [UInt8]?, of call: Call) {}
     func post(_ message: [UInt8]) {}
+    let budget = OutputBudget(limit: 1, unsentBytes: { 0 })
 }
 
 /// An id is echoed with its type and value, and names one request only.

@@ -129,6 +129,10 @@ final class CacheLookup: Sendable {
         if result.bytes != nil { return result }
         return try await pool.runIfWanted {
             var loaded = result
+            if let aside = result.aside {
+                loaded.bytes = try aside.bytes()
+                return loaded
+            }
             if let content = result.content {
                 loaded.bytes = try ImageCache.bytes(of: content)
                 return loaded

@@ -111,7 +111,7 @@ struct Explainer: Sendable {
         (original.path, original.cacheType) = (told.path, told.cacheType)
         (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
         // Made before, of another original or for another request.
-        if let outdated = try cache.knownRecord(for: key) {
+        if let outdated = try cache.knownRecord(for: own) {
             original.note(outdated, in: cache)
             original.isStale = true
         }

@@ -1,3 +1,5 @@
+internal import Platform
+
 /// The answer to a request for an image.
 public struct ImageResult: Sendable {
     /// The properties of the image.
@@ -20,6 +22,8 @@ public struct ImageResult: Sendable {
     public internal(set) var notStored: NotStoredReason?
     /// The content when no cache keeps it and it is too large for all waiting callers to hold its bytes.
     var content: DiskStorage.Content?
+    /// The bytes out of memory, when the answer has to wait and no file of the cache has them.
+    var aside: ByteSpool.Part?
     /// The memory entry, held so that a purge does not remove it before the answer is sent.
     var entry: ImageCache.MemoryEntry?
     /// The raw pixels, when requested; the other properties are those of the original or of the intermediate used.

@@ -8,6 +8,8 @@ package struct ServerConfiguration: Sendable {
     package var engine = ImageManager.Configuration(cacheRoot: "")
     /// The framing of messages; `nil` to detect it from the first bytes.
     package var framing: MessageFraming?
+    /// The largest size of what is made for the client and not yet read by it, in bytes.
+    package var outputLimit = 64 << 20
     /// The time that downloads run before clients are told of activity, in milliseconds.
     package var activationDelay = 1000
     /// The time without downloads before clients are told of their end, in milliseconds.

@@ -28,7 +28,7 @@ extension Method {
             return .now(
                 StatsReply(
                     statistics: server.manager.statistics, requestsInFlight: server.requestsInFlight,
-                    uptime: server.uptime, latencies: server.latencies.recorded))
+                    output: server.output, uptime: server.uptime, latencies: server.latencies.recorded))
         },
     ]
 
@@ -90,8 +90,9 @@ extension Method {
         query.format = format?.format
         query.minAge = minAge?.count
         query.maxAge = maxAge?.count
-        return surveying(cache) { [query] _ in
-            try await manager.surveying {
+        return surveying(cache) { [query] call in
+            try await call.waitForRoom()
+            return try await manager.surveying {
                 let page = try cache.list(query)
                 return ListReply(entries: page.entries.map { EntryReply(entry: $0) }, next: page.next)
             }

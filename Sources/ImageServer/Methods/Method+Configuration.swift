@@ -40,8 +40,9 @@ extension Method {
         Method("caches", "Lists the caches that are open, configured, or found in the cache folder.") {
             invocation -> Outcome<CachesReply> in
             let manager = invocation.server.manager
-            return .later { _ in
-                CachesReply(caches: try await manager.blocking { try manager.caches.knownCaches })
+            return .later { call in
+                try await call.waitForRoom()
+                return CachesReply(caches: try await manager.blocking { try manager.caches.knownCaches })
             }
         },
     ]

@@ -41,7 +41,10 @@ extension Method {
                 let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked(
                     instead: "retrieve it, and ask for its path", source: url.text)
                 guard form == .data else { return DownloadReply(reply: reply) }
-                try await server.inlineGate.enter(image.record.byteCount, for: call)
+                if !call.hasRoom(for: image.inlineMemory) {
+                    image = try await server.manager.settingBytesAside(of: image)
+                }
+                try await call.waitForRoom(for: image.inlineMemory)
                 image = try await server.manager.loadingBytes(of: image, in: cache, options: options)
                 return DownloadReply(reply: ImageReply(image: image, form: .data))
             } catch let error as ImageError {

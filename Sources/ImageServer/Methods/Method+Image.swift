@@ -152,6 +152,11 @@ extension Method {
     }
 }
 
+extension ImageResult {
+    /// The memory for an answer with the image inline, in bytes: those of the image, the same as base64, and the rest.
+    var inlineMemory: Int { record.byteCount + Base64.encodedCount(record.byteCount) + 4096 }
+}
+
 extension ImageReply {
     /// The reply, unless its image is too large for an inline answer.
     ///

@@ -153,6 +153,8 @@ extension ConnectionLimits {
         writer.object { writer in
             writer.field("messageBytes", messageBytes)
             writer.field("batchCount", batchCount)
+            writer.field("batchBytes", batchBytes)
+            writer.field("outputLimit", outputBytes)
             writer.field("nesting", JSONDocument.maximumDepth)
             writer.field("requestsInFlight", requestsInFlight)
             writer.field("maxInlineBytes", ImageServer.maxInlineBytes)

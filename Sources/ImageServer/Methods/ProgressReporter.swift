@@ -59,7 +59,7 @@ final class ProgressReporter<Progress: ReportedProgress>: Sendable {
         _ tokens: ProgressTokens
     ) {
         if let token = tokens.workDone {
-            call.notify("$/progress") { writer in
+            call.notify("$/progress", isNeeded: kind != .report) { writer in
                 writer.object { params in
                     params.key("token")
                     token.write(to: &params)
@@ -79,7 +79,7 @@ final class ProgressReporter<Progress: ReportedProgress>: Sendable {
             }
         }
         if let token = tokens.meta, isGrown {
-            call.notify("notifications/progress") { writer in
+            call.notify("notifications/progress", isNeeded: kind != .report) { writer in
                 writer.object { params in
                     params.key("progressToken")
                     token.write(to: &params)

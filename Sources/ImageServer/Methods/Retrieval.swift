@@ -201,7 +201,11 @@ final class Retrieval: OpenRequest, OrderedRequest {
         }
         let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
         guard form.needsBytes else { return reply }
-        try await server.inlineGate.enter(image.record.byteCount, for: call)
+        // Once: who waited again would wait for its own room.
+        if !isLastTry {
+            if !call.hasRoom(for: image.inlineMemory) { image = try await manager.settingBytesAside(of: image) }
+            try await call.waitForRoom(for: image.inlineMemory)
+        }
         do {
             let loaded = try await manager.loadingBytes(of: image, in: cache, options: options)
             return ImageReply(image: loaded, form: form, showsPreview: options.processing.wantsPreview)

@@ -117,6 +117,7 @@ struct ClearReply: WireObject {
 struct StatsReply: WireObject {
     let statistics: EngineStatistics
     let requestsInFlight: Int
+    let output: OutputBudget.Usage
     let uptime: Double
     let latencies: [(method: Int, histogram: LatencyHistogram)]
 
@@ -163,6 +164,23 @@ struct StatsReply: WireObject {
             }
         },
         .count("requestsInFlight", "Requests being worked on.") { $0.requestsInFlight },
+        WireField(
+            "output",
+            "What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.",
+            [
+                "type": "object",
+                "properties": ["heldBytes": countSchema, "limitBytes": countSchema, "waits": countSchema],
+                "required": ["heldBytes", "limitBytes", "waits"],
+            ]
+        ) {
+            let output = $0.output
+            $1.key("output")
+            $1.object { writer in
+                writer.field("heldBytes", output.held)
+                writer.field("limitBytes", output.limit)
+                writer.field("waits", output.waits)
+            }
+        },
         WireField("uptimeSeconds", "Seconds since the server started.", ["type": "number", "minimum": 0]) {
             $1.key("uptimeSeconds")
             $1.write($0.uptime)

@@ -1,13 +1,12 @@
 internal import CLinux
 internal import Glibc
-internal import Platform
 internal import Synchronization
 
-/// A file without a name, for a body that the cache folder does not accept. It is deleted with the last reference, or
-/// when the process ends.
+/// A file without a name, for what does not fit into memory: a body that the cache folder does not accept, the answers
+/// to a batch. It is deleted with the last reference, or when the process ends.
 package final class UnnamedFile: Sendable {
     /// The maximum size in bytes of all such files of the process that are in memory.
-    static let memoryLimit = 64 << 20
+    package static let memoryLimit = 64 << 20
     private static let memoryCount = Atomic(0)
 
     package let descriptor: Int32
@@ -16,13 +15,13 @@ package final class UnnamedFile: Sendable {
     private let taken = Atomic(0)
 
     /// Takes ownership of an open file.
-    init(adopting descriptor: Int32, isInMemory: Bool = false) throws {
+    package init(adopting descriptor: Int32, isInMemory: Bool = false) throws {
         (self.descriptor, self.isInMemory) = (descriptor, isInMemory)
         guard descriptor >= 0 else { throw SystemError(errno, "create", "a temporary file") }
     }
 
     /// Creates a file in memory.
-    convenience init() throws { try self.init(adopting: hl_memory_file(), isInMemory: true) }
+    package convenience init() throws { try self.init(adopting: hl_memory_file(), isInMemory: true) }
 
     deinit {
         Self.memoryCount.subtract(taken.load(ordering: .relaxed), ordering: .relaxed)
@@ -30,17 +29,23 @@ package final class UnnamedFile: Sendable {
     }
 
     /// The possible places of such a file, in the order of preference.
-    static let places: [@Sendable () throws -> UnnamedFile] = {
+    package static let places: [@Sendable () throws -> UnnamedFile] = {
         let wanted = getenv("TMPDIR").map { [String(cString: $0)] } ?? []
         return (wanted + ["/var/tmp", "/tmp"]).map { folder in
             { try UnnamedFile(adopting: hl_unnamed_file(folder)) }
         } + [{ try UnnamedFile() }]
     }()
 
-    /// A path under which the file can be opened again for reading.
-    var path: String { "/proc/self/fd/\(descriptor)" }
+    /// Creates a file at the first place that has room for one.
+    package static func create() throws -> UnnamedFile {
+        for place in places.dropLast() { if let file = try? place() { return file } }
+        return try UnnamedFile()
+    }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws {
+    /// A path under which the file can be opened again for reading.
+    package var path: String { "/proc/self/fd/\(descriptor)" }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws {
         if isInMemory {
             taken.add(bytes.count, ordering: .relaxed)
             guard Self.memoryCount.add(bytes.count, ordering: .relaxed).newValue <= Self.memoryLimit else {
@@ -48,5 +53,20 @@ package final class UnnamedFile: Sendable {
             }
         }
         try Files.writeAll(bytes, to: descriptor, "a temporary file")
+    }
+
+    /// The bytes of a part that has been written.
+    package func bytes(in range: Range<Int>) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done, range.lowerBound + done)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SystemError(count < 0 ? errno : EIO, "read", "a temporary file") }
+            done += count
+        }
+        return bytes
     }
 }
