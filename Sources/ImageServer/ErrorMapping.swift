@@ -1,5 +1,6 @@
 internal import ImageEngine
 internal import JSONRPC
+internal import Platform
 
 /// The code of an engine error in the protocol, by the name of the error.
 enum ErrorCode: Int, CaseIterable {
@@ -110,9 +111,9 @@ extension ImageError {
         return RPCError(
             code: code.rawValue, name: name, message: description, isRetryable: isRetryable,
             details: details.map { detail in
-                // A data URL of megabytes must not be repeated in its error.
-                guard case .string(let text) = detail.value, text.utf8.count > 2048 else { return detail }
-                return (detail.name, .string(String(text.prefix(256)) + "…"))
+                // A key or a data URL of megabytes must not be repeated in its error. A hint is the server's own.
+                guard detail.name != "hint", case .string(let text) = detail.value else { return detail }
+                return (detail.name, .string(text.excerpt))
             })
     }
 }
@@ -122,7 +123,7 @@ extension ImageError.Attempt {
     fileprivate var members: [RPCError.Member] {
         let error = error.first.rpcError()
         return [
-            RPCError.Member("url", .string(url.utf8.count > 2048 ? String(url.prefix(256)) + "…" : url)),
+            RPCError.Member("url", .string(url.excerpt)),
             RPCError.Member("code", .integer(error.code)), RPCError.Member("name", .string(error.name)),
             RPCError.Member("message", .string(error.message)),
             RPCError.Member("milliseconds", .integer(Int(min(max(seconds, 0), 1e9) * 1000))),

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// The work that answers a call.
@@ -173,7 +174,7 @@ public final class Call: Sendable {
         guard let id else { return nil }
         var error = error
         if let url = work?.url, !error.details.contains(where: { $0.name == "url" }) {
-            error.details.append(("url", .string(url)))
+            error.details.append(("url", .string(url.excerpt)))
         }
         return Response.error(id: id, error)
     }

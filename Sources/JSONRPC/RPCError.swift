@@ -1,3 +1,5 @@
+private import Platform
+
 /// The JSON-RPC error of one request: a stable code, a sentence, and the details that a program needs to react.
 public struct RPCError: Error, Sendable, Equatable {
     /// A member of the error's `data`.
@@ -111,8 +113,8 @@ extension RPCError {
     public static func methodNotFound(_ method: String, suggestion: String?) -> RPCError {
         let hint = suggestion.map { " Did you mean \"\($0)\"?" } ?? " Ask rpc.discover for the methods there are."
         return RPCError(
-            code: -32601, name: "methodNotFound", message: "There is no method \"\(method)\".\(hint)",
-            details: [("method", .string(method))] + (suggestion.map { [("suggestion", .string($0))] } ?? []))
+            code: -32601, name: "methodNotFound", message: "There is no method \"\(method.excerpt)\".\(hint)",
+            details: [("method", .string(method.excerpt))] + (suggestion.map { [("suggestion", .string($0))] } ?? []))
     }
 
     /// −32602: a parameter is missing, unknown, or of the wrong kind.

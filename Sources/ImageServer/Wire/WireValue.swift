@@ -67,12 +67,12 @@ struct Mismatch: Error {
     static func unknown(_ name: String, among names: [String], what: String) -> Mismatch {
         let nearest = nearestName(to: name, in: names)
         let hint = nearest.map { "; did you mean \"\($0)\"?" } ?? "; the \(what)s are \(names.joined(separator: ", "))."
-        return Mismatch(path: name, message: "is no \(what)\(hint)", suggestion: nearest)
+        return Mismatch(path: name.excerpt, message: "is no \(what)\(hint)", suggestion: nearest)
     }
 
     func within(_ name: String) -> Mismatch {
         var outer = self
-        outer.path = path.isEmpty ? name : "\(name).\(path)"
+        outer.path = path.isEmpty ? name.excerpt : "\(name.excerpt).\(path)"
         return outer
     }
 
@@ -182,7 +182,7 @@ struct AnyValue: WireValue {
 struct ProcessNumber: WireValue {
     let number: Int32
 
-    static var schema: JSONLiteral { ["type": ["integer", "null"]] }
+    static var schema: JSONLiteral { ["type": "integer", "minimum": 1, "maximum": .integer(Int(Int32.max))] }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ProcessNumber {
         guard let number = view.integer, let number = Int32(exactly: number), number > 0 else {
