@@ -1,4 +1,5 @@
-/// Finds the top-level `id` of a message that the parser refused, so that the error reaches the right caller.
+/// Finds the top-level `id` of a message that the parser refused, so that the error reaches the right caller, or that it
+/// has none because it is a notification of the two protocols that name these by `$/` or `notifications/`.
 ///
 /// Half of the existing clients cannot handle an error with `id: null`. The scanner knows just enough JSON to skip
 /// strings and nested values; it never recurses and never fails, but may find nothing.
@@ -8,19 +9,32 @@ struct IDSalvage {
     private let text: UnsafeRawBufferPointer
     private var place = 0
 
-    /// The id found in `text`; `nil` when there is none, when there are several, or when the text is not an object.
-    static func id(in text: UnsafeRawBufferPointer) -> RequestID? {
+    /// The sender of a message.
+    enum Sender: Equatable {
+        case request(RequestID)
+        case notification
+        case unknown
+
+        var id: RequestID? { if case .request(let id) = self { id } else { nil } }
+    }
+
+    private var isNotification = false
+    private var hasFound = false
+
+    /// The sender of the message `text`.
+    static func sender(of text: UnsafeRawBufferPointer) -> Sender {
         var scanner = IDSalvage(text: text)
-        return scanner.scan()
+        if let id = scanner.scan() { return .request(id) }
+        return scanner.isNotification && !scanner.hasFound ? .notification : .unknown
     }
 
     private init(text: UnsafeRawBufferPointer) { self.text = text }
 
+    /// The id found; `nil` when there is none, when there are several, or when the text is not an object.
     private mutating func scan() -> RequestID? {
         skipBlanks()
         guard consume(UInt8(ascii: "{")) else { return nil }
         var found: RequestID?
-        var hasFound = false
         var depth = 1
         var expectsKey = true
         while place < text.count {
@@ -30,11 +44,15 @@ struct IDSalvage {
                 guard depth == 1, expectsKey else { continue }
                 expectsKey = false
                 skipBlanks()
-                if consume(UInt8(ascii: ":")), token.elementsEqual("\"id\"".utf8) {
+                guard consume(UInt8(ascii: ":")) else { continue }
+                skipBlanks()
+                if token.elementsEqual("\"id\"".utf8) {
                     guard !hasFound else { return nil }
                     hasFound = true
-                    skipBlanks()
                     found = value()
+                } else if token.elementsEqual("\"method\"".utf8) {
+                    let rest = text[place...]
+                    isNotification = rest.starts(with: "\"$/".utf8) || rest.starts(with: "\"notifications/".utf8)
                 }
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
@@ -67,6 +85,8 @@ struct IDSalvage {
         }
         let stops = ",}] \t\r\n".utf8
         while place < text.count, !stops.contains(text[place]) { place += 1 }
+        // The text may have been cut off: more digits could follow, and the answer would go to another caller.
+        guard place < text.count else { return nil }
         let token = String(decoding: text[start..<place], as: UTF8.self)
         if token == "null" { return .null }
         if let number = Int(token), String(number) == token { return .integer(number) }

@@ -4,8 +4,9 @@ internal import Glibc
 /// A JSON text parsed by jansson; the only owner of the tree.
 ///
 /// The tree is read through ``JSONView`` values, which the compiler prevents from outliving the document, and is freed
-/// with the document. The parser refuses duplicate keys, lone surrogates, NUL in keys, integers beyond 64 bits and
-/// nesting beyond ``maximumDepth``; `\u0000` inside a string value is accepted.
+/// with the document. The parser refuses duplicate keys, lone surrogates, NUL in keys, integers beyond signed 64 bits,
+/// other numbers beyond those of IEEE 754 with 64 bits, and nesting beyond ``maximumDepth``; `\u0000` inside a string
+/// value is accepted.
 public struct JSONDocument: ~Copyable {
     /// The deepest nesting accepted: jansson's own compile-time limit.
     public static let maximumDepth = 2048
@@ -27,7 +28,7 @@ public struct JSONDocument: ~Copyable {
         }
         var error = json_error_t()
         guard let tree = Self.parse(text, &error) else {
-            throw JSONSyntaxError(text.isEmpty ? "The message is empty" : Self.reason(error), at: Int(error.position))
+            throw text.isEmpty ? JSONSyntaxError("The message is empty", at: 0) : JSONSyntaxError(error)
         }
         self.tree = tree
     }
@@ -68,25 +69,46 @@ public struct JSONDocument: ~Copyable {
         get { JSONView(tree, of: self) }
     }
 
-    private static func reason(_ error: json_error_t) -> String {
-        withUnsafeBytes(of: error.text) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-    }
 }
 
 /// The reason why a text is not accepted as JSON.
 public struct JSONSyntaxError: Error, Equatable, CustomStringConvertible {
-    /// The parser's reason, without a full stop.
+    /// The reason, without a full stop.
     public let reason: String
     /// The offset of the error, in bytes from the start of the text.
     public let offset: Int
+    /// `true` when the text may be valid JSON and has something that is not accepted.
+    public let isValid: Bool
 
-    init(_ reason: String, at offset: Int) {
-        self.reason = reason
-        self.offset = offset
+    init(_ reason: String, at offset: Int, isValid: Bool = false) {
+        (self.reason, self.offset, self.isValid) = (reason, offset, isValid)
+    }
+
+    fileprivate init(_ error: json_error_t) {
+        var bytes = withUnsafeBytes(of: error.text) { Array($0) }
+        // The parser leaves its code in the last byte.
+        let code = UInt32(bytes.popLast() ?? 0)
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        let offset = Int(error.position)
+        switch code {
+        case json_error_numeric_overflow.rawValue:
+            self.init(
+                text.contains("integer")
+                    ? "It has an integer beyond signed 64 bits; send it as a string"
+                    : "It has a number that no 64-bit floating-point number can hold",
+                at: offset, isValid: true)
+        case json_error_duplicate_key.rawValue:
+            self.init("It has an object in which a name stands twice: \(text)", at: offset, isValid: true)
+        case json_error_stack_overflow.rawValue:
+            self.init("It is nested deeper than \(JSONDocument.maximumDepth) levels", at: offset, isValid: true)
+        case json_error_null_byte_in_key.rawValue:
+            self.init("It has an object with NUL in a name", at: offset, isValid: true)
+        default: self.init(text, at: offset)
+        }
     }
 
     /// One sentence with the reason and the position.
-    public var description: String { "The message is not valid JSON: \(reason) (at byte \(offset))." }
+    public var description: String {
+        "The message is \(isValid ? "not accepted" : "not valid JSON"): \(reason) (at byte \(offset))."
+    }
 }

@@ -148,7 +148,7 @@ struct ReadLoop {
     /// Queues a message for later; what a cancellation or an answer of the client asks for is done at once.
     private func enqueue(_ text: UnsafeRawBufferPointer) {
         guard let document = try? JSONDocument(parsing: text) else {
-            return enqueue(HeldQueue.Request(text: Array(text), id: IDSalvage.id(in: text), sink: direct))
+            return enqueue(HeldQueue.Request(text: Array(text), id: IDSalvage.sender(of: text).id, sink: direct))
         }
         let root = document.root
         guard root.kind == .array, let batch = batch(of: root.count) else {
@@ -186,7 +186,8 @@ struct ReadLoop {
             let root = document.root
             if case .direct = sink, root.kind == .array { handleBatch(root) } else { handleMessage(root, sink: sink) }
         } catch {
-            refuse(.parseError(error.description), id: IDSalvage.id(in: text) ?? .null, sink)
+            let sender = IDSalvage.sender(of: text)
+            if sender != .notification { refuse(.parseError(error.description), id: sender.id ?? .null, sink) }
         }
     }
 
@@ -220,6 +221,7 @@ struct ReadLoop {
         }
     }
 
+    /// A notification, a message with a method and without an id, is never answered, whatever is wrong with it.
     private mutating func handleMessage(_ root: JSONView, sink: Sink) {
         guard root.kind == .object else {
             return refuse(.invalidRequest("A request must be an object, not \(root.kind.article)."), id: .null, sink)
@@ -236,13 +238,16 @@ struct ReadLoop {
         guard let method = root.member("method")?.string else {
             return refuse(.invalidRequest("A request must have a \"method\" that is a string."), id: id ?? .null, sink)
         }
+        let isSilent = id == nil
         guard root.member("jsonrpc")?.string == "2.0" else {
-            return refuse(.invalidRequest("A request must have \"jsonrpc\": \"2.0\"."), id: id ?? .null, sink)
+            return isSilent
+                ? sink.deliver(nil, to: nil)
+                : refuse(.invalidRequest("A request must have \"jsonrpc\": \"2.0\"."), id: id ?? .null, sink)
         }
         let params = root.member("params")
         if let params, ![.object, .array, .null].contains(params.kind) {
             let message = "The params must be an object or an array, not \(params.kind.article)."
-            return refuse(.invalidRequest(message), id: id ?? .null, sink)
+            return isSilent ? sink.deliver(nil, to: nil) : refuse(.invalidRequest(message), id: id ?? .null, sink)
         }
         if id == nil, handlesAsCancellation(root) { return sink.deliver(nil, to: nil) }
         if let id, connection.shared.withLock({ $0.calls.count > 0 && $0.calls.contains(id) }) {

@@ -22,6 +22,8 @@ import Testing
         (#"[{"id":5},}]"#, nil), (#""id""#, nil), ("", nil), ("{", nil), (#"{"id""#, nil), (#"{"id":"#, nil),
         (#"{"id":"open"#, nil), (#"{"id":true,"#, nil), (#"{"id":{"id":5},"#, nil), (#"{"id":[5],"#, nil),
         (#"{"id":01}"#, nil), (#"{"id":1.}"#, nil), (#"{"id":-}"#, nil), (#"{"id":+1}"#, nil), (#"{"id":0x10}"#, nil),
+        (#"{"id":19"#, nil), (#"{"id":-"#, nil), (#"{"id":1.5"#, nil), (#"{"id":1e3"#, nil), (#"{"id":null"#, nil),
+        (#"{"id":19 "#, .integer(19)), (#"{"id":19,"#, .integer(19)), (#"{"id":19]"#, .integer(19)),
         (#"{"id":nul}"#, nil), (#"{"id":"\q"}"#, nil), (#"{"id":"\u12g4"}"#, nil), (#"{"id":"\u12"}"#, nil),
         ("{\"id\":\"a\tb\"}", nil), (#"{id:5}"#, nil), ("{\"id\":\u{0665}}", nil),
     ]
@@ -30,6 +32,17 @@ import Testing
     func theIdIsFoundWhereTheMessageIsAnObjectThatHasOne(index: Int) {
         let (text, id) = Self.table[index]
         #expect(salvage(Array(text.utf8)) == id, "\(text)")
+    }
+
+    @Test(arguments: [
+        (#"{"method":"$/cancelRequest","params":{"id":1e999}}"#, true), (#"{"params":{"id":1, "method":"$/x"#, false),
+        (#"{"jsonrpc":"2.0","method" : "notifications/cancelled","params":{"a":1,"a":2}}"#, true),
+        (#"{"method":"$/cancelRequest","para"#, true), (#"{"method":"$/cancelRequest","id":tru}"#, false),
+        (#"{"method":"ping","x":1e999}"#, false), (#"{"x":"method","y":"$/x",}"#, false),
+    ])
+    func aNotificationIsKnownByItsNameAlsoWhenItIsRefused(_ text: String, _ isNotification: Bool) {
+        let sender = Array(text.utf8).withUnsafeBytes { IDSalvage.sender(of: $0) }
+        #expect((sender == .notification) == isNotification && sender.id == nil)
     }
 
     @Test func bytesThatAreNoUTF8AreNoId() {
@@ -95,7 +108,7 @@ import Testing
     // MARK: Helpers
 
     private func salvage(_ text: [UInt8]) -> RequestID? {
-        text.withUnsafeBytes { IDSalvage.id(in: $0) }
+        text.withUnsafeBytes { IDSalvage.sender(of: $0).id }
     }
 
     /// Whether the id is written as JSON: the parser may only mind the size of a number or a lone surrogate.
@@ -106,7 +119,7 @@ import Testing
             _ = try JSONDocument(parsing: writer.bytes)
             return true
         } catch {
-            return ["too big", "overflow", "invalid Unicode"].contains { error.reason.contains($0) }
+            return error.isValid || error.reason.contains("invalid Unicode")
         }
     }
 }
