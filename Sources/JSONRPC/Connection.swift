@@ -159,8 +159,10 @@ public final class Connection: Sendable {
         shared.withLock { $0.calls.count < limits.requestsInFlight } && budget.mayStart()
     }
 
-    /// The open request with an id.
-    public func openCall(_ id: RequestID) -> Call? { shared.withLock { $0.calls.call(id) } }
+    /// The open request that a client names by its id.
+    public func openCall(_ id: RequestID) -> Call? {
+        shared.withLock { shared in shared.calls.call(id) ?? id.twin.flatMap { shared.calls.call($0) } }
+    }
 
     /// The requests that are being worked on.
     public var openCalls: [Call] { shared.withLock { $0.calls.all } }
@@ -183,13 +185,14 @@ public final class Connection: Sendable {
             call.cancel(error)
             return
         }
-        let response = error.map { Response.error(id: id, $0) }
-        let held = shared.withLock { shared in
-            let held = shared.held.remove(id)
-            if held != nil { shared.cancelledBytes += response?.count ?? 0 }
-            return held
-        }
-        held?.sink.deliver(response, to: id)
+        guard
+            let held = shared.withLock({ shared in
+                shared.held.remove(id) ?? id.twin.flatMap { shared.held.remove($0) }
+            })
+        else { return }
+        let response = error.flatMap { error in held.id.map { Response.error(id: $0, error) } }
+        shared.withLock { $0.cancelledBytes += response?.count ?? 0 }
+        held.sink.deliver(response, to: held.id)
     }
 
     private func abandon() {

@@ -30,6 +30,10 @@ public struct JSONView: ~Escapable {
         }
     }
 
+    /// `true` when the value is an object, or the empty array that languages with one kind of table write for an empty
+    /// object.
+    public var isObject: Bool { kind == .object || kind == .array && count == 0 }
+
     /// `true` when the value is `null`.
     public var isNull: Bool { node.pointee.type == JSON_NULL }
 
@@ -48,8 +52,14 @@ public struct JSONView: ~Escapable {
         return try body(UnsafeRawBufferPointer(start: text, count: json_string_length(node)))
     }
 
-    /// The value of a number written without fraction and exponent; `nil` for any other value.
-    public var integer: Int? { node.pointee.type == JSON_INTEGER ? Int(json_integer_value(node)) : nil }
+    /// The value of a whole number, also when it is written with a fraction, as `5.0`; `nil` for any other value.
+    public var integer: Int? {
+        switch node.pointee.type {
+        case JSON_INTEGER: Int(json_integer_value(node))
+        case JSON_REAL: Int(exactly: json_real_value(node))
+        default: nil
+        }
+    }
 
     /// The value of any number; `nil` for any other value. Integers beyond 2^53 are rounded.
     public var number: Double? {

@@ -42,6 +42,15 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
+    /// The same number written in the other way, `5` and `5.0`: a client that names a request later may write it so.
+    var twin: RequestID? {
+        switch self {
+        case .integer(let number): .literal(Double(number).description)
+        case .literal(let text): Double(text).flatMap { Int(exactly: $0) }.map { .integer($0) }
+        case .string, .null: nil
+        }
+    }
+
     /// Writes the id unchanged.
     public func write(to writer: inout JSONWriter) {
         switch self {

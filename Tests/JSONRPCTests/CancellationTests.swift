@@ -50,7 +50,7 @@ import Testing
         #expect(try peer.next()?["result"] == .boolean(true))
         for isAnswered in [true, false] {
             // Late, unknown, of the wrong kind, without an id.
-            for id in ["1", "99", "\"4\"", "4.0", "null", "true", "[4]", "{}"] {
+            for id in ["1", "99", "\"4\"", "4.5", "null", "true", "[4]", "{}"] {
                 peer.send(cancellation(id, isAnswered: isAnswered))
             }
         }
@@ -70,6 +70,17 @@ import Testing
         #expect(cancelled.value == 2)
         #expect(peer.connection.requestsInFlight == 1)
         #expect(try await desk.take(.integer(4)).isOpen)
+    }
+
+    @Test(arguments: [("5", "5.0"), ("5.0", "5"), ("5.0", "5.00")])
+    func aWholeNumberNamesARequestInEitherWay(_ id: String, _ other: String) async throws {
+        let peer = try Peer(desk).start()
+        peer.send(request(id, "wait"))
+        try await eventually("the request") { desk.count == 1 }
+        peer.send(cancellation(other, isAnswered: true))
+        let reply = try #require(try peer.next())
+        #expect(reply["error"]?["code"] == .integer(-32800))
+        #expect(reply["id"]?.text == id)
     }
 
     @Test func workThatIsSetUpAfterTheCancellationIsStoppedAtOnce() async throws {

@@ -33,7 +33,7 @@ struct MemoryChange: WireValue {
             change.set("memory") { $0.memory.isEnabled = isEnabled }
             return MemoryChange(change: change)
         }
-        guard view.kind == .object else { throw .expected("a boolean or an object", view) }
+        guard view.isObject else { throw .expected("a boolean or an object", view) }
         change.set("memory") { $0.memory.isEnabled = true }
         try change.read(view, SettingField.memory, "memory")
         if let limit = view.member("totalBytesLimit")?.integer, !change.names("memory.preferredBytesAfterPurge") {
@@ -50,7 +50,7 @@ struct DiskChange: WireValue {
     static var schema: JSONLiteral { .schema("DiskSettings") { settingsSchema(SettingField.disk) } }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> DiskChange {
-        guard view.kind == .object else { throw .expected("an object", view) }
+        guard view.isObject else { throw .expected("an object", view) }
         var change = CacheChange()
         try change.read(view, SettingField.disk, "disk")
         return DiskChange(change: change)

@@ -59,7 +59,7 @@ public struct CacheLayer: Sendable {
     }
 
     private mutating func readCaches(_ view: JSONView) throws(Mismatch) {
-        guard view.kind == .object else { throw .expected("an object of settings by the names of caches", view) }
+        guard view.isObject else { throw .expected("an object of settings by the names of caches", view) }
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
             if value.isNull { return }
@@ -71,7 +71,7 @@ public struct CacheLayer: Sendable {
     }
 
     private static func settings(_ view: JSONView) throws(Mismatch) -> CacheChange {
-        guard view.kind == .object else { throw .expected("an object with memory and disk", view) }
+        guard view.isObject else { throw .expected("an object with memory and disk", view) }
         var change = CacheChange()
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
@@ -110,7 +110,7 @@ struct InitializationOptions: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> InitializationOptions {
-        guard view.kind == .object else { throw .expected("an object", view) }
+        guard view.isObject else { throw .expected("an object", view) }
         var layer = CacheLayer()
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)

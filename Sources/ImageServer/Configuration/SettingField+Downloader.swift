@@ -52,7 +52,7 @@ struct DownloaderSettings: WireValue {
     static var schema: JSONLiteral { .schema("DownloaderSettings") { settingsSchema(SettingField.downloader) } }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> DownloaderSettings {
-        guard view.kind == .object else { throw .expected("an object", view) }
+        guard view.isObject else { throw .expected("an object", view) }
         var change = DownloaderChange()
         try change.read(view, SettingField.downloader, nil)
         return DownloaderSettings(change: change)

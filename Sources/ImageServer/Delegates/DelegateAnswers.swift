@@ -70,7 +70,7 @@ enum DelegateAnswers {
 
     /// Refuses an answer with unknown members: a misspelt one would be ignored otherwise.
     private static func members(_ view: JSONView, among names: [String]) throws(Mismatch) {
-        guard view.kind == .object else { throw .expected("an object or null", view) }
+        guard view.isObject else { throw .expected("an object or null", view) }
         try refuseMembers(of: view, besides: names)
     }
 }

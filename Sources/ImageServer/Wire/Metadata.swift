@@ -11,7 +11,7 @@ struct Metadata: WireValue {
     static var schema: JSONLiteral { ["type": "object", "additionalProperties": ["type": "string"]] }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> Metadata {
-        guard view.kind == .object else { throw .expected("an object of texts", view) }
+        guard view.isObject else { throw .expected("an object of texts", view) }
         var writer = JSONWriter()
         var members: [(name: String, value: String)] = []
         try view.forEachMember { (name, value) throws(Mismatch) in

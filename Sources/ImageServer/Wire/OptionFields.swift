@@ -313,7 +313,7 @@ extension ImageOptions: WireValue {
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> ImageOptions {
-        guard view.kind == .object else { throw .expected("an object", view) }
+        guard view.isObject else { throw .expected("an object", view) }
         var options = ImageOptions.Fields()
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)

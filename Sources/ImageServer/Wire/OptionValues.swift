@@ -95,25 +95,28 @@ extension RetryStrategy: WireValue {
         [
             "type": "object",
             "properties": [
-                "maxRetries": ["type": "integer", "minimum": 0, "maximum": 100],
-                "interval": [
-                    "oneOf": [
-                        alternative("seconds", ["type": "number", "minimum": 0]),
-                        alternative("exponential", ["type": "number", "minimum": 0]),
-                    ]
-                ],
-            ], "required": ["maxRetries"], "additionalProperties": false,
+                "maxRetries": (["type": "integer", "minimum": 0, "maximum": 100] as JSONLiteral),
+                "interval":
+                    ([
+                        "oneOf": [
+                            alternative("seconds", ["type": "number", "minimum": 0]),
+                            alternative("exponential", ["type": "number", "minimum": 0]),
+                        ]
+                    ] as JSONLiteral),
+            ], "additionalProperties": false,
         ]
     }
 
     static func decode(_ view: JSONView) throws(Mismatch) -> RetryStrategy {
+        guard view.isObject else { throw .expected("an object with maxRetries", view) }
         try refuseMembers(of: view, besides: ["maxRetries", "interval"])
-        guard view.kind == .object, let count = view.member("maxRetries") else {
-            throw .expected("an object with maxRetries", view)
-        }
         var strategy = RetryStrategy(maxRetries: 0, interval: .exponential(1))
-        do { strategy.maxRetries = try wholeNumber(count, from: 0, to: 100) } catch { throw error.within("maxRetries") }
-        if let interval = view.member("interval") {
+        if let count = view.member("maxRetries"), !count.isNull {
+            do { strategy.maxRetries = try wholeNumber(count, from: 0, to: 100) } catch {
+                throw error.within("maxRetries")
+            }
+        }
+        if let interval = view.member("interval"), !interval.isNull {
             if interval.count == 1, let seconds = interval.member("seconds")?.number, seconds >= 0 {
                 strategy.interval = .seconds(seconds)
             } else if interval.count == 1, let seconds = interval.member("exponential")?.number, seconds >= 0 {
@@ -153,7 +156,7 @@ struct HeaderFields: WireValue {
     ]
 
     static func decode(_ view: JSONView) throws(Mismatch) -> HeaderFields {
-        guard view.kind == .object else { throw .expected("an object of strings", view) }
+        guard view.isObject else { throw .expected("an object of strings", view) }
         var fields: [String: String] = [:]
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)

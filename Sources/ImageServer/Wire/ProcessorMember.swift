@@ -42,7 +42,7 @@ enum ProcessorMember {
 
     /// Refuses a value that is not an object, and unknown members.
     static func check(_ view: JSONView, _ members: [String]) throws(Mismatch) {
-        guard view.kind == .object else { throw .expected("an object", view) }
+        guard view.isObject else { throw .expected("an object", view) }
         try view.forEachMember { (name, _) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)
             guard members.contains(name) || isIgnored(name) else {

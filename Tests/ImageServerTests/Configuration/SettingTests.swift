@@ -123,7 +123,7 @@ import Testing
         (#"{"disk":{"purgeRatio":2}}"#, "disk.purgeRatio"),
         (#"{"caches":{"a":{"disk":{"purgeRatio":2}}}}"#, "caches.a.disk.purgeRatio"),
         (#"{"caches":{"a":{"disc":{}}}}"#, "caches.a.disc"), (#"{"caches":{".a":{}}}"#, "caches..a"),
-        (#"{"caches":[]}"#, "caches"), (#"{"caches":{"a":1}}"#, "caches.a"), (#"{"memory":1}"#, "memory"),
+        (#"{"caches":[1]}"#, "caches"), (#"{"caches":{"a":1}}"#, "caches.a"), (#"{"memory":1}"#, "memory"),
         (#"{"disk":{"folder":"/a"}}"#, "disk.folder"), (#"{"Memory":{}}"#, "Memory"),
         (#"{"downloader":1}"#, "downloader"), (#"{"downloader":{"downloadOrder":"filo"}}"#, "downloader.downloadOrder"),
         (#"{"downloader":{"maxDownloadsPerHost":0}}"#, "downloader.maxDownloadsPerHost"),
