@@ -65,7 +65,7 @@ struct ImageLoader: Sendable {
     func placeholder(
         _ standIn: String, for request: ImageRequest, after error: ImageError
     ) async throws -> ImageResult {
-        let isURL = standIn.contains("://") || standIn.hasPrefix("data:") || standIn.hasPrefix("file:")
+        let isURL = standIn.contains("://") || ["data", "file"].contains(ImageSource.scheme(of: standIn))
         let url = isURL ? standIn : FileURL.text(absolutePath(standIn))
         var options = request.options.scoped(from: request.resource.url, to: url)
         options.change { options in

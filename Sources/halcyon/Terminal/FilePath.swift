@@ -12,7 +12,7 @@ enum FilePath {
 
     /// The last part of the path of a URL as a file name: without slashes and leading dots, and never empty.
     static func lastName(of url: String) -> String {
-        if url.hasPrefix("data:") { return "data" }
+        if url.prefix(5).lowercased() == "data:" { return "data" }
         let path = url.prefix { $0 != "?" && $0 != "#" }
         let last = path.split(separator: "/").last ?? ""
         let decoded = String(decoding: percentDecoded(last), as: UTF8.self)
