@@ -88,6 +88,15 @@ def params_schema(method: Json) -> Json:
         schema["required"] = required
     if "x-anyOf" in method:
         schema["anyOf"] = [{"required": [name]} for name in method["x-anyOf"]]
+    if "x-oneOf" in method:
+        # Exactly one of them is given; null is not given.
+        schema["oneOf"] = [
+            {
+                "required": [given],
+                "properties": {name: {"type": "string" if name == given else "null"} for name in method["x-oneOf"]},
+            }
+            for given in method["x-oneOf"]
+        ]
     return schema
 
 
@@ -100,6 +109,8 @@ def kind(schema: Any) -> str:
         return "any"
     if "$ref" in schema:
         return str(schema["$ref"])[len(REF) :]
+    if schema.get("x-omittable"):
+        return kind(without_null(schema))
     if "oneOf" in schema:
         return " or ".join(dict.fromkeys(kind(one) for one in schema["oneOf"]))
     if "const" in schema:
@@ -119,6 +130,19 @@ def kind(schema: Any) -> str:
         if None not in bounds:
             return "%s, %s to %s" % (types, *(f"{bound:,}" for bound in bounds))
     return str(types)
+
+
+def without_null(schema: Json) -> Json:
+    """The schema of a member without the null that says the same as leaving it out."""
+    found = {name: value for name, value in schema.items() if name != "x-omittable"}
+    if isinstance(found.get("type"), list):
+        kinds = [one for one in found["type"] if one != "null"]
+        found["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "enum" in found:
+        found["enum"] = [one for one in found["enum"] if one is not None]
+    if "oneOf" in found:
+        found["oneOf"] = [one for one in found["oneOf"] if one != {"type": "null"}]
+    return found
 
 
 def table(head: List[str], rows: List[List[str]]) -> List[str]:
@@ -182,6 +206,18 @@ def pages(document: Json) -> Iterator[Tuple[Path, str]]:
             yield HERE / "schemas" / ("%s.%s.json" % (slug(name), part)), text + "\n"
 
 
+def offences(text: str) -> Iterator[str]:
+    """What is wrong with the examples of a page: none, or one that is not JSON."""
+    examples = [block.partition("\n")[2] for block in text.split("```")[1::2] if block.startswith("json\n")]
+    if not examples:
+        yield "has no example"
+    for line in (line for example in examples for line in example.strip().split("\n")):
+        try:
+            json.loads(line)
+        except ValueError:
+            yield "has an example that is not JSON: %s" % line[:80]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Writes the pages and schemas of all methods.")
     parser.add_argument("--check", action="store_true", help="change nothing; end with 1 when something is out of date")
@@ -201,9 +237,12 @@ def main() -> int:
         stale = []
     for path in stale:
         print("%s is out of date; run python3 protocol/pages.py" % path.relative_to(HERE.parent))
+    wrong = [(path, what) for path, text in made.items() if path.suffix == ".md" for what in offences(text)]
+    for path, what in wrong:
+        print("%s %s" % (path.relative_to(HERE.parent), what))
     for path in bare:
         print("%s says nothing by hand" % path.relative_to(HERE.parent))
-    return 1 if stale or bare else 0
+    return 1 if stale or bare or wrong else 0
 
 
 if __name__ == "__main__":

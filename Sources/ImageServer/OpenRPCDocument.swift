@@ -11,7 +11,9 @@ public enum OpenRPCDocument {
         return writer.bytes + Array("\n".utf8)
     }
 
-    static var document: JSONLiteral {
+    static var document: JSONLiteral { plain.describingMembers() }
+
+    private static var plain: JSONLiteral {
         [
             "openrpc": "1.3.2",
             "info": [
@@ -48,10 +50,16 @@ public enum OpenRPCDocument {
         ]
         if method.isLenient { members.append(("x-lenient", true)) }
         if !method.anyOf.isEmpty { members.append(("x-anyOf", .array(method.anyOf.map { .string($0) }))) }
+        if method.isNotification { members.append(("x-notification", true)) }
+        if method.name == "store" { members.append(("x-oneOf", ["data", "path"])) }
         if !method.isNotification {
             members.append(
                 ("result", ["name": .string(method.resultName), "schema": method.resultSchema]))
-            members.append(("errors", .array(errors.map { ["$ref": .string("#/components/errors/\($0.0)")] })))
+            members.append(
+                (
+                    "errors",
+                    .array(MethodErrors.names(of: method).map { ["$ref": .string("#/components/errors/\($0)")] })
+                ))
         }
         return .object(members)
     }

@@ -40,6 +40,34 @@ import Testing
         #expect(code == 1 && !output.contains("Traceback"), "\(output)")
     }
 
+    /// Every method is asked, well and badly: params, results and the codes of errors are as the document says.
+    @Test func everySchemaAndEveryErrorIsWhatALiveServerAnswers() throws {
+        let folder = try TemporaryFolder()
+        let document = folder.path + "/openrpc.json"
+        try Data(OpenRPCDocument.text).write(to: URL(fileURLWithPath: document))
+        let done = try Command.shell(
+            "/usr/bin/python3 -W ignore '\(Fixtures.folder)/schemas/live.py' '\(document)' '\(ServerProcess.binary)' '\(Fixtures.folder)/png-rgb.png' 2>&1"
+        )
+        #expect(done.status == 0, "\(String(decoding: done.output, as: UTF8.self))")
+    }
+
+    @Test func everyMemberOfTheDocumentHasWords() throws {
+        var bare: [String] = []
+        func look(_ value: JSON, _ path: String) {
+            for (name, inner) in value.members ?? [:] {
+                if name == "properties", let members = inner.members, members.count > 1 {
+                    for (name, member) in members where member["description"] == nil && member["$ref"] == nil {
+                        bare.append("\(path).\(name)")
+                    }
+                }
+                look(inner, "\(path)/\(name)")
+            }
+            for element in value.elements ?? [] { look(element, path) }
+        }
+        look(try JSON(OpenRPCDocument.text), "")
+        #expect(bare == [])
+    }
+
     @Test func theDocumentListsEveryMethodWithItsParametersInOrder() throws {
         let document = try JSON(OpenRPCDocument.text)
         let methods = try #require(document["methods"]?.elements)

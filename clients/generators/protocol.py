@@ -27,10 +27,34 @@ def type_name(method: str) -> str:
     return "".join(first_upper(part) for part in method.replace("$/", "").replace("/", ".").split("."))
 
 
+def without_null(schema: Any) -> Any:
+    """The schema without the null that says the same as leaving the member out."""
+    if isinstance(schema, list):
+        return [without_null(value) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: without_null(value) for name, value in schema.items() if name != "x-omittable"}
+    if not schema.get("x-omittable"):
+        return found
+    if isinstance(found.get("type"), list):
+        kinds = [kind for kind in found["type"] if kind != "null"]
+        found["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "enum" in found:
+        found["enum"] = [value for value in found["enum"] if value is not None]
+    if "oneOf" in found:
+        kinds = [kind for kind in found["oneOf"] if kind != {"type": "null"}]
+        found = {**found, "oneOf": kinds}
+        if len(kinds) == 1:
+            del found["oneOf"]
+            found.update(kinds[0])
+    return found
+
+
 class Protocol:
     """The document, and what the clients need of it."""
 
     def __init__(self, document: Dict[str, Any]) -> None:
+        document = without_null(document)
         self.schemas: Dict[str, Schema] = document["components"]["schemas"]
         self.errors: Dict[str, Any] = document["components"]["errors"]
         self.events: List[Dict[str, Any]] = document["x-events"]

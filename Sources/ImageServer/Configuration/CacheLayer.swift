@@ -96,14 +96,14 @@ struct InitializationOptions: WireValue {
 
     private static var definition: JSONLiteral {
         let cache: JSONLiteral = [
-            "type": "object", "properties": ["memory": MemoryChange.schema, "disk": DiskChange.schema],
+            "type": "object", "properties": ["memory": MemoryChange.schema.orNull, "disk": DiskChange.schema.orNull],
         ]
         return [
             "type": "object", "description": "Settings of all caches, of single ones by name, and of the downloader.",
             "properties": [
-                "memory": MemoryChange.schema, "disk": DiskChange.schema,
-                "caches": ["type": "object", "additionalProperties": cache],
-                "downloader": DownloaderSettings.schema,
+                "memory": MemoryChange.schema.orNull, "disk": DiskChange.schema.orNull,
+                "caches": JSONLiteral.object([("type", "object"), ("additionalProperties", cache.orNull)]).orNull,
+                "downloader": DownloaderSettings.schema.orNull,
             ],
             "additionalProperties": false, "patternProperties": ["^(_|x-)": true],
         ]

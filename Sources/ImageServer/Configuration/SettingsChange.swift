@@ -72,7 +72,7 @@ func settingsSchema<Settings>(_ fields: [SettingField<Settings>]) -> JSONLiteral
         (
             field.name,
             JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)])
-                .merging(field.schema)
+                .merging(field.isNullable ? field.schema : field.schema.orNull)
         )
     }
     return [

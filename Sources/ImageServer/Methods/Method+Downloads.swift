@@ -57,7 +57,9 @@ extension Method {
     private static let probe = Method(
         "probe", "Tells format, size, orientation, frames and transparency of an image from its first kilobytes.",
         anyOf: ["url", "key"], imageURLParam, imageKeyParam,
-        Param<String?>("cache", "The name of the cache that is looked into first.", default: nil, "default"),
+        Param<String?>(
+            "cache", "The name of the cache that is looked into first.", default: nil, "default",
+            schema: CacheName.schema),
         Param<ImageOptions?>("options", "How to look up and load the image.", default: nil)
     ) { invocation, url, key, cacheName, options -> Outcome<ProbeReply> in
         let server = invocation.server
@@ -151,7 +153,7 @@ extension Method {
     private static let cancelAll = Method(
         "cancelAll", "Cancels every retrieve, download and prefetch under way, or those that match all that is given.",
         Param<KeyText?>("url", "Only those for this URL; a prefetch goes on with its others.", default: nil),
-        Param<KeyText?>("cache", "Only those for this cache.", default: nil),
+        Param<KeyText?>("cache", "Only those for this cache.", default: nil, schema: CacheName.schema),
         Param<KeyText?>("slot", "Only the one in this slot.", default: nil)
     ) { invocation, url, cache, slot -> Outcome<CancelledReply> in
         .now(CancelledReply(count: invocation.server.cancel(url: url?.text, cache: cache?.text, slot: slot?.text)))

@@ -7,6 +7,7 @@ struct Param<Value: WireValue>: Sendable {
     let summary: String
     private let isRequired: Bool
     private let fallbackText: JSONLiteral?
+    private let schema: JSONLiteral
     /// Reads the value from the parameters, by name or by position. It is a closure created where the type is known: a
     /// generic call would cost a look-up of types for every parameter of every request.
     let read: @Sendable (JSONView?, _ position: Int) throws(Mismatch) -> Value
@@ -18,6 +19,7 @@ struct Param<Value: WireValue>: Sendable {
         self.summary = summary
         isRequired = true
         fallbackText = nil
+        schema = Value.schema
         read = { (params, position) throws(Mismatch) in
             guard let value = parameter(name, position, of: params) else {
                 throw Mismatch(path: "\(name)", message: "is missing", expected: summary)
@@ -28,9 +30,15 @@ struct Param<Value: WireValue>: Sendable {
 
     /// An optional parameter; `null` has the same meaning as leaving it out.
     ///
-    /// - Parameter text: The default value in the documentation.
+    /// - Parameters:
+    ///   - text: The default value in the documentation.
+    ///   - schema: The schema in the documentation, when it says more than that of the type.
     @inline(__always)
-    init(_ name: StaticString, _ summary: String, default fallback: Value, _ text: JSONLiteral? = nil) {
+    init(
+        _ name: StaticString, _ summary: String, default fallback: Value, _ text: JSONLiteral? = nil,
+        schema: JSONLiteral = Value.schema
+    ) {
+        self.schema = schema.orNull
         self.name = name
         self.summary = summary
         isRequired = false
@@ -43,7 +51,7 @@ struct Param<Value: WireValue>: Sendable {
 
     var description: ParameterDescription {
         ParameterDescription(
-            name: name, summary: summary, schema: Value.schema, isRequired: isRequired, fallback: fallbackText)
+            name: name, summary: summary, schema: schema, isRequired: isRequired, fallback: fallbackText)
     }
 }
 
@@ -57,7 +65,8 @@ private func parameter(_ name: StaticString, _ position: Int, of params: JSONVie
 /// The cache key of a method on one image.
 let keyParam = Param<KeyText>("key", "The cache key: any text.")
 /// The cache of a method.
-let cacheParam = Param<String?>("cache", "The name of the cache.", default: nil, "default")
+let cacheParam = Param<String?>(
+    "cache", "The name of the cache.", default: nil, "default", schema: CacheName.schema)
 
 /// A parameter for the documentation.
 struct ParameterDescription: Sendable {

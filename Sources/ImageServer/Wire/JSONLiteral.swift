@@ -51,6 +51,32 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
         return .object(own + members)
     }
 
+    /// The schema of a member that may be left out: null says the same. Generators of clients know it by `x-omittable`.
+    var orNull: JSONLiteral { nullable.adding([("x-omittable", true)]) }
+
+    private var nullable: JSONLiteral {
+        if case .object(let members) = self, members.contains(where: { $0.0 == "oneOf" }) {
+            return .object(
+                members.map { name, value in
+                    guard name == "oneOf", case .array(let kinds) = value else { return (name, value) }
+                    return (name, .array(kinds + [["type": "null"]]))
+                })
+        }
+        guard case .object(let members) = self, let type = members.first(where: { $0.0 == "type" })?.1 else {
+            if case .boolean = self { return self }
+            return ["oneOf": [self, ["type": "null"]]]
+        }
+        if case .array = type { return self }
+        return .object(
+            members.map { name, value in
+                switch (name, value) {
+                case ("type", _): return (name, [value, "null"])
+                case ("enum", .array(let values)): return (name, .array(values + [.null]))
+                default: return (name, value)
+                }
+            })
+    }
+
     /// A reference to a schema that stands once in the components of the document, under a name.
     static func schema(_ name: String, _ definition: @escaping @Sendable () -> JSONLiteral) -> JSONLiteral {
         ["$ref": .reference(SchemaReference(name: name, definition: definition))]

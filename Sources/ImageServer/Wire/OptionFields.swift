@@ -303,7 +303,7 @@ extension ImageOptions: WireValue {
             (
                 field.name,
                 JSONLiteral.object([("description", .string(field.summary)), ("default", field.fallback)]).merging(
-                    field.schema)
+                    field.schema.orNull)
             )
         }
         return [

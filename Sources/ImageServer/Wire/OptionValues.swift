@@ -95,14 +95,14 @@ extension RetryStrategy: WireValue {
         [
             "type": "object",
             "properties": [
-                "maxRetries": (["type": "integer", "minimum": 0, "maximum": 100] as JSONLiteral),
+                "maxRetries": (["type": "integer", "minimum": 0, "maximum": 100] as JSONLiteral).orNull,
                 "interval":
                     ([
                         "oneOf": [
                             alternative("seconds", ["type": "number", "minimum": 0]),
                             alternative("exponential", ["type": "number", "minimum": 0]),
                         ]
-                    ] as JSONLiteral),
+                    ] as JSONLiteral).orNull,
             ], "additionalProperties": false,
         ]
     }

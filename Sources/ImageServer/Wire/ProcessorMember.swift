@@ -33,7 +33,10 @@ enum ProcessorMember {
 
     static func object(_ members: [(String, JSONLiteral)], required: [String] = []) -> JSONLiteral {
         .object(
-            [("type", "object"), ("properties", .object(members))]
+            [
+                ("type", "object"),
+                ("properties", .object(members.map { ($0.0, required.contains($0.0) ? $0.1 : $0.1.orNull) })),
+            ]
                 + (required.isEmpty ? [] : [("required", .array(required.map { .string($0) }))])
                 + [("additionalProperties", false)])
     }

@@ -135,6 +135,7 @@
         ((boolean-p (schema)
            (and (hash-table-p schema)
                 (or (equal (gethash "type" schema) "boolean")
+                    (seq-contains-p (let ((type (gethash "type" schema))) (and (vectorp type) type)) "boolean")
                     (cl-some #'boolean-p (gethash "oneOf" schema)))))
          (walk (value)
            (cond

@@ -5,17 +5,23 @@ export type EventName = "cache/didClean" | "image/didChange" | "activity/didChan
 
 /** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
 export interface CacheCleaned {
+  /** The name of the cache. */
   cache: string;
+  /** Names of files without extension. */
   hashes: string[];
   /** At the same places as `hashes`; null where a key is not known. */
   keys: (string | null)[];
+  /** Why. */
   reason: "expired" | "sizeLimit";
 }
 
 /** An image was answered although it was stale (stale-while-revalidate), and has been replaced since. */
 export interface ImageChanged {
+  /** The name of the cache. */
   cache: string;
+  /** The cache key. */
   key: string;
+  /** The URL. */
   url: string;
   /** The new file; null when there is none. */
   path: string | null;
@@ -23,6 +29,7 @@ export interface ImageChanged {
 
 /** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
 export interface ActivityChanged {
+  /** Whether downloads are running. */
   active: boolean;
   /** How many downloads are running. */
   count: number;
@@ -30,27 +37,37 @@ export interface ActivityChanged {
 
 /** Where the time of a transfer went, in seconds. */
 export interface DownloadTimings {
+  /** Seconds for the name. */
   dns: number;
+  /** Seconds for the connection. */
   connect: number;
+  /** Seconds for TLS. */
   tls: number;
+  /** Seconds to the first byte of the answer. */
   firstByte: number | null;
 }
 
 /** A transfer has ended, well or not: once each, however many requests shared it. */
 export interface DownloadFinished {
+  /** The URL. */
   url: string;
   /** The URL that answered, after all redirects. */
   finalURL: string;
   /** Null when there was no answer. */
   status: number | null;
+  /** The size in bytes. */
   bytes: number;
   /** Bytes that were kept from an earlier transfer. */
   resumedBytes: number;
+  /** A number of seconds. */
   seconds: number;
+  /** Seconds by phase. */
   timings: DownloadTimings;
   /** Whether the connection was open already. */
   reused: boolean;
+  /** How many redirects were followed. */
   redirects: number;
+  /** The version of HTTP. */
   httpVersion: string | null;
   /** Whether the server confirmed what was cached, and sent no body. */
   fromRevalidation: boolean;
@@ -60,8 +77,11 @@ export interface DownloadFinished {
 
 /** A line of the log, of the level that is logged or above; at most 100 in a second. */
 export interface LogLine {
+  /** The level. */
   level: string;
+  /** A sentence. */
   message: string;
+  /** Names and values. */
   metadata: Record<string, string>;
   /** How many lines before it were not told. */
   omitted?: number;

@@ -2,16 +2,19 @@
 
 /** A span of time in seconds. */
 export interface ForSeconds {
+  /** A number of seconds. */
   seconds: number;
 }
 
 /** A span of time in days. */
 export interface ForDays {
+  /** A number of days. */
   days: number;
 }
 
 /** A point in time, as ISO 8601. */
 export interface UntilDate {
+  /** A moment (RFC 3339). */
   date: string;
 }
 
@@ -27,34 +30,42 @@ export interface CacheSerializer {
   format?: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
   /** From 1 to 100. */
   quality?: number;
+  /** Without loss, where the format can. */
   lossless?: boolean;
+  /** Coarse first, where the format can. */
   progressive?: boolean;
   /** The colour below what is transparent. */
   background?: string;
   /** The largest file; quality is lowered until it is kept. */
   maxBytes?: number;
+  /** Without EXIF and the like. */
   stripMetadata?: boolean;
   /** Whether the colour profile is kept; it is, unless given. */
   profile?: "keep" | "sRGB";
 }
 
 export interface ImageOptionsBodyBase64 {
+  /** Bytes as base64. */
   base64: string;
 }
 
 /** User and password of HTTP basic authentication. */
 export interface BasicCredentials {
+  /** The user. */
   user: string;
+  /** The password. */
   password: string;
 }
 
 /** Sends `Authorization: Basic …`. */
 export interface BasicAuthorization {
+  /** User and password. */
   basic: BasicCredentials;
 }
 
 /** Sends `Authorization: Bearer …`. */
 export interface BearerAuthorization {
+  /** The token. */
   bearer: string;
 }
 
@@ -70,15 +81,16 @@ export type QuestionName =
 
 /** A pause that doubles each time, from this many seconds. */
 export interface ExponentialInterval {
+  /** Seconds before the first, doubled each time. */
   exponential: number;
 }
 
 /** Whether and when a failed download is tried again. */
 export interface Retry {
   /** How often it is tried again. */
-  maxRetries: number;
+  maxRetries?: number | null;
   /** How long to wait before each try. */
-  interval?: ForSeconds | ExponentialInterval;
+  interval?: ForSeconds | ExponentialInterval | null;
 }
 
 /** Options of one call; what is left out has the server's default. */
@@ -230,7 +242,9 @@ export interface ImageOptions {
 }
 
 export interface DownsampleParameters {
+  /** Pixels across. */
   width: number;
+  /** Pixels down. */
   height: number;
 }
 
@@ -240,9 +254,13 @@ export interface DownsampleProcessor {
 }
 
 export interface ResizeParameters {
+  /** Pixels across. */
   width?: number;
+  /** Pixels down. */
   height?: number;
+  /** How it is done. */
   mode?: "none" | "aspectFit" | "aspectFill";
+  /** Whether a smaller image is enlarged. */
   upscale?: boolean;
 }
 
@@ -256,13 +274,18 @@ export interface ResizeProcessor {
 
 /** Which part is taken: from 0, at the left or top, to 1. */
 export interface CropAnchor {
+  /** Across, from 0 to 1. */
   x?: number;
+  /** Down, from 0 to 1. */
   y?: number;
 }
 
 export interface CropParameters {
+  /** Pixels across. */
   width: number;
+  /** Pixels down. */
   height: number;
+  /** Which part is taken, as fractions of what is left over; the middle when left out. */
   anchor?: CropAnchor;
 }
 
@@ -273,12 +296,16 @@ export interface CropProcessor {
 
 /** A radius as a part of the shorter side. */
 export interface RadiusFraction {
+  /** A fraction. */
   fraction: number;
 }
 
 export interface RoundCornerParameters {
+  /** The radius, in pixels or as a fraction. */
   radius: number | RadiusFraction;
+  /** Which corners; all when left out. */
   corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
+  /** The size that the radius is meant for. */
   targetSize?: DownsampleParameters;
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   backgroundColor?: string;
@@ -290,6 +317,7 @@ export interface RoundCornerProcessor {
 }
 
 export interface BlurParameters {
+  /** The radius, in pixels or as a fraction. */
   radius: number;
 }
 
@@ -301,6 +329,7 @@ export interface BlurProcessor {
 export interface OverlayParameters {
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   color: string;
+  /** A fraction. */
   fraction?: number;
 }
 
@@ -320,9 +349,13 @@ export interface TintProcessor {
 }
 
 export interface ColorControlsParameters {
+  /** 0 leaves it as it is. */
   brightness?: number;
+  /** 1 leaves it as it is. */
   contrast?: number;
+  /** 1 leaves it as it is. */
   saturation?: number;
+  /** The exposure; 0 leaves it as it is. */
   inputEV?: number;
 }
 
@@ -342,8 +375,11 @@ export interface BlackWhiteProcessor {
 export interface BorderParameters {
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   color: string;
+  /** Pixels across. */
   width: number;
+  /** The radius, in pixels or as a fraction. */
   radius?: number | RadiusFraction;
+  /** Which corners; all when left out. */
   corners?: ("topLeft" | "topRight" | "bottomLeft" | "bottomRight")[];
 }
 
@@ -353,6 +389,7 @@ export interface BorderProcessor {
 }
 
 export interface BlendParameters {
+  /** How it is done. */
   mode:
     | "normal"
     | "multiply"
@@ -366,6 +403,7 @@ export interface BlendParameters {
     | "softLight"
     | "difference"
     | "exclusion";
+  /** How opaque the image is. */
   alpha?: number;
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   backgroundColor?: string;
@@ -377,6 +415,7 @@ export interface BlendProcessor {
 }
 
 export interface CompositingParameters {
+  /** The name of the operation. */
   operation:
     | "clear"
     | "copy"
@@ -390,6 +429,7 @@ export interface CompositingParameters {
     | "destinationAtop"
     | "xor"
     | "plusLighter";
+  /** How opaque the image is. */
   alpha?: number;
   /** a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent" */
   backgroundColor?: string;
@@ -401,7 +441,9 @@ export interface CompositingProcessor {
 }
 
 export interface RotateParameters {
+  /** Degrees clockwise. */
   degrees?: number;
+  /** As the EXIF orientation says. */
   auto?: boolean;
 }
 
@@ -410,13 +452,17 @@ export interface RotateProcessor {
   rotate: RotateParameters;
 }
 
+/** The format. */
 export interface FormatParameters {
+  /** What it becomes. */
   to: "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | "tiff" | "bmp" | "ico" | "jxl";
+  /** From 1 to 100. */
   quality?: number;
 }
 
 /** Writes the result in a format. */
 export interface FormatProcessor {
+  /** The format. */
   format: FormatParameters;
 }
 

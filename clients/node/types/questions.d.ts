@@ -3,16 +3,23 @@ import type { BasicCredentials, BearerAuthorization, ImageOptionsBodyBase64 } fr
 
 /** A request as it is to be sent: what `downloader/modifyRequest` asks about. */
 export interface DownloadDraft {
+  /** The URL. */
   url: string;
+  /** The HTTP method. */
   method: "GET" | "POST" | "PUT";
+  /** Header fields by name. */
   headers: Record<string, string>;
 }
 
 /** What is to be otherwise about a request; what is left out stays. */
 export interface DownloadChange {
+  /** The URL. */
   url?: string;
+  /** Header fields by name. */
   headers?: Record<string, string>;
+  /** The HTTP method. */
   method?: "GET" | "POST" | "PUT";
+  /** What is sent. */
   body?: string | ImageOptionsBodyBase64;
 }
 
@@ -25,20 +32,27 @@ export interface Redirect {
   from: string;
   /** The status it redirects with. */
   status: number;
+  /** The URL. */
   url: string;
+  /** The HTTP method. */
   method: "GET" | "POST" | "PUT";
+  /** Header fields by name. */
   headers: Record<string, string>;
 }
 
 /** An answer, before its body is read. */
 export interface AnswerHead {
+  /** The URL. */
   url: string;
+  /** The status of the answer. */
   status: number;
+  /** The declared media type. */
   contentType: string | null;
 }
 
 /** Whether the body of an answer is wanted. */
 export interface Acceptance {
+  /** Whether the answer is accepted. */
   accept: boolean;
 }
 
@@ -47,12 +61,15 @@ export type StatusAnswer = Acceptance | null;
 
 /** A server or proxy that wants credentials. */
 export interface Challenge {
+  /** The URL. */
   url: string;
   /** The host of that URL, or of the proxy. */
   host: string;
+  /** The realm of the challenge. */
   realm: string | null;
   /** In small letters: basic, digest, bearer and others. */
   scheme: string;
+  /** Whether a proxy asks. */
   isProxy: boolean;
   /** How many answers it has turned down already. */
   failures: number;
@@ -60,6 +77,7 @@ export interface Challenge {
 
 /** The credentials that a server gets. */
 export interface ChallengeCredentials {
+  /** The credentials to use. */
   use: BasicCredentials | BearerAuthorization;
 }
 

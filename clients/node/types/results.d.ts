@@ -12,13 +12,19 @@ export type PictureFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "heic" | 
  * are those of the original.
  */
 export interface Pixels {
+  /** A file. */
   path: string;
+  /** The file's URL. */
   uri: string;
+  /** Pixels across. */
   width: number;
+  /** Pixels down. */
   height: number;
   /** Bytes from one row to the next. */
   stride: number;
+  /** How many pictures. */
   frameCount: number;
+  /** The size in bytes. */
   byteCount: number;
   /** How often the animation is played; 0 for ever. */
   loopCount: number;
@@ -107,8 +113,11 @@ export interface ImageResult {
 
 /** Which tiers hold the image now: memory its bytes, disk its file. With reason when nothing was stored. */
 export interface StoredTiers {
+  /** The memory tier. */
   memory: boolean;
+  /** The disk tier. */
   disk: boolean;
+  /** Why. */
   reason?: NotStoredReason;
 }
 
@@ -172,9 +181,11 @@ export interface MemorySize {
   count: number;
   /** Sum of their lengths. */
   bytes: number;
+  /** What they take, in bytes. */
   allocatedBytes?: number;
   /** The limit. */
   limitBytes: number;
+  /** What is lent out of it, in bytes. */
   leasedBytes?: number;
 }
 
@@ -248,12 +259,16 @@ export type ErrorAnswer = { code: number; message: string; data?: Record<string,
 
 /** A URL whose image could not be had, and the error. */
 export interface PrefetchFailure {
+  /** The URL. */
   url: string;
+  /** The error, as of a request. */
   error: ErrorAnswer;
 }
 
 export interface UnstoredImage {
+  /** The URL. */
   url: string;
+  /** Why no tier keeps it. */
   stored: NotStoredReason;
 }
 
@@ -291,12 +306,27 @@ export interface Cleared {
 
 /** A failure that is repeated without asking, for a while. */
 export interface RememberedFailure {
+  /** The URL. */
   url: string;
   /** The cache key that its image was to have. */
   key: string;
+  /** The error, as of a request. */
   error: ErrorAnswer;
   /** For how many seconds it is remembered yet. */
   seconds: number;
+}
+
+/**
+ * What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests
+ * had to wait for the client to read.
+ */
+export interface StatsResultOutput {
+  /** What is held, in bytes. */
+  heldBytes: number;
+  /** The limit, in bytes. */
+  limitBytes: number;
+  /** How often requests had to wait. */
+  waits: number;
 }
 
 /** How long the requests of one method took, in milliseconds. */
@@ -350,6 +380,11 @@ export interface Stats {
   notStored: Record<string, number>;
   /** Requests being worked on. */
   requestsInFlight: number;
+  /**
+   * What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often
+   * requests had to wait for the client to read.
+   */
+  output: StatsResultOutput;
   /** Seconds since the server started. */
   uptimeSeconds: number;
   /** How long requests took from being read to being answered, by method. */
@@ -481,6 +516,7 @@ export interface VerifyResult {
 
 /** A cache that is open, configured, or found in the cache folder. */
 export interface KnownCache {
+  /** The name. */
   name: string;
   /** Absolute path of its folder. */
   folder: string;

@@ -21,8 +21,11 @@ export interface MemorySettings {
 
 /** Query parameters that are left out of keys that are URLs of these hosts; names may end in `*`. */
 export interface KeyRule {
+  /** The hosts that it counts for. */
   hosts?: string[];
+  /** The only parameters of a query that count. */
   keepQuery?: string[];
+  /** The parameters of a query that do not count. */
   dropQuery?: string[];
 }
 
@@ -72,16 +75,23 @@ export interface DiskSettings {
 
 /** What is added to requests for these hosts; secrets read `…` in answers. */
 export interface HostRule {
+  /** The hosts that it counts for. */
   hosts: string[];
+  /** Header fields by name. */
   headers?: Record<string, string>;
+  /** The credentials. */
   authorization?: Authorization;
+  /** The file of a certificate (PEM). */
   clientCertificate?: string;
+  /** The file of its private key (PEM). */
   clientKey?: string;
 }
 
 /** Requests for URLs that begin with `from` go to `to` instead. */
 export interface URLRewrite {
+  /** What it was. */
   from: string;
+  /** What it becomes. */
   to: string;
 }
 

@@ -113,7 +113,7 @@ export interface ImageOptions {
   /** Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone. */
   acceptContentTypes?: string[];
   /** Whether and when a failed download is tried again. */
-  retry?: { maxRetries: number; interval?: { seconds: number }|{ exponential: number } };
+  retry?: { maxRetries?: number|null; interval?: { seconds: number }|{ exponential: number }|null };
   /** Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once. */
   waitForConnectivity?: number;
   /** URLs tried in order when the first fails. */
@@ -414,6 +414,8 @@ export interface StatsResult {
   notStored: Record<string, number>;
   /** Requests being worked on. */
   requestsInFlight: number;
+  /** What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read. */
+  output: { heldBytes: number; limitBytes: number; waits: number };
   /** Seconds since the server started. */
   uptimeSeconds: number;
   /** How long requests took from being read to being answered, by method. */
@@ -649,9 +651,13 @@ export interface SubscriptionResult {
 
 /** Settings of all caches, of single ones by name, and of the downloader. */
 export interface Settings {
+  /** The memory tier. */
   memory?: boolean|MemorySettings;
+  /** The disk tier. */
   disk?: DiskSettings;
+  /** Settings by the name of the cache. */
   caches?: Record<string, { memory?: boolean|MemorySettings; disk?: DiskSettings }>;
+  /** The downloader of all caches. */
   downloader?: DownloaderSettings;
 }
 
@@ -867,7 +873,7 @@ export interface ListParams {
   /** Entries a page, 1 to 1000. Default: 100. */
   limit?: number;
   /** What the page before came with; the first page when left out. */
-  cursor?: string|null;
+  cursor?: string;
   /** Only images from this host. */
   host?: string;
   /** Only images whose keys begin so. */
@@ -943,7 +949,7 @@ export interface UnsubscribeParams {
 /** Introduces the client; optional. Whatever a language server's client sends besides is let pass. */
 export interface InitializeParams {
   /** The client's process; the server ends when it does. */
-  processId?: number|null;
+  processId?: number;
   /** Settings of caches; flags and the environment come before them. */
   initializationOptions?: Settings;
   /** What the client can do; delegates in it names what it wants to be asked. */
@@ -952,54 +958,83 @@ export interface InitializeParams {
 
 /** Images went from a disk tier because their time was over or room was needed; never for remove or clear. */
 export interface CacheDidCleanEvent {
+  /** The name of the cache. */
   cache: string;
+  /** Names of files without extension. */
   hashes: string[];
+  /** Cache keys, null where one is not known. */
   keys: (string|null)[];
+  /** Why. */
   reason: "expired"|"sizeLimit";
 }
 
 /** An image was answered although it was stale (stale-while-revalidate), and has been replaced since. */
 export interface ImageDidChangeEvent {
+  /** The name of the cache. */
   cache: string;
+  /** The cache key. */
   key: string;
+  /** The URL. */
   url: string;
+  /** A file. */
   path: string|null;
 }
 
 /** Downloads have been running for a while, or have stopped: what a sign of activity shows. */
 export interface ActivityDidChangeEvent {
+  /** Whether downloads are running. */
   active: boolean;
+  /** How many. */
   count: number;
 }
 
 /** A transfer has ended, well or not: once each, however many requests shared it. */
 export interface DownloadDidFinishEvent {
+  /** The URL. */
   url: string;
+  /** The URL after redirects. */
   finalURL: string;
+  /** The status of the answer. */
   status: number|null;
+  /** The size in bytes. */
   bytes: number;
+  /** Those that an earlier transfer had loaded. */
   resumedBytes: number;
+  /** A number of seconds. */
   seconds: number;
+  /** Seconds by phase. */
   timings: { dns: number; connect: number; tls: number; firstByte: number|null };
+  /** Whether the connection was open already. */
   reused: boolean;
+  /** How many redirects were followed. */
   redirects: number;
+  /** The version of HTTP. */
   httpVersion: string|null;
+  /** Whether the server confirmed what was cached. */
   fromRevalidation: boolean;
+  /** The error, as of a request. */
   error: string|null;
 }
 
 /** A line of the log, of the level that is logged or above; at most 100 in a second. */
 export interface LogEvent {
+  /** The level. */
   level: string;
+  /** A sentence. */
   message: string;
+  /** Names and values. */
   metadata: Record<string, string>;
+  /** How many lines were left out before. */
   omitted?: number;
 }
 
 /** How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting. */
 export interface DownloaderModifyRequestParams {
+  /** The URL. */
   url: string;
+  /** The HTTP method. */
   method: "GET"|"POST"|"PUT";
+  /** Header fields by name. */
   headers: Record<string, string>;
 }
 
@@ -1007,10 +1042,15 @@ export type DownloaderModifyRequestResult = { url?: string; headers?: Record<str
 
 /** How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is. */
 export interface DownloaderRedirectParams {
+  /** What it was. */
   from: string;
+  /** The status of the answer. */
   status: number;
+  /** The URL. */
   url: string;
+  /** The HTTP method. */
   method: "GET"|"POST"|"PUT";
+  /** Header fields by name. */
   headers: Record<string, string>;
 }
 
@@ -1018,8 +1058,11 @@ export type DownloaderRedirectResult = { url?: string; headers?: Record<string, 
 
 /** Is the body of this answer wanted? Null judges it by validStatusCodes. */
 export interface DownloaderValidateStatusParams {
+  /** The URL. */
   url: string;
+  /** The status of the answer. */
   status: number;
+  /** The declared media type. */
   contentType: string|null;
 }
 
@@ -1027,11 +1070,17 @@ export type DownloaderValidateStatusResult = { accept: boolean }|null;
 
 /** Which credentials does this server get? "default" goes on as without the question, "cancel" gives up. */
 export interface DownloaderChallengeParams {
+  /** The URL. */
   url: string;
+  /** The host. */
   host: string;
+  /** The realm of the challenge. */
   realm: string|null;
+  /** The way to log in. */
   scheme: string;
+  /** Whether a proxy asks. */
   isProxy: boolean;
+  /** How often credentials were refused. */
   failures: number;
 }
 

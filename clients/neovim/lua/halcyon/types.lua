@@ -59,7 +59,7 @@
 ---@field maxBytes? integer The largest body accepted, in bytes. Default: 134217728.
 ---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 but 206 by default.
 ---@field acceptContentTypes? string[] Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
----@field retry? { maxRetries: integer, interval?: { seconds: number }|{ exponential: number } } Whether and when a failed download is tried again.
+---@field retry? { maxRetries?: integer|nil, interval?: { seconds: number }|{ exponential: number }|nil } Whether and when a failed download is tried again.
 ---@field waitForConnectivity? number Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.
 ---@field alternativeSources? string[] URLs tried in order when the first fails.
 ---@field hedgeAfter? number Seconds after which the next source is begun beside one that has not answered.
@@ -220,6 +220,7 @@
 ---@field rememberedFailures integer Failures that are remembered, and repeated without asking.
 ---@field notStored table<string, integer> Loaded images that no tier keeps although they were to be kept, by reason; also those that nobody waits for, and the originals of made images.
 ---@field requestsInFlight integer Requests being worked on.
+---@field output { heldBytes: integer, limitBytes: integer, waits: integer } What is made for the client and not yet read by it: the bytes held, their limit (outputLimit), and how often requests had to wait for the client to read.
 ---@field uptimeSeconds number Seconds since the server started.
 ---@field latency table<string, halcyon.Latency> How long requests took from being read to being answered, by method.
 
@@ -345,10 +346,10 @@
 
 --- Settings of all caches, of single ones by name, and of the downloader.
 ---@class halcyon.Settings
----@field memory? boolean|halcyon.MemorySettings
----@field disk? halcyon.DiskSettings
----@field caches? table<string, { memory?: boolean|halcyon.MemorySettings, disk?: halcyon.DiskSettings }>
----@field downloader? halcyon.DownloaderSettings
+---@field memory? boolean|halcyon.MemorySettings The memory tier.
+---@field disk? halcyon.DiskSettings The disk tier.
+---@field caches? table<string, { memory?: boolean|halcyon.MemorySettings, disk?: halcyon.DiskSettings }> Settings by the name of the cache.
+---@field downloader? halcyon.DownloaderSettings The downloader of all caches.
 
 ---@class halcyon.InitializeResult
 ---@field serverInfo { name?: string, version?: string } Name and version of the server.
@@ -476,7 +477,7 @@
 ---@class halcyon.ListParams
 ---@field cache? string The name of the cache. Default: "default".
 ---@field limit? integer Entries a page, 1 to 1000. Default: 100.
----@field cursor? string|nil What the page before came with; the first page when left out.
+---@field cursor? string What the page before came with; the first page when left out.
 ---@field host? string Only images from this host.
 ---@field prefix? string Only images whose keys begin so.
 ---@field format? "png"|"jpeg"|"gif"|"webp"|"avif"|"heic"|"tiff"|"bmp"|"ico"|"svg"|"jxl" Only images of this format.
@@ -522,85 +523,85 @@
 
 --- Introduces the client; optional. Whatever a language server's client sends besides is let pass.
 ---@class halcyon.InitializeParams
----@field processId? integer|nil The client's process; the server ends when it does.
+---@field processId? integer The client's process; the server ends when it does.
 ---@field initializationOptions? halcyon.Settings Settings of caches; flags and the environment come before them.
 ---@field capabilities? { delegates?: string[]|table<string, boolean> } What the client can do; delegates in it names what it wants to be asked.
 
 --- Images went from a disk tier because their time was over or room was needed; never for remove or clear.
 ---@class halcyon.CacheDidCleanEvent
----@field cache string
----@field hashes string[]
----@field keys (string|nil)[]
----@field reason "expired"|"sizeLimit"
+---@field cache string The name of the cache.
+---@field hashes string[] Names of files without extension.
+---@field keys (string|nil)[] Cache keys, null where one is not known.
+---@field reason "expired"|"sizeLimit" Why.
 
 --- An image was answered although it was stale (stale-while-revalidate), and has been replaced since.
 ---@class halcyon.ImageDidChangeEvent
----@field cache string
----@field key string
----@field url string
----@field path string|nil
+---@field cache string The name of the cache.
+---@field key string The cache key.
+---@field url string The URL.
+---@field path string|nil A file.
 
 --- Downloads have been running for a while, or have stopped: what a sign of activity shows.
 ---@class halcyon.ActivityDidChangeEvent
----@field active boolean
----@field count integer
+---@field active boolean Whether downloads are running.
+---@field count integer How many.
 
 --- A transfer has ended, well or not: once each, however many requests shared it.
 ---@class halcyon.DownloadDidFinishEvent
----@field url string
----@field finalURL string
----@field status integer|nil
----@field bytes integer
----@field resumedBytes integer
----@field seconds number
----@field timings { dns: number, connect: number, tls: number, firstByte: number|nil }
----@field reused boolean
----@field redirects integer
----@field httpVersion string|nil
----@field fromRevalidation boolean
----@field error string|nil
+---@field url string The URL.
+---@field finalURL string The URL after redirects.
+---@field status integer|nil The status of the answer.
+---@field bytes integer The size in bytes.
+---@field resumedBytes integer Those that an earlier transfer had loaded.
+---@field seconds number A number of seconds.
+---@field timings { dns: number, connect: number, tls: number, firstByte: number|nil } Seconds by phase.
+---@field reused boolean Whether the connection was open already.
+---@field redirects integer How many redirects were followed.
+---@field httpVersion string|nil The version of HTTP.
+---@field fromRevalidation boolean Whether the server confirmed what was cached.
+---@field error string|nil The error, as of a request.
 
 --- A line of the log, of the level that is logged or above; at most 100 in a second.
 ---@class halcyon.LogEvent
----@field level string
----@field message string
----@field metadata table<string, string>
----@field omitted? integer
+---@field level string The level.
+---@field message string A sentence.
+---@field metadata table<string, string> Names and values.
+---@field omitted? integer How many lines were left out before.
 
 --- How is this request to be sent? Null sends none, and the download fails with downloadCancelledBeforeStarting.
 ---@class halcyon.DownloaderModifyRequestParams
----@field url string
----@field method "GET"|"POST"|"PUT"
----@field headers table<string, string>
+---@field url string The URL.
+---@field method "GET"|"POST"|"PUT" The HTTP method.
+---@field headers table<string, string> Header fields by name.
 
 ---@alias halcyon.DownloaderModifyRequestResult { url?: string, headers?: table<string, string>, method?: "GET"|"POST"|"PUT", body?: string|{ base64: string } }|nil
 
 --- How is this redirect to be followed? Null stops here, and the answer that redirects is judged as it is.
 ---@class halcyon.DownloaderRedirectParams
----@field from string
----@field status integer
----@field url string
----@field method "GET"|"POST"|"PUT"
----@field headers table<string, string>
+---@field from string What it was.
+---@field status integer The status of the answer.
+---@field url string The URL.
+---@field method "GET"|"POST"|"PUT" The HTTP method.
+---@field headers table<string, string> Header fields by name.
 
 ---@alias halcyon.DownloaderRedirectResult { url?: string, headers?: table<string, string>, method?: "GET"|"POST"|"PUT", body?: string|{ base64: string } }|nil
 
 --- Is the body of this answer wanted? Null judges it by validStatusCodes.
 ---@class halcyon.DownloaderValidateStatusParams
----@field url string
----@field status integer
----@field contentType string|nil
+---@field url string The URL.
+---@field status integer The status of the answer.
+---@field contentType string|nil The declared media type.
 
 ---@alias halcyon.DownloaderValidateStatusResult { accept: boolean }|nil
 
 --- Which credentials does this server get? "default" goes on as without the question, "cancel" gives up.
 ---@class halcyon.DownloaderChallengeParams
----@field url string
----@field host string
----@field realm string|nil
----@field scheme string
----@field isProxy boolean
----@field failures integer
+---@field url string The URL.
+---@field host string The host.
+---@field realm string|nil The realm of the challenge.
+---@field scheme string The way to log in.
+---@field isProxy boolean Whether a proxy asks.
+---@field failures integer How often credentials were refused.
 
 ---@alias halcyon.DownloaderChallengeResult "default"|"cancel"|{ use: { user: string, password: string }|{ bearer: string } }|nil
 

@@ -33,10 +33,13 @@ class CacheCleaned(TypedDict):
     """
 
     cache: str
+    """The name of the cache."""
     hashes: List[str]
+    """Names of files without extension."""
     keys: List[Optional[str]]
     """At the same places as `hashes`; None where a key is not known."""
     reason: Literal["expired", "sizeLimit"]
+    """Why."""
 
 
 class ImageChanged(TypedDict):
@@ -45,8 +48,11 @@ class ImageChanged(TypedDict):
     """
 
     cache: str
+    """The name of the cache."""
     key: str
+    """The cache key."""
     url: str
+    """The URL."""
     path: Optional[str]
     """The new file; None when there is none."""
 
@@ -55,6 +61,7 @@ class ActivityChanged(TypedDict):
     """Downloads have been running for a while, or have stopped: what a sign of activity shows."""
 
     active: bool
+    """Whether downloads are running."""
     count: int
     """How many downloads are running."""
 
@@ -63,28 +70,38 @@ class DownloadTimings(TypedDict):
     """Where the time of a transfer went, in seconds."""
 
     dns: float
+    """Seconds for the name."""
     connect: float
+    """Seconds for the connection."""
     tls: float
+    """Seconds for TLS."""
     firstByte: Optional[float]
+    """Seconds to the first byte of the answer."""
 
 
 class DownloadFinished(TypedDict):
     """A transfer has ended, well or not: once each, however many requests shared it."""
 
     url: str
+    """The URL."""
     finalURL: str
     """The URL that answered, after all redirects."""
     status: Optional[int]
     """Null when there was no answer."""
     bytes: int
+    """The size in bytes."""
     resumedBytes: int
     """Bytes that were kept from an earlier transfer."""
     seconds: float
+    """A number of seconds."""
     timings: DownloadTimings
+    """Seconds by phase."""
     reused: bool
     """Whether the connection was open already."""
     redirects: int
+    """How many redirects were followed."""
     httpVersion: Optional[str]
+    """The version of HTTP."""
     fromRevalidation: bool
     """Whether the server confirmed what was cached, and sent no body."""
     error: Optional[str]
@@ -93,8 +110,11 @@ class DownloadFinished(TypedDict):
 
 class _LogLine(TypedDict):
     level: str
+    """The level."""
     message: str
+    """A sentence."""
     metadata: Dict[str, str]
+    """Names and values."""
 
 
 class LogLine(_LogLine, total=False):

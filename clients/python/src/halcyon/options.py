@@ -5,7 +5,7 @@ Made by clients/generate.py from protocol/openrpc.json.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
 
 __all__ = [
     "As",
@@ -63,18 +63,21 @@ class ForSeconds(TypedDict):
     """A span of time in seconds."""
 
     seconds: float
+    """A number of seconds."""
 
 
 class ForDays(TypedDict):
     """A span of time in days."""
 
     days: float
+    """A number of days."""
 
 
 class UntilDate(TypedDict):
     """A point in time, as ISO 8601."""
 
     date: str
+    """A moment (RFC 3339)."""
 
 
 Expiration = Union[Literal["never", "expired"], ForSeconds, ForDays, UntilDate]
@@ -92,37 +95,45 @@ class CacheSerializer(TypedDict, total=False):
     quality: int
     """From 1 to 100."""
     lossless: bool
+    """Without loss, where the format can."""
     progressive: bool
+    """Coarse first, where the format can."""
     background: str
     """The colour below what is transparent."""
     maxBytes: int
     """The largest file; quality is lowered until it is kept."""
     stripMetadata: bool
+    """Without EXIF and the like."""
     profile: Literal["keep", "sRGB"]
     """Whether the colour profile is kept; it is, unless given."""
 
 
 class ImageOptionsBodyBase64(TypedDict):
     base64: str
+    """Bytes as base64."""
 
 
 class BasicCredentials(TypedDict):
     """User and password of HTTP basic authentication."""
 
     user: str
+    """The user."""
     password: str
+    """The password."""
 
 
 class BasicAuthorization(TypedDict):
     """Sends `Authorization: Basic …`."""
 
     basic: BasicCredentials
+    """User and password."""
 
 
 class BearerAuthorization(TypedDict):
     """Sends `Authorization: Bearer …`."""
 
     bearer: str
+    """The token."""
 
 
 Authorization = Union[BasicAuthorization, BearerAuthorization]
@@ -141,17 +152,15 @@ class ExponentialInterval(TypedDict):
     """A pause that doubles each time, from this many seconds."""
 
     exponential: float
+    """Seconds before the first, doubled each time."""
 
 
-class _Retry(TypedDict):
-    maxRetries: int
-    """How often it is tried again."""
-
-
-class Retry(_Retry, total=False):
+class Retry(TypedDict, total=False):
     """Whether and when a failed download is tried again."""
 
-    interval: Union[ForSeconds, ExponentialInterval]
+    maxRetries: Optional[int]
+    """How often it is tried again."""
+    interval: Optional[Union[ForSeconds, ExponentialInterval]]
     """How long to wait before each try."""
 
 
@@ -320,7 +329,9 @@ class ImageOptions(TypedDict, total=False):
 
 class DownsampleParameters(TypedDict):
     width: float
+    """Pixels across."""
     height: float
+    """Pixels down."""
 
 
 class DownsampleProcessor(TypedDict):
@@ -331,9 +342,13 @@ class DownsampleProcessor(TypedDict):
 
 class ResizeParameters(TypedDict, total=False):
     width: float
+    """Pixels across."""
     height: float
+    """Pixels down."""
     mode: Literal["none", "aspectFit", "aspectFill"]
+    """How it is done."""
     upscale: bool
+    """Whether a smaller image is enlarged."""
 
 
 class ResizeProcessor(TypedDict):
@@ -348,16 +363,21 @@ class CropAnchor(TypedDict, total=False):
     """Which part is taken: from 0, at the left or top, to 1."""
 
     x: float
+    """Across, from 0 to 1."""
     y: float
+    """Down, from 0 to 1."""
 
 
 class _CropParameters(TypedDict):
     width: float
+    """Pixels across."""
     height: float
+    """Pixels down."""
 
 
 class CropParameters(_CropParameters, total=False):
     anchor: CropAnchor
+    """Which part is taken, as fractions of what is left over; the middle when left out."""
 
 
 class CropProcessor(TypedDict):
@@ -370,15 +390,19 @@ class RadiusFraction(TypedDict):
     """A radius as a part of the shorter side."""
 
     fraction: float
+    """A fraction."""
 
 
 class _RoundCornerParameters(TypedDict):
     radius: Union[float, RadiusFraction]
+    """The radius, in pixels or as a fraction."""
 
 
 class RoundCornerParameters(_RoundCornerParameters, total=False):
     corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
+    """Which corners; all when left out."""
     targetSize: DownsampleParameters
+    """The size that the radius is meant for."""
     backgroundColor: str
     """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
     """
@@ -392,6 +416,7 @@ class RoundCornerProcessor(TypedDict):
 
 class BlurParameters(TypedDict):
     radius: float
+    """The radius, in pixels or as a fraction."""
 
 
 class BlurProcessor(TypedDict):
@@ -408,6 +433,7 @@ class _OverlayParameters(TypedDict):
 
 class OverlayParameters(_OverlayParameters, total=False):
     fraction: float
+    """A fraction."""
 
 
 class OverlayProcessor(TypedDict):
@@ -430,9 +456,13 @@ class TintProcessor(TypedDict):
 
 class ColorControlsParameters(TypedDict, total=False):
     brightness: float
+    """0 leaves it as it is."""
     contrast: float
+    """1 leaves it as it is."""
     saturation: float
+    """1 leaves it as it is."""
     inputEV: float
+    """The exposure; 0 leaves it as it is."""
 
 
 class ColorControlsProcessor(TypedDict):
@@ -456,11 +486,14 @@ class _BorderParameters(TypedDict):
     """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
     """
     width: float
+    """Pixels across."""
 
 
 class BorderParameters(_BorderParameters, total=False):
     radius: Union[float, RadiusFraction]
+    """The radius, in pixels or as a fraction."""
     corners: List[Literal["topLeft", "topRight", "bottomLeft", "bottomRight"]]
+    """Which corners; all when left out."""
 
 
 class BorderProcessor(TypedDict):
@@ -484,10 +517,12 @@ class _BlendParameters(TypedDict):
         "difference",
         "exclusion",
     ]
+    """How it is done."""
 
 
 class BlendParameters(_BlendParameters, total=False):
     alpha: float
+    """How opaque the image is."""
     backgroundColor: str
     """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
     """
@@ -514,10 +549,12 @@ class _CompositingParameters(TypedDict):
         "xor",
         "plusLighter",
     ]
+    """The name of the operation."""
 
 
 class CompositingParameters(_CompositingParameters, total=False):
     alpha: float
+    """How opaque the image is."""
     backgroundColor: str
     """a colour as "#rgb", "#rgba", "#rrggbb", "#rrggbbaa", "black", "white" or "transparent"
     """
@@ -531,7 +568,9 @@ class CompositingProcessor(TypedDict):
 
 class RotateParameters(TypedDict, total=False):
     degrees: float
+    """Degrees clockwise."""
     auto: bool
+    """As the EXIF orientation says."""
 
 
 class RotateProcessor(TypedDict):
@@ -542,16 +581,21 @@ class RotateProcessor(TypedDict):
 
 class _FormatParameters(TypedDict):
     to: Literal["png", "jpeg", "gif", "webp", "avif", "heic", "tiff", "bmp", "ico", "jxl"]
+    """What it becomes."""
 
 
 class FormatParameters(_FormatParameters, total=False):
+    """The format."""
+
     quality: float
+    """From 1 to 100."""
 
 
 class FormatProcessor(TypedDict):
     """Writes the result in a format."""
 
     format: FormatParameters
+    """The format."""
 
 
 Processor = Union[

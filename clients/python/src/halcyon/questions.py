@@ -27,17 +27,24 @@ class DownloadDraft(TypedDict):
     """A request as it is to be sent: what `downloader/modifyRequest` asks about."""
 
     url: str
+    """The URL."""
     method: Literal["GET", "POST", "PUT"]
+    """The HTTP method."""
     headers: Dict[str, str]
+    """Header fields by name."""
 
 
 class DownloadChange(TypedDict, total=False):
     """What is to be otherwise about a request; what is left out stays."""
 
     url: str
+    """The URL."""
     headers: Dict[str, str]
+    """Header fields by name."""
     method: Literal["GET", "POST", "PUT"]
+    """The HTTP method."""
     body: Union[str, ImageOptionsBodyBase64]
+    """What is sent."""
 
 
 DownloadAnswer = Optional[DownloadChange]
@@ -61,14 +68,18 @@ class AnswerHead(TypedDict):
     """An answer, before its body is read."""
 
     url: str
+    """The URL."""
     status: int
+    """The status of the answer."""
     contentType: Optional[str]
+    """The declared media type."""
 
 
 class Acceptance(TypedDict):
     """Whether the body of an answer is wanted."""
 
     accept: bool
+    """Whether the answer is accepted."""
 
 
 StatusAnswer = Optional[Acceptance]
@@ -79,12 +90,15 @@ class Challenge(TypedDict):
     """A server or proxy that wants credentials."""
 
     url: str
+    """The URL."""
     host: str
     """The host of that URL, or of the proxy."""
     realm: Optional[str]
+    """The realm of the challenge."""
     scheme: str
     """In small letters: basic, digest, bearer and others."""
     isProxy: bool
+    """Whether a proxy asks."""
     failures: int
     """How many answers it has turned down already."""
 
@@ -93,6 +107,7 @@ class ChallengeCredentials(TypedDict):
     """The credentials that a server gets."""
 
     use: Union[BasicCredentials, BearerAuthorization]
+    """The credentials to use."""
 
 
 ChallengeAnswer = Optional[Union[Literal["default", "cancel"], ChallengeCredentials]]

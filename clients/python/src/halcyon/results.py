@@ -37,6 +37,7 @@ __all__ = [
     "RemoveResult",
     "SizeResult",
     "Stats",
+    "StatsResultOutput",
     "StoredTiers",
     "StoreResult",
     "UnstoredImage",
@@ -68,13 +69,19 @@ class Pixels(TypedDict):
     """
 
     path: str
+    """A file."""
     uri: str
+    """The file's URL."""
     width: int
+    """Pixels across."""
     height: int
+    """Pixels down."""
     stride: int
     """Bytes from one row to the next."""
     frameCount: int
+    """How many pictures."""
     byteCount: int
+    """The size in bytes."""
     loopCount: int
     """How often the animation is played; 0 for ever."""
     delays: List[int]
@@ -173,7 +180,9 @@ image_result_from_wire = image_decoder(
 
 class _StoredTiers(TypedDict):
     memory: bool
+    """The memory tier."""
     disk: bool
+    """The disk tier."""
 
 
 class StoredTiers(_StoredTiers, total=False):
@@ -182,6 +191,7 @@ class StoredTiers(_StoredTiers, total=False):
     """
 
     reason: NotStoredReason
+    """Why."""
 
 
 @dataclass(frozen=True)
@@ -290,9 +300,11 @@ class MemorySize:
     bytes: int = 0
     """Sum of their lengths."""
     allocated_bytes: Optional[int] = None
+    """What they take, in bytes."""
     limit_bytes: int = 0
     """The limit."""
     leased_bytes: Optional[int] = None
+    """What is lent out of it, in bytes."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """What a newer server told besides, by its names on the wire."""
 
@@ -395,12 +407,16 @@ class PrefetchFailure(TypedDict):
     """A URL whose image could not be had, and the error."""
 
     url: str
+    """The URL."""
     error: Dict[str, Any]
+    """The error, as of a request."""
 
 
 class UnstoredImage(TypedDict):
     url: str
+    """The URL."""
     stored: NotStoredReason
+    """Why no tier keeps it."""
 
 
 @dataclass(frozen=True)
@@ -455,11 +471,26 @@ class RememberedFailure(TypedDict):
     """A failure that is repeated without asking, for a while."""
 
     url: str
+    """The URL."""
     key: str
     """The cache key that its image was to have."""
     error: Dict[str, Any]
+    """The error, as of a request."""
     seconds: float
     """For how many seconds it is remembered yet."""
+
+
+class StatsResultOutput(TypedDict):
+    """What is made for the client and not yet read by it: the bytes held, their limit
+    (outputLimit), and how often requests had to wait for the client to read.
+    """
+
+    heldBytes: int
+    """What is held, in bytes."""
+    limitBytes: int
+    """The limit, in bytes."""
+    waits: int
+    """How often requests had to wait."""
 
 
 class Latency(TypedDict):
@@ -514,6 +545,10 @@ class Stats(TypedDict):
     """
     requestsInFlight: int
     """Requests being worked on."""
+    output: StatsResultOutput
+    """What is made for the client and not yet read by it: the bytes held, their limit
+    (outputLimit), and how often requests had to wait for the client to read.
+    """
     uptimeSeconds: float
     """Seconds since the server started."""
     latency: Dict[str, Latency]
@@ -665,6 +700,7 @@ class KnownCache(TypedDict):
     """A cache that is open, configured, or found in the cache folder."""
 
     name: str
+    """The name."""
     folder: str
     """Absolute path of its folder."""
     isOpen: bool

@@ -50,8 +50,11 @@ class KeyRule(TypedDict, total=False):
     """
 
     hosts: List[str]
+    """The hosts that it counts for."""
     keepQuery: List[str]
+    """The only parameters of a query that count."""
     dropQuery: List[str]
+    """The parameters of a query that do not count."""
 
 
 class DiskSettings(TypedDict, total=False):
@@ -105,15 +108,20 @@ class DiskSettings(TypedDict, total=False):
 
 class _HostRule(TypedDict):
     hosts: List[str]
+    """The hosts that it counts for."""
 
 
 class HostRule(_HostRule, total=False):
     """What is added to requests for these hosts; secrets read `…` in answers."""
 
     headers: Dict[str, str]
+    """Header fields by name."""
     authorization: Authorization
+    """The credentials."""
     clientCertificate: str
+    """The file of a certificate (PEM)."""
     clientKey: str
+    """The file of its private key (PEM)."""
 
 
 URLRewrite = TypedDict("URLRewrite", {"from": str, "to": str})
