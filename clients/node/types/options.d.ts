@@ -88,9 +88,9 @@ export interface ExponentialInterval {
 /** Whether and when a failed download is tried again. */
 export interface Retry {
   /** How often it is tried again. */
-  maxRetries?: number | null;
+  maxRetries?: number;
   /** How long to wait before each try. */
-  interval?: ForSeconds | ExponentialInterval | null;
+  interval?: ForSeconds | ExponentialInterval;
 }
 
 /** Options of one call; what is left out has the server's default. */

@@ -113,7 +113,7 @@ export interface ImageOptions {
   /** Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone. */
   acceptContentTypes?: string[];
   /** Whether and when a failed download is tried again. */
-  retry?: { maxRetries?: number|null; interval?: { seconds: number }|{ exponential: number }|null };
+  retry?: { maxRetries?: number; interval?: { seconds: number }|{ exponential: number } };
   /** Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once. */
   waitForConnectivity?: number;
   /** URLs tried in order when the first fails. */

@@ -59,7 +59,7 @@
 ---@field maxBytes? integer The largest body accepted, in bytes. Default: 134217728.
 ---@field validStatusCodes? integer[] The status codes accepted; 200 to 399 but 206 by default.
 ---@field acceptContentTypes? string[] Media types of which a server must name one, if it names any, such as image/*; by default the bytes decide alone.
----@field retry? { maxRetries?: integer|nil, interval?: { seconds: number }|{ exponential: number }|nil } Whether and when a failed download is tried again.
+---@field retry? { maxRetries?: integer, interval?: { seconds: number }|{ exponential: number } } Whether and when a failed download is tried again.
 ---@field waitForConnectivity? number Seconds for which a download that failed waits for a network, when this machine has none; then it is tried again at once.
 ---@field alternativeSources? string[] URLs tried in order when the first fails.
 ---@field hedgeAfter? number Seconds after which the next source is begun beside one that has not answered.

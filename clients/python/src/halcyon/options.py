@@ -5,7 +5,7 @@ Made by clients/generate.py from protocol/openrpc.json.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
 
 __all__ = [
     "As",
@@ -158,9 +158,9 @@ class ExponentialInterval(TypedDict):
 class Retry(TypedDict, total=False):
     """Whether and when a failed download is tried again."""
 
-    maxRetries: Optional[int]
+    maxRetries: int
     """How often it is tried again."""
-    interval: Optional[Union[ForSeconds, ExponentialInterval]]
+    interval: Union[ForSeconds, ExponentialInterval]
     """How long to wait before each try."""
 
 
