@@ -42,7 +42,7 @@ extension StorageProblem {
 }
 
 extension SystemError: StorageProblem {
-    package var reason: String { "cannot \(action) \(path): \(String(cString: strerror(code)))." }
+    package var reason: String { "cannot \(action) \(path.excerpt): \(String(cString: strerror(code)))." }
     package var systemCode: Int32 { code }
 }
 

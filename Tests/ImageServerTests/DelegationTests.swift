@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "1", "\"\"", "true", "[]", #"{"url":5}"#, #"{"header":{}}"#, #"{"headers":[]}"#, #"{"headers":{"A":1}}"#,
+        "1", "\"\"", "true", "[1]", #"{"url":5}"#, #"{"header":{}}"#, #"{"headers":[1]}"#, #"{"headers":{"A":1}}"#,
         #"{"headers":{"A":"b\r\nC: d"}}"#, #"{"accept":true}"#,
     ])
     func anAnswerThatIsNoRequestIsRefused(answer: String) {

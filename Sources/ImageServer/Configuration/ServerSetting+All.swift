@@ -28,7 +28,7 @@ extension ServerSetting {
             "The largest size of the disk tier of each cache, in bytes; 0 for no limit.", caches: \.disk.bytesLimit
         ) { $0.limitDisk(to: $1) },
         ServerSetting(
-            "outputLimit", .integer(atLeast: 65_536, "bytes"),
+            "outputLimit", .integer(atLeast: 1, "bytes"),
             "The largest size of answers that are made and not yet read by the client, in bytes.", \.outputLimit),
         ServerSetting(
             "durability", .choice,

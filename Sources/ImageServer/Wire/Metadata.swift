@@ -38,7 +38,7 @@ extension Metadata {
     /// not in the stored form, or would break the line of the answer, must not get into it.
     init?(kept text: String) {
         guard let document = try? JSONDocument(parsing: Array(text.utf8)),
-            let metadata = try? Metadata.decode(document.root)
+            document.root.kind == .object, let metadata = try? Metadata.decode(document.root)
         else { return nil }
         self = metadata
     }
