@@ -32,6 +32,7 @@ let package = Package(
             name: "CVips", dependencies: ["CVipsLibrary"],
             linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("jpeg")]),
         .target(name: "CCurl"),
+        .target(name: "CCodings"),
         .target(name: "CLinux"),
         .target(name: "CSQLite", dependencies: ["CLinux"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "Platform", dependencies: ["CCrypto", "CLinux"], swiftSettings: settings),
@@ -42,7 +43,7 @@ let package = Package(
         .target(name: "ImageFormats", dependencies: ["ImageRecipes"], swiftSettings: settings),
         .target(
             name: "Downloading",
-            dependencies: ["CCurl", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
+            dependencies: ["CCodings", "CCurl", "HTTPSemantics", "ImageErrors", "Platform"], swiftSettings: settings),
         .target(
             name: "DownloadRecording",
             dependencies: [

@@ -17,22 +17,23 @@ package struct DownloadResponse: Sendable {
     /// Creates a response without facts.
     package init() {}
 
-    /// The compression of the body that the server declares. `nil`: none.
-    ///
-    /// Only registered or usual compressions count (RFC 9110, 8.4.1): some servers send "none" or "utf-8" there, or the
-    /// coding of an upload, and deliver the bytes unchanged.
-    var compression: String? {
-        for name in ["content-encoding", "transfer-encoding"] {
-            guard let coding = fields[name] else { continue }
-            let names = coding.lowercased().split { $0 == "," || $0.isWhitespace }
-            if names.contains(where: Self.compressions.contains) { return coding }
-        }
-        return nil
+    /// The compressions of the body that the server declares, in the order in which they were applied. `nil`: one of
+    /// them is not undone here.
+    var codings: [ContentCoding]? { ContentCoding.list(in: fields["content-encoding"] ?? "") }
+
+    /// The compression that makes the response unusable. `nil`: none.
+    var foreignCompression: String? {
+        if codings == nil { return fields["content-encoding"] }
+        // libcurl would undo it without a bound.
+        return fields["transfer-encoding"].flatMap { ContentCoding.list(in: $0) == [] ? nil : $0 }
     }
 
-    private static let compressions = Set(
-        "gzip x-gzip deflate compress x-compress br zstd dcb dcz exi pack200-gzip bzip2 lzma xz sdch"
-            .split(separator: " "))
+    /// Lets the fields describe the decoded body.
+    mutating func noteDecoded(count: Int, hasEnded: Bool) {
+        for name in ["content-encoding", "content-length"] { fields[name] = nil }
+        guard fields["content-range"] != nil else { return }
+        fields["content-range"] = "bytes 0-\(max(count, 1) - 1)/\(hasEnded ? "\(count)" : "*")"
+    }
 }
 
 /// A finished download.
@@ -90,9 +91,9 @@ extension DownloadRequest {
                 reason: "The server calls it \(type.excerpt), and acceptContentTypes allows only \(wanted).",
                 source: url, sample: ContentSample(contentType: type))
         }
-        if let coding = response.compression {
+        if let coding = response.foreignCompression {
             return .badData(
-                reason: "The server compressed it (\(coding.excerpt)), though that was not accepted.", source: url)
+                reason: "The server compressed it in a way that is not undone here (\(coding.excerpt)).", source: url)
         }
         return nil
     }

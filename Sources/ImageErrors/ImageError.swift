@@ -113,7 +113,9 @@ extension ImageError: CustomStringConvertible {
             "\(source.excerpt): \(reason)."
         case .limitExceeded("redirect", let reason, let source):
             "\(source.excerpt): \(reason) (set redirect to \"follow\")."
-        case .limitExceeded("headerBytes", let reason, let source): "\(source.excerpt): \(reason). That limit is fixed."
+        case .limitExceeded("headerBytes", let reason, let source),
+            .limitExceeded(Self.decompressionRatio, let reason, let source):
+            "\(source.excerpt): \(reason). That limit is fixed."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
         case .connectionFailed(let url, let reason): "Cannot download \(url.excerpt): \(reason)"
@@ -156,6 +158,9 @@ extension ImageError: CustomStringConvertible {
     /// The beginning of the reason when redirects lead back to an earlier URL. No limit helps then, so the sentence
     /// names none.
     package static let redirectsInCircle = "it redirects in a circle"
+
+    /// The fixed limit of what is made of a compressed body.
+    package static let decompressionRatio = "decompressionRatio"
 
     /// `true` when the same request may succeed later without a change.
     public var isRetryable: Bool {

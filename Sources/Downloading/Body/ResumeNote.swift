@@ -59,7 +59,7 @@ package struct ResumeNote: Hashable, Sendable {
         default: return .unrelated
         }
         guard let range = Self.range(response.fields["content-range"] ?? ""), range.first == offset,
-            response.compression == nil,
+            response.codings == [], response.foreignCompression == nil,
             Digest(of: response.url).hex == source
         else { return .unusable }
         if let whole = range.total {
@@ -106,7 +106,7 @@ extension ResumeNote {
     /// Creates the note of a response. `nil`: its body cannot be resumed.
     init?(_ response: DownloadResponse, length: Int?, login: String = "") {
         guard response.status == 200, length.map({ $0 >= Self.smallestBody }) ?? true,
-            response.compression == nil,
+            response.codings == [],
             // Not even a part of it may be stored (RFC 9111, 5.2.2.5).
             response.fields["cache-control"].map({ !CacheControl($0).noStore }) ?? true,
             response.fields["accept-ranges"]?.lowercased().split(separator: ",").contains(where: {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import HTTPSemantics
+internal import ImageErrors
 internal import Platform
 
 /// Decisions about the body by the head of a response.
@@ -101,9 +102,38 @@ extension Transfer {
     }
 
     private func collectBody() {
-        abortError = limitError()
+        abortError = limitError() ?? beginDecoding()
         disposition = abortError == nil ? .wanted : .unknown
     }
+
+    /// Prepares for a compressed body, whose size nobody knows. Returns the error when it cannot be decoded.
+    private func beginDecoding() -> ImageError? {
+        guard let codings = response.codings, !codings.isEmpty else { return nil }
+        if response.status == 206, !(response.fields["content-range"]?.contains("bytes 0-") ?? false) {
+            let reason = "It is a part, from the middle, of what the server compressed."
+            return .badData(reason: reason, source: request.url)
+        }
+        do { decoder = try BodyDecoder(codings) } catch { return decodingError(error) }
+        total = nil
+        return nil
+    }
+
+    /// Ends a compressed body. Returns the error when its end has not come.
+    package func endDecoding() -> ImageError? {
+        guard let decoder else { return nil }
+        // Of a part only the beginning is known.
+        do { if response.status != 206 { try decoder.finish() } } catch { return decodingError(error) }
+        response.noteDecoded(count: spool.count, hasEnded: decoder.hasEnded)
+        return nil
+    }
+
+    func decodingError(_ failure: BodyDecoder.Failure) -> ImageError {
+        failure.error(
+            of: request.url, contentType: response.contentType, firstBytes: decoder?.firstBytes ?? [])
+    }
+
+    /// The size of what has come of the body, which may be compressed.
+    var bodyBytes: Int { decoder?.received ?? spool.count }
 
     /// Continues with a body that was paused until a delegate decided about it.
     ///

@@ -32,6 +32,8 @@ final class Transfer {
     /// The largest body that every caller accepts, in bytes.
     private var bytesLimit = Int.max
     var total: Int?
+    /// Undoes the compression of the body. `nil`: it has none.
+    var decoder: BodyDecoder?
     var resumedBytes = 0
     /// The number of bytes received since the last ``reportProgress()``.
     private var arrived = 0
@@ -83,6 +85,8 @@ final class Transfer {
     /// The number of pieces of a body that are received before other transfers have their turn. libcurl reads up to a
     /// hundred buffers of 128 KiB, which hold 1,600 chunks of 8 KiB or two million chunks of one byte.
     private static let piecesAtOnce = 4096
+    /// The number of decoded bytes that count as a piece.
+    private static let decodedPiece = 4096
     /// The largest discarded body, in bytes, that is read to the end so that the connection can be reused.
     private static let discardLimit = 64 << 10
 
@@ -264,6 +268,24 @@ final class Transfer {
     }
 
     private func collect(_ data: UnsafeRawBufferPointer) -> Bool {
+        guard let decoder else { return store(data) }
+        do {
+            // Coded data may stand for nothing, without end.
+            if decoder.received + data.count > bytesLimit {
+                abortError = limitError(size: decoder.received + data.count)
+                if abortError != nil { return false }
+            }
+            return try decoder.decode(data) { piece in
+                pieces += piece.count / Self.decodedPiece
+                return store(piece)
+            }
+        } catch {
+            abortError = decodingError(error)
+            return false
+        }
+    }
+
+    private func store(_ data: UnsafeRawBufferPointer) -> Bool {
         if spool.count + data.count > bytesLimit {
             abortError = limitError(size: spool.count + data.count)
             if abortError != nil { return false }
@@ -297,7 +319,7 @@ final class Transfer {
     /// Ends the wait of the callers who do not accept the response, or not so many bytes of it. Returns the error when no
     /// caller is left. Nobody may join after the last check.
     func limitError(size: Int = 0, isLast: Bool = false) -> (any Error)? {
-        let size = max(size, spool.count, total ?? 0)
+        let size = max(size, bodyBytes, spool.count, total ?? 0)
         bytesLimit = .max
         return job.dismiss(isLast: isLast) { caller in
             let request = caller.request
@@ -360,11 +382,11 @@ final class Transfer {
             return challenge.map { end($0) } ?? fail(error(code))
         }
         guard hasHead else { return fail(failed("the connection closed before the end of the headers.")) }
+        if let error = endDecoding() { return fail(error) }
         if let error = limitError(isLast: true) { return fail(error) }
         do {
-            let bytes = spool.count
             let body = try spool.finish()
-            end(.answer(Download(response: response, body: body)), bytes: bytes)
+            end(.answer(Download(response: response, body: body)), bytes: bodyBytes)
         } catch {
             fail(ImageError.storage(error, folder: "the cache folder"))
         }
@@ -380,7 +402,7 @@ final class Transfer {
 
     /// Ends the transfer with an error. The state of libcurl's handle must still be that of this request.
     func fail(_ error: any Error) {
-        let bytes = spool.count
+        let bytes = bodyBytes
         spool.interrupt(keeps: error is CancellationError || (error as? ImageError)?.isRetryable == true)
         // The receiver of the result may resume the body at once.
         prepared.part?.file.letGo()

@@ -217,17 +217,6 @@ import Testing
             "the limit itself is allowed")
     }
 
-    @Test func compressedAnswerThatNobodyAcceptedIsBadData() async throws {
-        for coding in ["gzip", "br", "GZIP", "deflate, gzip", "x-gzip", "identity, zstd", "aws-chunked,gzip"] {
-            let error = try await failure(.reply(200, ["Content-Encoding": coding], picture))
-            #expect(isBadData(error), "\(coding)")
-        }
-        // What is no compression, though it stands there: the bytes decide.
-        for coding in ["identity", "identity, identity", "none", "utf-8", "binary", "aws-chunked", ""] {
-            #expect(try await failure(.reply(200, ["Content-Encoding": coding], picture)) == nil, "\(coding)")
-        }
-    }
-
     /// Or it would keep the thread busy that all downloads share.
     @Test func bodyInChunksOfAByteIsGatheredAndToldOfTogether() async throws {
         let body = hollowPNG(width: 7, count: 400_000)

@@ -47,6 +47,37 @@ struct DownloadWireTests {
         #expect(server.finish() == 0)
     }
 
+    /// Whoever sees it downloads that, and gets another thing.
+    @Test func compressedImageIsToldOfByWhatCameAndAnsweredAsWhatItStandsFor() throws {
+        let drawing =
+            ascii("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\">")
+            + [UInt8](repeating: 0x20, count: 10_000) + ascii("</svg>")
+        let packed = try Command.shell("gzip -n", input: drawing).output
+        let web = try LocalServer { _ in
+            .reply(200, ["Content-Encoding": "gzip", "Content-Type": "image/svg+xml"], packed)
+        }
+        defer { web.stop() }
+        let server = try server()
+        _ = try server.call(1, "subscribe", #"{"events":["download/didFinish"]}"#)
+        let url = quoted(web.url("/a.svgz"))
+        try server.request(2, "retrieve", #"{"url":\#(url),"as":"data","workDoneToken":"t"}"#)
+        var (told, reply): ([JSON], JSON?) = ([], nil)
+        while reply == nil || !told.contains(where: { $0["method"]?.string == "download/didFinish" }) {
+            let message = try #require(try server.next())
+            if message["id"] == nil { told.append(message) } else { reply = message }
+        }
+        let image = try #require(reply?["result"])
+        #expect(image["data"]?.string == Data(drawing).base64EncodedString() && image["format"]?.string == "svg")
+        #expect(image["byteCount"]?.integer == drawing.count && image["width"]?.integer == 40)
+        let values = told.compactMap { $0["params"]?["value"] }
+        #expect(
+            values.count >= 2 && values.allSatisfy { $0["totalBytes"] == .null && $0["percentage"]?.integer ?? 0 == 0 })
+        #expect(values.last?["receivedBytes"]?.integer == drawing.count)
+        let finished = told.last { $0["method"]?.string == "download/didFinish" }?["params"]
+        #expect(finished?["bytes"]?.integer == packed.count)
+        #expect(server.finish() == 0)
+    }
+
     /// A failure ends activity as a success does, and downloads that overlap are one activity.
     @Test func activityIsOverAfterAFailureAndOnceForAllThatOverlap() throws {
         let web = try web()

@@ -22,15 +22,17 @@ struct MirrorTests {
     @Test func downloadsArePlayedAsTheyWereRecorded() throws {
         let picture = try Fixtures.bytes("png-rgb.png")
         let large = try Fixtures.bytes("jpeg-large.jpg")
+        let packed = try Command.shell("gzip", input: large).output
         let web = try LocalServer { request in
             switch request.path {
             case "/a": .reply(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60", "Set-Cookie": "s=secret"], picture)
             case "/large": .reply(200, [:], large)
             case "/moved": .redirect(to: "/a")
+            case "/packed": .reply(200, ["Content-Encoding": "gzip"], packed)
             default: .reply(503, ["Retry-After": "120"], [])
             }
         }
-        let requests = ["/a", "/large", "/moved", "/gone"].map { #"{"url":\#(quoted(web.url($0)))}"# }
+        let requests = ["/a", "/large", "/moved", "/gone", "/packed"].map { #"{"url":\#(quoted(web.url($0)))}"# }
         func answers(_ server: ServerProcess) throws -> [JSON] {
             try requests.enumerated().map { number, params in
                 let reply = try server.call(number, "retrieve", params)
@@ -46,6 +48,7 @@ struct MirrorTests {
         let count = web.requests.count
         let played = try server("two", "--replay", framed: true)
         #expect(try answers(played) == first)
+        #expect(first[4]["byteCount"]?.integer == large.count && first[4]["format"] == .string("jpeg"))
         #expect(first[3]["data"]?["statusCode"] == .integer(503) && first[2]["width"] == .integer(61))
         // What was never asked is not on the tape, and nobody is asked for it.
         let unknown = try played.call(9, "retrieve", #"{"url":\#(quoted(web.url("/unknown")))}"#)
