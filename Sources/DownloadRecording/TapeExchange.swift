@@ -150,13 +150,12 @@ struct TapeExchange: Sendable, Equatable {
     /// 3986, 2.1).
     private static func escaped(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x25 && $0 != 0x7F }) { return text }
-        let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             if byte >= 0x20, byte != 0x25, byte != 0x7F {
                 bytes.append(byte)
             } else {
-                bytes += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                bytes += percentEncoding(of: byte)
             }
         }
         return String(decoding: bytes, as: UTF8.self)

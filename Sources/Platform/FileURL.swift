@@ -3,11 +3,8 @@ public enum FileURL {
     /// `file://` and the path, with everything but unreserved characters and slashes percent-encoded (RFC 3986).
     public static func text(_ path: String) -> String {
         if path.utf8.allSatisfy(isPlain) { return "file://" + path }
-        let digits = Array("0123456789ABCDEF".utf8)
         var url = Array("file://".utf8)
-        for byte in path.utf8 {
-            url += isPlain(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
+        for byte in path.utf8 { url += isPlain(byte) ? [byte] : percentEncoding(of: byte) }
         return String(decoding: url, as: UTF8.self)
     }
 
@@ -17,6 +14,12 @@ public enum FileURL {
         default: false
         }
     }
+}
+
+/// A percent sign and two hexadecimal digits in upper case (RFC 3986, 2.1).
+package func percentEncoding(of byte: UInt8) -> [UInt8] {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+    return [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
 }
 
 /// The bytes of `text` with every `%` and two hexadecimal digits replaced by the byte they stand for (RFC 3986, 2.1). A `%`

@@ -52,6 +52,31 @@ import Testing
         #expect(try base.following("?f g", naming: "").text == "http://a/b/c?f%20g")
     }
 
+    /// RFC 3986, 3.3 and 3.4. Servers that follow it refuse them as they are.
+    @Test func whatCannotStandInAURLIsSentPercentEncoded() throws {
+        let odd = #""<>{}^\`"#
+        let encoded = "%22%3C%3E%7B%7D%5E%5C%60"
+        #expect(try WebURL("http://a/\(odd)/x?q=\(odd)&r#\(odd)").text == "http://a/\(encoded)/x?q=\(encoded)&r")
+        #expect(try WebURL("http://a?\(odd)").text == "http://a/?\(encoded)")
+        #expect(try WebURL("http://u:p@a:81/\(odd)").text == "http://a:81/\(encoded)")
+        #expect(try WebURL("http://a/\u{FC}/%c3%bC?\u{20AC}#\u{FC}").text == "http://a/%C3%BC/%c3%bC?%E2%82%AC")
+        #expect(try WebURL("https://b\u{FC}cher.example/\u{FC}").text == "https://xn--bcher-kva.example/%C3%BC")
+        let others = "/-._~!$&'()*+,;=:@|[]%41?-._~!$&'()*+,;=:@|[]%41/?"
+        #expect(try WebURL("http://a" + others).text == "http://a" + others, "what may stand there stays")
+        #expect(try WebURL(WebURL("http://a/\(odd)?\(odd)").text).text == "http://a/\(encoded)?\(encoded)")
+        let base = try WebURL("http://a/b/c")
+        #expect(try base.following("d\(odd)?\(odd)", naming: "").text == "http://a/b/d\(encoded)?\(encoded)")
+        #expect(try base.following("/{d}", naming: "").text == "http://a/%7Bd%7D")
+        #expect(try base.following("//e/{d}", naming: "").text == "http://e/%7Bd%7D")
+        #expect(try base.following("?{f}", naming: "").text == "http://a/b/c?%7Bf%7D")
+    }
+
+    @Test(arguments: ["http://a\"b/", "http://a{b}/", "http://a\\b/c"])
+    func hostWithSuchACharacterIsRefused(_ text: String) {
+        let error = #expect(throws: ImageError.self) { try WebURL(text) }
+        #expect(error?.name == "invalidURL")
+    }
+
     @Test(arguments: ["http://a%0ab:c@host/", "http://a:%09p@host/", "http://a%00:b@host/", "http://%7f%01@host/"])
     func credentialsThatCannotBeSentAreRefused(_ text: String) {
         let error = #expect(throws: ImageError.self) { try WebURL(text) }

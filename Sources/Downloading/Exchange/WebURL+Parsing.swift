@@ -47,7 +47,7 @@ extension WebURL {
         if let base, hc_url_set(url, CURLUPART_URL, base.text, flags) != CURLUE_OK {
             throw invalid("It is no well-formed URL.")
         }
-        guard Self.encodingQuerySpaces(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK
+        guard Self.percentEncoded(text).withCString({ hc_url_set(url, CURLUPART_URL, $0, flags) }) == CURLUE_OK
         else {
             throw invalid("It is no well-formed URL.")
         }
@@ -104,11 +104,25 @@ extension WebURL {
 
     private static let lastHost = LastValue<String, (origin: String, host: String)>()
 
-    /// The text with spaces in the query as `%20`, as browsers send them. libcurl would replace each by a plus sign.
-    private static func encodingQuerySpaces(_ text: String) -> String {
-        guard let query = text.firstIndex(of: "?"), text[query...].utf8.contains(0x20) else { return text }
-        return text[..<query]
-            + text[query...].split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
+    /// The text with what cannot stand in a path or query (RFC 3986, 3.3) percent-encoded there, as browsers and others send
+    /// it: libcurl encodes less of it, with digits in lower case, and makes a plus sign of a space. What is percent-encoded
+    /// already stays as it is, as its signature may count the digits. libcurl judges the host.
+    private static func percentEncoded(_ text: String) -> String {
+        guard text.utf8.contains(where: needsEncoding) else { return text }
+        let bytes = text.utf8
+        var start = bytes.startIndex
+        if let slashes = text.firstRange(of: /^([A-Za-z][A-Za-z0-9+.\-]*:\/+|\/\/)/) {
+            start = bytes[slashes.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        }
+        var encoded = Array(bytes[..<start])
+        for byte in bytes[start...] {
+            if needsEncoding(byte) { encoded += percentEncoding(of: byte) } else { encoded.append(byte) }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static func needsEncoding(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte >= 0x7F || "\"<>\\^`{}".utf8.contains(byte)
     }
 
     /// Repeats parsing until the host does not change any more: `%31`, or a dot at the end, may hide the digits of an

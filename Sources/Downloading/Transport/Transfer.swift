@@ -229,7 +229,7 @@ final class Transfer {
 
     /// A `Location` with bytes beyond ASCII percent-encoded, as servers mean them.
     private static func escaped(_ location: UnsafeRawBufferPointer) -> String {
-        location.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
+        String(decoding: location.flatMap { $0 < 0x80 ? [$0] : percentEncoding(of: $0) }, as: UTF8.self)
     }
 
     /// Adds a header field. In place, because there may be thousands of one name.

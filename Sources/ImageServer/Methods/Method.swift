@@ -5,6 +5,8 @@ internal import JSONRPC
 struct Param<Value: WireValue>: Sendable {
     let name: StaticString
     let summary: String
+    /// Names by which users look for it, that of another method's parameter.
+    private let mistaken: [String]
     private let isRequired: Bool
     private let fallbackText: JSONLiteral?
     private let schema: JSONLiteral
@@ -14,9 +16,10 @@ struct Param<Value: WireValue>: Sendable {
 
     /// A required parameter.
     @inline(__always)
-    init(_ name: StaticString, _ summary: String) {
+    init(_ name: StaticString, _ summary: String, mistakenFor mistaken: [String] = []) {
         self.name = name
         self.summary = summary
+        self.mistaken = mistaken
         isRequired = true
         fallbackText = nil
         schema = Value.schema
@@ -41,6 +44,7 @@ struct Param<Value: WireValue>: Sendable {
         self.schema = schema.orNull
         self.name = name
         self.summary = summary
+        mistaken = []
         isRequired = false
         fallbackText = text
         read = { (params, position) throws(Mismatch) in
@@ -51,7 +55,8 @@ struct Param<Value: WireValue>: Sendable {
 
     var description: ParameterDescription {
         ParameterDescription(
-            name: name, summary: summary, schema: schema, isRequired: isRequired, fallback: fallbackText)
+            name: name, summary: summary, schema: schema, isRequired: isRequired, fallback: fallbackText,
+            mistaken: mistaken)
     }
 }
 
@@ -63,7 +68,7 @@ private func parameter(_ name: StaticString, _ position: Int, of params: JSONVie
 }
 
 /// The cache key of a method on one image.
-let keyParam = Param<KeyText>("key", "The cache key: any text.")
+let keyParam = Param<KeyText>("key", "The cache key: any text.", mistakenFor: ["url"])
 /// The cache of a method.
 let cacheParam = Param<String?>(
     "cache", "The name of the cache.", default: nil, "default", schema: CacheName.schema)
@@ -75,6 +80,25 @@ struct ParameterDescription: Sendable {
     let schema: JSONLiteral
     let isRequired: Bool
     let fallback: JSONLiteral?
+    let mistaken: [String]
+
+    /// Names that do not stand beside the parameter, and what to write instead: its own, or the place inside it.
+    var otherNames: [(name: String, instead: String)] {
+        mistaken.map { ($0, name.description) } + schema.memberNames.map { ($0, "\(name).\($0)") }
+    }
+}
+
+extension Mismatch {
+    /// The same, with a parameter as the suggestion when its name stands inside another parameter.
+    fileprivate func suggesting(_ params: [ParameterDescription]) -> Mismatch {
+        guard let unknown, path != unknown.name, params.contains(where: { $0.name.description == unknown.name }) else {
+            return self
+        }
+        var mismatch = self
+        mismatch.message = "is no \(unknown.what); did you mean the parameter \"\(unknown.name)\"?"
+        mismatch.suggestion = unknown.name
+        return mismatch
+    }
 }
 
 /// The way a handler answers a request.
@@ -171,7 +195,7 @@ struct Method: Sendable {
                 let invocation = Invocation(server: server, message: message, progress: tokens)
                 do { outcome = try handler(invocation, repeat each values) } catch { return .failed(rpcError(error)) }
             } catch {
-                return .failed(error.error)
+                return .failed(error.suggesting(known).error)
             }
             return try server.disposition(of: outcome, writer: &writer)
         }
@@ -197,7 +221,9 @@ struct Method: Sendable {
             if text == "workDoneToken" || text == "_meta" {
                 tokens = try ProgressTokens(text, value, tokens)
             } else if !isIgnored(text) {
-                throw .unknown(text, among: params.map(\.name.description), what: "parameter")
+                throw .unknown(
+                    text, among: params.map(\.name.description), elsewhere: params.flatMap(\.otherNames),
+                    what: "parameter")
             }
         }
         return tokens

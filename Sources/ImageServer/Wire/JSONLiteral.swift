@@ -77,6 +77,22 @@ indirect enum JSONLiteral: Sendable, ExpressibleByStringLiteral, ExpressibleByIn
             })
     }
 
+    /// The names of the members that an object of this schema may have.
+    var memberNames: [String] {
+        switch self {
+        case .object(let members):
+            members.flatMap { name, value in
+                guard name == "properties", case .object(let properties) = value else {
+                    return ["oneOf", "$ref"].contains(name) ? value.memberNames : []
+                }
+                return properties.map(\.0)
+            }
+        case .array(let schemas): schemas.flatMap(\.memberNames)
+        case .reference(let schema): schema.definition().memberNames
+        case .string, .integer, .number, .boolean, .null: []
+        }
+    }
+
     /// A reference to a schema that stands once in the components of the document, under a name.
     static func schema(_ name: String, _ definition: @escaping @Sendable () -> JSONLiteral) -> JSONLiteral {
         ["$ref": .reference(SchemaReference(name: name, definition: definition))]

@@ -14,10 +14,12 @@ protocol WireValue: Sendable {
 struct Mismatch: Error {
     /// The parameter and the path to the value inside it: `options.retry.maxRetries`.
     var path: String
-    let message: String
+    var message: String
     var expected: String?
     var received: String?
     var suggestion: String?
+    /// The unknown name, if that is what is wrong, and the kind of thing that it should name.
+    var unknown: (name: String, what: String)?
 
     /// The value is of another kind, or outside the allowed range.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
@@ -64,10 +66,20 @@ struct Mismatch: Error {
     }
 
     /// The object has an unknown member.
-    static func unknown(_ name: String, among names: [String], what: String) -> Mismatch {
-        let nearest = nearestName(to: name, in: names)
-        let hint = nearest.map { "; did you mean \"\($0)\"?" } ?? "; the \(what)s are \(names.joined(separator: ", "))."
-        return Mismatch(path: name.excerpt, message: "is no \(what)\(hint)", suggestion: nearest)
+    ///
+    /// - Parameter elsewhere: Other names, and what each has to be instead: where it is known, or what it is called here.
+    static func unknown(
+        _ name: String, among names: [String], elsewhere: [(name: String, instead: String)] = [], what: String
+    ) -> Mismatch {
+        func instead(of name: String?) -> String? { elsewhere.first { $0.name == name }?.instead }
+        let nearest =
+            instead(of: name) ?? nearestName(to: name, in: names)
+            ?? instead(of: nearestName(to: name, in: elsewhere.map(\.name)))
+        let list = names.isEmpty ? "there are none" : "the \(what)s are \(names.joined(separator: ", "))"
+        let hint = nearest.map { "did you mean \"\($0)\"?" } ?? "\(list)."
+        return Mismatch(
+            path: name.excerpt, message: "is no \(what); \(hint)", suggestion: nearest,
+            unknown: (name: name.excerpt, what: what))
     }
 
     func within(_ name: String) -> Mismatch {

@@ -217,6 +217,21 @@ import Testing
             "the limit itself is allowed")
     }
 
+    /// The key of an image is its URL as given, so that what was stored under it is found however it is sent.
+    @Test func urlIsSentPercentEncodedAndTheImageIsFoundByTheURLAsGiven() async throws {
+        let server = try LocalServer { [picture] _ in .reply(200, ["ETag": "\"1\""], picture) }
+        defer { server.stop() }
+        let url = server.url("/{a}/\u{FC}|'?q=\"<>\\^`")
+        let sent = "/%7Ba%7D/%C3%BC|'?q=%22%3C%3E%5C%5E%60"
+        let image = try await engine.image(url)
+        #expect(server.requests.map(\.path) == [sent] && image.record.key.key == url)
+        #expect(image.record.url == server.url(sent), "it is what answered")
+        #expect(try await engine.image(url).cacheType != .none)
+        let checked = try await engine.image(url) { $0.lookup.revalidate = .always }
+        #expect(checked.record.key.key == url && server.requests.last?.headers["if-none-match"] == "\"1\"")
+        #expect(try await engine.image(server.url(sent)).cacheType == .none, "that is another key")
+    }
+
     /// Or it would keep the thread busy that all downloads share.
     @Test func bodyInChunksOfAByteIsGatheredAndToldOfTogether() async throws {
         let body = hollowPNG(width: 7, count: 400_000)

@@ -170,6 +170,33 @@ struct ImageLifeTests {
         #expect(servers.map { $0.finish() } == [0, 0])
     }
 
+    /// By the name that it has in another method, or elsewhere in the same.
+    @Test func nameInTheWrongPlaceIsRefusedWithTheRightOne() throws {
+        let server = try ServerProcess(cache: folder)
+        let cases: [(method: String, params: String, param: String, suggestion: String)] =
+            ["isCached", "remove", "cachePath", "inspect", "store"].map {
+                ($0, #"{"url":"https://example.com/a"}"#, "url", "key")
+            } + [
+                ("inspect", #"{"ulr":"https://example.com/a"}"#, "ulr", "key"),
+                ("retrieve", #"{"url":"data:,","forceRefresh":true}"#, "forceRefresh", "options.forceRefresh"),
+                ("retrieve", #"{"url":"data:,","forcerefresh":true}"#, "forcerefresh", "options.forceRefresh"),
+                ("download", #"{"url":"data:,","timeout":5}"#, "timeout", "options.timeout"),
+                ("configure", #"{"bytesLimit":1000}"#, "bytesLimit", "disk.bytesLimit"),
+                ("configure", #"{"totalBytesLimit":1000}"#, "totalBytesLimit", "memory.totalBytesLimit"),
+                ("configure", #"{"timeout":5}"#, "timeout", "downloader.timeout"),
+                ("retrieve", #"{"url":"data:,","options":{"as":"data"}}"#, "options.as", "as"),
+                ("retrieve", #"{"url":"data:,","options":{"key":"a","timeout":1}}"#, "options.key", "key"),
+                ("store", #"{"key":"a","options":{"overwrite":true}}"#, "options.overwrite", "overwrite"),
+            ]
+        for (number, one) in cases.enumerated() {
+            let error = try server.call(number, one.method, one.params)["error"]
+            #expect(error?["code"]?.integer == -32602 && error?["data"]?["param"]?.string == one.param)
+            #expect(error?["data"]?["suggestion"]?.string == one.suggestion, "\(one) \(error?.text ?? "")")
+            #expect(error?["message"]?.string?.contains("\"\(one.suggestion)\"") == true)
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func optionThatIsMisspeltIsRefusedWithTheNearestName() throws {
         let server = try ServerProcess(cache: folder)
         let error = try server.call(1, "retrieve", #"{"url":"http://127.0.0.1:1/","options":{"forceRefesh":true}}"#)[
