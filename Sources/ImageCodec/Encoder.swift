@@ -48,6 +48,13 @@ struct Encoder {
             throw RenderFailure(
                 .unsupported, "\(format.rawValue) cannot be written by the codec library of this machine.")
         }
+        guard decoder.frameCount == 1 || output.frames != .all || format.isAnimated || !format.hasAnimations else {
+            let count = decoder.frameCount
+            throw RenderFailure(
+                .unsupported,
+                "It is an animation of \(count) frames, and \(format.rawValue) is written with one here: ask for webp, gif or png, or for one frame (onlyLoadFirstFrame or frame)."
+            )
+        }
         let kept = format.isAnimated ? frames : Array(frames.prefix(1))
         var ready: [CodecImage] = []
         for frame in kept { ready.append(try prepared(frame, format, encoding, isOpaque: isOpaque)) }
@@ -216,6 +223,9 @@ struct Encoder {
 extension EncodedFormat {
     /// `true` when the format supports animations and this module can write them.
     var isAnimated: Bool { self == .gif || self == .webp || self == .png }
+
+    /// `true` when there are animations in the format.
+    var hasAnimations: Bool { isAnimated || self == .avif || self == .heic || self == .jxl }
 
     var isLossy: Bool {
         switch self {

@@ -55,6 +55,48 @@ struct ProcessingTests {
         #expect(server.finish() == 0)
     }
 
+    /// A format without animations is a still, as everybody knows; one that has them would hide the loss.
+    @Test func animationIsNotMadeAStillByAFormatThatHasAnimations() throws {
+        let server = try ServerProcess(cache: folder)
+        for (name, count) in [("gif-animated.gif", 4), ("png-animated.png", 3)] {
+            for format in ["avif", "heic", "jxl"] {
+                let asked = [
+                    #""processors":[{"format":{"to":"\#(format)"}}]"#,
+                    #""options":{"cacheSerializer":{"format":"\#(format)"}}"#,
+                ]
+                for rest in asked {
+                    let reply = try server.call(2, "retrieve", #"{"url":\#(file(name)),\#(rest)}"#)
+                    let error = reply["error"]
+                    #expect(error?["data"]?["name"]?.string == "processingFailed", "\(format) \(reply.text)")
+                    let message = error?["message"]?.string ?? ""
+                    #expect(
+                        message.contains("an animation of \(count) frames") && message.contains("onlyLoadFirstFrame"))
+                }
+                let frame = #""processors":[{"format":{"to":"\#(format)"}}],"options":{"onlyLoadFirstFrame":true}"#
+                let still = try retrieve(server, name, frame)
+                #expect(still["frameCount"]?.integer == 1 && still["format"]?.string == format)
+            }
+            #expect(
+                try retrieve(server, name, #""processors":[{"format":{"to":"webp"}}]"#)["frameCount"]?.integer == count)
+            #expect(try retrieve(server, name, #""processors":[{"format":{"to":"jpeg"}}]"#)["frameCount"]?.integer == 1)
+        }
+        #expect(server.finish() == 0)
+    }
+
+    /// However it ends, before the server has noticed or after.
+    @Test func workerThatIsEndedWhileItIsIdleCostsNoRequestAnything() throws {
+        let server = try ServerProcess(cache: folder)
+        for round in 0..<12 {
+            let workers = String(decoding: try Command.shell("pgrep -P \(server.process)").output, as: UTF8.self)
+                .split(separator: "\n").compactMap { pid_t($0) }
+            #expect(round == 0 || workers.count == 1)
+            for worker in workers { kill(worker, [SIGKILL, SIGSTOP, SIGTERM][round % 3]) }
+            let image = try retrieve(server, "png-rgb.png", #""processors":[{"resize":{"width":\#(10 + round)}}]"#)
+            #expect(image["width"]?.integer == 10 + round)
+        }
+        #expect(server.finish() == 0)
+    }
+
     @Test func theOrientationIsAppliedOnce() throws {
         let server = try ServerProcess(cache: folder)
         let upright = try retrieve(server, "jpeg-orientation-1.jpg", #""processors":[{"rotate":{"auto":true}}]"#)
