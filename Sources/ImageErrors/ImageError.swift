@@ -15,10 +15,10 @@ public enum ImageError: Error, Equatable, Sendable {
     ///
     /// `retryAfter` is the number of seconds to wait that the server asked for, if it did.
     case invalidStatusCode(Int, url: String, retryAfter: Double? = nil)
-    /// The image is not in the cache, and the request allows only the cache.
-    case notCached(key: String)
+    /// The image is not in the cache. With the URL that it would have been loaded from, when the request allows only the cache.
+    case notCached(key: String, url: String? = nil)
     /// The image is not in the cache, and the network is switched off.
-    case offline(key: String)
+    case offline(key: String, url: String)
     /// A failure of an earlier load that is still remembered.
     indirect case remembered(ImageError)
     /// A processor failed. `reason` is a sentence.
@@ -27,6 +27,8 @@ public enum ImageError: Error, Equatable, Sendable {
     case limitExceeded(limit: String, reason: String, source: String)
     /// The text is not a URL that can be loaded. `reason` is a sentence.
     case invalidURL(String, reason: String)
+    /// The file cannot be read: there is none, it may not be read, or it is no regular file. `reason` is a sentence.
+    case unreadableFile(url: String, reason: String)
     /// The server could not be reached, or closed the connection early. `reason` is a sentence.
     case connectionFailed(url: String, reason: String)
     /// The transfer was silent for `timeout` seconds, slower than `minBytesPerSecond`, or took longer than `deadline`
@@ -104,8 +106,9 @@ extension ImageError: CustomStringConvertible {
         case .invalidStatusCode(407, let url, nil):
             "Cannot download \(url.excerpt): a proxy answered 407; it wants credentials, or others (set them in the URL of the setting proxy)."
         case .invalidStatusCode(let code, let url, nil): "Cannot download \(url.excerpt): the server answered \(code)."
-        case .notCached(let key): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
-        case .offline(let key):
+        case .notCached(let key, nil): "\(key.excerpt) is not in the cache."
+        case .notCached(let key, _?): "\(key.excerpt) is not in the cache, and only the cache was to be asked."
+        case .offline(let key, _):
             "\(key.excerpt) is not in the cache, and nothing is loaded while the option or setting offline is on."
         case .remembered(let error), .notStored(_, let error): error.description
         case .processingFailed(let reason): reason
@@ -118,6 +121,7 @@ extension ImageError: CustomStringConvertible {
             "\(source.excerpt): \(reason). That limit is fixed."
         case .limitExceeded(let limit, let reason, let source): "\(source.excerpt): \(reason) (raise \(limit))."
         case .invalidURL(let text, let reason): "Cannot load \"\(text.excerpt)\": \(reason)"
+        case .unreadableFile(let url, let reason): "Cannot read \(url.excerpt): \(reason)"
         case .connectionFailed(let url, let reason): "Cannot download \(url.excerpt): \(reason)"
         case .timedOut(let url, "deadline", let seconds):
             "Cannot download \(url.excerpt): it took longer than \(seconds.shortest) s (raise deadline)."
@@ -145,6 +149,7 @@ extension ImageError: CustomStringConvertible {
         case .processingFailed: "processingFailed"
         case .limitExceeded: "limitExceeded"
         case .invalidURL: "invalidURL"
+        case .unreadableFile: "unreadableFile"
         case .connectionFailed: "connectionFailed"
         case .timedOut: "timedOut"
         case .tlsFailed: "tlsFailed"

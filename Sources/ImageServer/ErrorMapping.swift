@@ -16,6 +16,7 @@ enum ErrorCode: Int, CaseIterable {
     case timedOut = 20002
     case tlsFailed = 20003
     case forbiddenAddress = 20004
+    case unreadableFile = 20005
     case downloadCancelledBeforeStarting = 30000
     case storageFailed = 40000
 
@@ -25,7 +26,7 @@ enum ErrorCode: Int, CaseIterable {
         case .badData: "The bytes are no image the engine can read, or are cut off."
         case .notModified: "A 304 came to a request that carried no validator."
         case .invalidStatusCode: "The server answered with a status that is not accepted."
-        case .notCached: "Only the cache was to be asked, and it has nothing."
+        case .notCached: "The cache does not have it, and nothing may be loaded for it."
         case .processingFailed: "A processor could not do its work, or there is no codec worker."
         case .limitExceeded: "A limit was passed; data.limit names it."
         case .dataModifyingFailed: "What was downloaded is not what dataModifier takes it for."
@@ -33,6 +34,7 @@ enum ErrorCode: Int, CaseIterable {
         case .connectionFailed: "The server could not be reached, or left early."
         case .timedOut: "Nothing came for too long, or the whole took too long."
         case .tlsFailed: "The certificate or the handshake failed."
+        case .unreadableFile: "There is no such file, or it cannot be read."
         case .forbiddenAddress: "The configuration does not allow the host or the network."
         case .downloadCancelledBeforeStarting: "The client, asked about the request, wanted none to be sent."
         case .storageFailed: "The cache folder cannot be used; data.hint says what to do."
@@ -42,9 +44,11 @@ enum ErrorCode: Int, CaseIterable {
 
 extension ImageError {
     /// The error for the protocol. The compiler finds a missing case.
-    func rpcError(key: String? = nil) -> RPCError {
+    ///
+    /// - Parameter isGiven: `true` when the image was given under the key, which is then no URL that it comes from.
+    func rpcError(key: String? = nil, isGiven: Bool = false) -> RPCError {
         if case .afterAttempts(let attempts) = self, let first = attempts.first {
-            var error = first.error.first.rpcError(key: key)
+            var error = first.error.first.rpcError(key: key, isGiven: isGiven)
             error.message = description
             // The limit keeps the error small for a request with a hundred retries of a hundred sources.
             error.details.append(("attempts", .objects(attempts.prefix(100).map(\.members))))
@@ -52,7 +56,8 @@ extension ImageError {
         }
         var details: [(name: String, value: RPCError.Detail)] = []
         let code: ErrorCode
-        func url(_ url: String) { details.append(("url", .string(url))) }
+        var key = key
+        func url(_ url: String) { if !isGiven || url != key { details.append(("url", .string(url))) } }
         switch self {
         case .badData(_, let source, let sample):
             code = .badData
@@ -69,14 +74,21 @@ extension ImageError {
             details.append(("statusCode", .integer(status)))
             if let seconds { details.append(("retryAfter", .integer(Int(min(seconds, 1e9).rounded(.up))))) }
             url(source)
-        case .notCached, .offline: code = .notCached
+        case .notCached(let missing, let source):
+            code = .notCached
+            key = missing
+            source.map(url)
+        case .offline(let missing, let source):
+            code = .notCached
+            key = missing
+            url(source)
         case .remembered(let failure):
-            var error = failure.rpcError(key: key)
+            var error = failure.rpcError(key: key, isGiven: isGiven)
             error.details.append(("cached", .boolean(true)))
             return error
         case .processingFailed: code = .processingFailed
         case .notStored(let reason, let error):
-            var error = error.rpcError(key: key)
+            var error = error.rpcError(key: key, isGiven: isGiven)
             error.details.append(("stored", .string(reason.rawValue)))
             return error
         case .limitExceeded(let limit, _, let source):
@@ -95,6 +107,9 @@ extension ImageError {
             url(source)
         case .tlsFailed(let source, _):
             code = .tlsFailed
+            url(source)
+        case .unreadableFile(let source, _):
+            code = .unreadableFile
             url(source)
         case .forbiddenAddress(let source, _):
             code = .forbiddenAddress

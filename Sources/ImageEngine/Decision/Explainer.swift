@@ -51,11 +51,12 @@ struct Explainer: Sendable {
         }
         if decision.action == .fail {
             let why = policy.onlyFromCache ? "onlyFromCache" : "only-if-cached"
-            return told.failing(.notCached(key: key.key), "Nothing may be loaded (\(why)).")
+            return told.failing(.notCached(key: key.key, url: resource.url), "Nothing may be loaded (\(why)).")
         }
         let isLocalSource = options.network.alternativeSources.contains { !Resource(url: $0).isOnNetwork }
         if policy.isOffline, !isLocalSource {
-            return told.failing(.offline(key: key.key), "Nothing may be loaded from the network (offline).")
+            return told.failing(
+                .offline(key: key.key, url: resource.url), "Nothing may be loaded from the network (offline).")
         }
         try explainLoading(resource, in: cache, options, &told)
         return told

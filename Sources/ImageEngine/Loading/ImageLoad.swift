@@ -64,7 +64,9 @@ final class ImageLoad: Sendable {
         do {
             switch try loader.source(of: source, options) {
             case .network(let asked):
-                if engine.lookup.isOffline(options) { throw ImageError.offline(key: request.resource.cacheKey) }
+                if engine.lookup.isOffline(options) {
+                    throw ImageError.offline(key: request.resource.cacheKey, url: source)
+                }
                 if let outgoing, !outgoing.options.asksToModify { return try join(source, caller, outgoing, ended) }
                 if !options.asksToModify {
                     return try join(source, caller, OutgoingRequest(url: asked, options: options), ended)

@@ -26,7 +26,7 @@ struct ImageLoader: Sendable {
     func admit(
         _ request: DownloadRequest, _ key: CacheKey, in cache: ImageCache, _ options: ImageOptions
     ) throws(ImageError) {
-        if engine.lookup.isOffline(options) { throw .offline(key: key.key) }
+        if engine.lookup.isOffline(options) { throw .offline(key: key.key, url: request.url) }
         try engine.failures.check(request, in: cache, options)
     }
 

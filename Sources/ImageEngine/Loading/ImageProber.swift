@@ -58,7 +58,7 @@ struct ImageProber: Sendable {
     ) async throws -> ProbedImage {
         switch source {
         case .network(let url):
-            if options.staysInCache { throw ImageError.notCached(key: key.key) }
+            if options.staysInCache { throw ImageError.notCached(key: key.key, url: url) }
             return try await probe(url, key, in: cache, options, caller)
         case .data(let bytes):
             if let integrity = options.lookup.integrity, !integrity.allows(bytes) { throw Integrity.mismatch(given) }

@@ -89,10 +89,10 @@ struct LocalFile: Sendable {
     ) throws(ImageError) -> Value {
         let file: Descriptor
         do throws(SystemError) { file = try Descriptor(reading: path, followsLinks: true) } catch {
-            throw .invalidURL(url, reason: "The file cannot be read: \(String(cString: strerror(error.code))).")
+            throw .unreadableFile(url: url, reason: "\(String(cString: strerror(error.code))).")
         }
         guard let stamp = file.stamp else {
-            throw .invalidURL(url, reason: "It is no regular file.")
+            throw .unreadableFile(url: url, reason: "It is no regular file.")
         }
         guard stamp.size <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(url) }
         return try body(file, stamp)

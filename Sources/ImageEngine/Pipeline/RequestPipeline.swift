@@ -106,7 +106,9 @@ struct RequestPipeline: Sendable {
             return .answer(original)
         }
         try Task.checkCancellation()
-        if decision.action == .fail { throw ImageError.notCached(key: request.resource.cacheKey) }
+        if decision.action == .fail {
+            throw ImageError.notCached(key: request.resource.cacheKey, url: request.resource.url)
+        }
         let load = ImageLoad(request, storedCandidate: toAsk, outgoing: outgoing, engine)
         guard let found else { return .load(load) }
         return .loadThen(load) { [self] result in

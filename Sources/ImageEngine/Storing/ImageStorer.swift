@@ -64,20 +64,21 @@ struct ImageStorer: Sendable {
         _ given: GivenImage, for key: CacheKey, in cache: ImageCache, _ options: ImageOptions, overwrites: Bool,
         metadata: String?
     ) throws(ImageError) -> PendingStore {
-        let (content, isOfFile): (DiskStorage.Content, Bool)
+        let (content, source): (DiskStorage.Content, String)
         switch given {
         case .bytes(let bytes):
             guard bytes.count <= options.network.limits.maxBytes else { throw options.network.limits.tooLarge(key.key) }
-            (content, isOfFile) = (.bytes(bytes), false)
+            (content, source) = (.bytes(bytes), key.key)
         case .file(let path):
-            (content, isOfFile) = (try LocalFile(path: absolutePath(path), options: options).content(), true)
+            let path = absolutePath(path)
+            (content, source) = (try LocalFile(path: path, options: options).content(), FileURL.text(path))
         }
         // Bytes that are in memory are put into the memory tier too, as in Kingfisher.
         var store = PendingStore(
-            content: content, key: key, cache: cache, source: key.key, origin: ImageOrigin(), options: options,
+            content: content, key: key, cache: cache, source: source, origin: ImageOrigin(), options: options,
             needs: content.isInMemory ? [.file, .bytes] : [.file], overwrites: overwrites, metadata: metadata,
             isGiven: true)
-        store.isOfFile = isOfFile
+        if case .file = given { store.isOfFile = true }
         return store
     }
 }

@@ -14,15 +14,10 @@ struct DelegationNames: WireValue {
         var questions: Set<DownloadDelegates.Question> = []
         for index in 0..<view.count {
             guard let element = view.element(index) else { continue }
-            do throws(Mismatch) {
-                let name = try String.decode(element)
-                guard let known = Delegation.all.first(where: { $0.name.description == name }) else {
-                    var mismatch = Mismatch.unknown(name, among: Delegation.names, what: "delegate")
-                    mismatch.path = ""
-                    throw mismatch
-                }
-                questions.insert(known.question)
-            } catch { throw error.within("\(index)") }
+            guard let known = Delegation.all.first(where: { $0.name.description == element.string }) else {
+                throw Mismatch.noneOf(Delegation.names, element).within("\(index)")
+            }
+            questions.insert(known.question)
         }
         return DelegationNames(questions: questions)
     }

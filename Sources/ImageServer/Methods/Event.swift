@@ -96,15 +96,10 @@ struct EventNames: WireValue {
         var names: [String] = []
         for index in 0..<view.count {
             guard let element = view.element(index) else { continue }
-            do throws(Mismatch) {
-                let name = try String.decode(element)
-                guard Event.names.contains(name) else {
-                    var mismatch = Mismatch.unknown(name, among: Event.names, what: "event")
-                    mismatch.path = ""
-                    throw mismatch
-                }
-                names.append(name)
-            } catch { throw error.within("\(index)") }
+            guard let name = element.string, Event.names.contains(name) else {
+                throw Mismatch.noneOf(Event.names, element).within("\(index)")
+            }
+            names.append(name)
         }
         return EventNames(names: names)
     }

@@ -55,7 +55,7 @@ extension Method {
                             metadata: metadata?.text)
                         return StoreReply(reply: ImageReply(image: image, form: .path))
                     } catch let error as ImageError {
-                        throw error.rpcError(key: key.text)
+                        throw error.rpcError(key: key.text, isGiven: true)
                     }
                 })
         }
@@ -68,7 +68,7 @@ extension Method {
                 ) { result in
                     end(
                         result.map { StoreReply(reply: ImageReply(image: $0, form: .path)) }
-                            .mapError { $0.rpcError(key: key.text) })
+                            .mapError { $0.rpcError(key: key.text, isGiven: true) })
                 }
             })
     }

@@ -104,7 +104,10 @@ extension DownloadProgress: ReportedProgress {
     static let start = DownloadProgress(received: 0, total: nil)
 
     var amount: Int { received }
-    var words: String { total.map { "\(received) of \($0) bytes" } ?? "\(received) bytes" }
+    var words: String {
+        if received == 0, total == nil { return "nothing was downloaded" }
+        return total.map { "\(received) of \($0) bytes" } ?? "\(received) bytes"
+    }
     var wordsWhenCancelled: String { "cancelled" }
 
     func writeMembers(to value: inout JSONWriter) {

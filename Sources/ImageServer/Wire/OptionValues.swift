@@ -156,7 +156,7 @@ struct HeaderFields: WireValue {
     ]
 
     static func decode(_ view: JSONView) throws(Mismatch) -> HeaderFields {
-        guard view.isObject else { throw .expected("an object of strings", view) }
+        guard view.isObject else { throw .kind("an object of strings", view) }
         var fields: [String: String] = [:]
         try view.forEachMember { (name, value) throws(Mismatch) in
             let name = String(decoding: name, as: UTF8.self)

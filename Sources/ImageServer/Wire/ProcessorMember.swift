@@ -91,10 +91,7 @@ enum ProcessorMember {
         guard let member = view.member(name), !member.isNull else { return nil }
         let text = member.string
         if let value = values.first(where: { $0.rawValue == text }) { return value }
-        let names = values.map(\.rawValue)
-        var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", member)
-        mismatch.suggestion = text.flatMap { nearestName(to: $0, in: names) }
-        throw mismatch.within("\(name)")
+        throw Mismatch.noneOf(values.map(\.rawValue), member).within("\(name)")
     }
 
     static func color(_ view: JSONView, _ name: StaticString) throws(Mismatch) -> RecipeColor? {
@@ -127,10 +124,7 @@ enum ProcessorMember {
         for index in 0..<value.count {
             guard let element = value.element(index) else { continue }
             guard let corner = Corners.named.first(where: { $0.name == element.string }) else {
-                let names = Corners.named.map(\.name)
-                var mismatch = Mismatch.expected("one of \(names.map { "\"\($0)\"" }.joined(separator: ", "))", element)
-                mismatch.suggestion = element.string.flatMap { nearestName(to: $0, in: names) }
-                throw mismatch.within("\(index)").within("corners")
+                throw Mismatch.noneOf(Corners.named.map(\.name), element).within("\(index)").within("corners")
             }
             corners.insert(corner.corner)
         }

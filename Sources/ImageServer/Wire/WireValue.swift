@@ -21,9 +21,16 @@ struct Mismatch: Error {
     /// The unknown name, if that is what is wrong, and the kind of thing that it should name.
     var unknown: (name: String, what: String)?
 
-    /// The value is of another kind, or outside the allowed range.
+    /// The value is of another kind, or none of those allowed. The message shows a number or a short text.
     static func expected(_ expected: String, _ view: borrowing JSONView) -> Mismatch {
-        mustBe(expected, not: view.integer.map(String.init) ?? view.number.map(\.shortest) ?? kind(of: view))
+        mustBe(expected, not: received(view))
+    }
+
+    private static func received(_ view: borrowing JSONView) -> String {
+        if let text = view.string {
+            return text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
+        }
+        return view.integer.map(String.init) ?? view.number.map(\.shortest) ?? kind(of: view)
     }
 
     /// The value is of another kind; the message does not show it, because it may be a secret.
@@ -59,10 +66,7 @@ struct Mismatch: Error {
     static func noneOf(_ names: [String], _ view: borrowing JSONView, wanted: String? = nil) -> Mismatch {
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
         let expected = wanted ?? (names.count == 1 ? list : "one of \(list)")
-        guard let text = view.string else { return .expected(expected, view) }
-        // The received value is another word, so the message shows it instead of its kind.
-        let received = text.utf8.count <= 40 ? "\"\(text)\"" : "a string of \(text.utf8.count) bytes"
-        return mustBe(expected, not: received, nearestName(to: text, in: names))
+        return mustBe(expected, not: received(view), view.string.flatMap { nearestName(to: $0, in: names) })
     }
 
     /// The object has an unknown member.

@@ -197,7 +197,7 @@ import Testing
         let server = try LocalServer { _ in .reply(200, [:], hollowPNG(width: 7)) }
         let url = server.url("/a")
         let options = ImageOptions { $0.lookup.offline = true }
-        await #expect(throws: ImageError.offline(key: url)) {
+        await #expect(throws: ImageError.offline(key: url, url: url)) {
             try await engine.manager.probe(Resource(url: url), in: engine.cache, options: options)
         }
         #expect(server.requests.isEmpty)

@@ -71,14 +71,16 @@ import Testing
         symlink(engine.folder.path + "/loop", engine.folder.path + "/loop")
         for name in ["fifo", "folder", "loop", "missing", "missing/deeper", ""] {
             guard
-                case .invalidURL(_, let reason) = try await engine.failure("file://" + engine.folder.path + "/" + name)
+                case .unreadableFile(_, let reason) = try await engine.failure(
+                    "file://" + engine.folder.path + "/" + name)
             else {
                 Issue.record("\(name) was read")
                 continue
             }
             #expect(!reason.isEmpty)
         }
-        for url in ["file:///dev/zero", "file://", "file://elsewhere/a.png", "file:", "file:///a%00b"] {
+        #expect(try await engine.failure("file:///dev/zero")?.name == "unreadableFile")
+        for url in ["file://", "file://elsewhere/a.png", "file:", "file:///a%00b"] {
             guard case .invalidURL = try await engine.failure(url) else {
                 Issue.record("\(url) was read")
                 continue

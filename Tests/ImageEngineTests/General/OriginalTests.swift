@@ -70,7 +70,7 @@ import Testing
             $0.processing.recipe.processors = [.blackWhite]
             $0.lookup.onlyFromCache = true
         }
-        #expect(failure == .notCached(key: url))
+        #expect(failure == .notCached(key: url, url: url))
         #expect(server.requests.count == 1)
     }
 

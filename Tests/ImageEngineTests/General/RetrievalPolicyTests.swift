@@ -23,7 +23,7 @@ import Testing
         let server = try LocalServer(routes: ["/a": .reply(200, [:], picture)])
         defer { server.stop() }
         let url = server.url("/a")
-        #expect(try await engine.failure(url) { $0.lookup.onlyFromCache = true } == .notCached(key: url))
+        #expect(try await engine.failure(url) { $0.lookup.onlyFromCache = true } == .notCached(key: url, url: url))
         #expect(server.requests.isEmpty)
         _ = try await engine.image(url)
         #expect(try await engine.image(url) { $0.lookup.onlyFromCache = true }.cacheType == .memory)

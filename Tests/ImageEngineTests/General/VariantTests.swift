@@ -112,7 +112,7 @@ import Testing
         #expect(server.requests.count == 1)
         #expect(
             try await failure([.blackWhite], url: server.url("/b")) { $0.lookup.onlyFromCache = true }
-                == .notCached(key: server.url("/b")))
+                == .notCached(key: server.url("/b"), url: server.url("/b")))
         #expect(server.requests.count == 1)
     }
 

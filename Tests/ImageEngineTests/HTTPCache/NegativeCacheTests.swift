@@ -40,7 +40,7 @@ import Testing
             .invalidStatusCode(408, url: ""), .invalidStatusCode(429, url: ""), .invalidStatusCode(500, url: ""),
             .invalidStatusCode(503, url: ""), .connectionFailed(url: "", reason: ""),
             .timedOut(url: "", option: "timeout", seconds: 1), .tlsFailed(url: "", reason: ""), .notCached(key: ""),
-            .offline(key: ""), .storageFailed(reason: "", hint: ""), .notModified(url: ""),
+            .offline(key: "", url: ""), .storageFailed(reason: "", hint: ""), .notModified(url: ""),
             .limitExceeded(limit: "bytesLimit", reason: "", source: ""), .remembered(.invalidStatusCode(404, url: "")),
             .downloadCancelledBeforeStarting(url: ""),
         ] as [ImageError])

@@ -44,12 +44,14 @@ import Testing
         func cached(_ wanted: String = "only-if-cached", _ mode: Revalidation = .http) async throws -> ImageResult {
             try await image(mode) { $0.network.request.headers = ["Cache-Control": wanted] }
         }
-        await #expect(throws: ImageError.notCached(key: web.url)) { try await cached() }
+        await #expect(throws: ImageError.notCached(key: web.url, url: web.url)) { try await cached() }
         #expect(web.count == 0)
         _ = try await image(.http)
         #expect(try await cached().cacheType == .memory)
         engine.clock.advance(seconds: 90)
-        await #expect(throws: ImageError.notCached(key: web.url), "it would have to be checked") { try await cached() }
+        await #expect(throws: ImageError.notCached(key: web.url, url: web.url), "it would have to be checked") {
+            try await cached()
+        }
         let stale = try await cached("only-if-cached, max-stale=30")
         #expect(stale.isStale && stale.cacheType == .memory && web.count == 1)
         let made = try await image(.http, bytes: true) {

@@ -49,11 +49,11 @@ import Testing
     @Test func whatIsNotStoredIsAnErrorThatNamesTheReason() async throws {
         let engine = try engine(offline: true)
         let error = try await engine.failure(web.url)
-        #expect(error == .offline(key: web.url))
+        #expect(error == .offline(key: web.url, url: web.url))
         #expect(error?.description.contains("offline") == true)
         #expect(error?.isRetryable == false)
         let other = try await engine.failure(web.url) { $0.network.alternativeSources = [web.url + "?2"] }
-        #expect(other?.first == .offline(key: web.url))
+        #expect(other?.first == .offline(key: web.url, url: web.url))
         #expect(web.count == 0)
     }
 
@@ -77,6 +77,6 @@ import Testing
     @Test func imageOfOtherCredentialsStaysTheirs() async throws {
         _ = try await engine().image(web.url) { $0.network.request.authorization = .bearer("ann") }
         let error = try await engine(offline: true).failure(web.url) { $0.lookup.revalidate = .http }
-        #expect(error == .offline(key: web.url))
+        #expect(error == .offline(key: web.url, url: web.url))
     }
 }

@@ -205,7 +205,7 @@ import Testing
     ]
     private static let others: [ImageError] = [
         .invalidStatusCode(404, url: ""), .invalidStatusCode(501, url: ""), .badData(reason: "", source: ""),
-        .tlsFailed(url: "", reason: ""), .forbiddenAddress(url: "", reason: ""), .offline(key: ""),
+        .tlsFailed(url: "", reason: ""), .forbiddenAddress(url: "", reason: ""), .offline(key: "", url: ""),
         .remembered(.invalidStatusCode(503, url: "")), .notModified(url: ""),
     ]
 

@@ -113,7 +113,7 @@ import Testing
         let stranger = try engine(first.folder)
         #expect(
             try await stranger.failure(web.url("/a")) { $0.lookup.onlyFromCache = true }
-                == .notCached(key: web.url("/a")))
+                == .notCached(key: web.url("/a"), url: web.url("/a")))
         #expect(web.requests.count == 1)
     }
 

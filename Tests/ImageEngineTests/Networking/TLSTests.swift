@@ -135,7 +135,7 @@ import Testing
         let url = relay.url("/a")
         #expect(try await engine(first.folder, shows: true).failure(url) { $0.lookup.onlyFromCache = true } == nil)
         let stranger = try await engine(first.folder, shows: false).failure(url) { $0.lookup.onlyFromCache = true }
-        #expect(stranger == .notCached(key: url))
+        #expect(stranger == .notCached(key: url, url: url))
         #expect(server.requests.count == 1)
     }
 

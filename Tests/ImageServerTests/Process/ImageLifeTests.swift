@@ -170,6 +170,78 @@ struct ImageLifeTests {
         #expect(servers.map { $0.finish() } == [0, 0])
     }
 
+    @Test func errorSaysWhatIsMissingWhereAndOfWhom() throws {
+        let server = try ServerProcess(cache: folder)
+        func data(_ method: String, _ params: String) throws -> (data: JSON?, message: String) {
+            let error = try server.call(1, method, params)["error"]
+            return (error?["data"], error?["message"]?.string ?? "")
+        }
+        let url = "https://example.com/a.png"
+        for options in [#"{"onlyFromCache":true}"#, #"{"offline":true}"#] {
+            for method in ["retrieve", "probe"] {
+                let (missing, message) = try data(
+                    method, #"{"url":"\#(url)","key":"k","options":\#(options)}"#)
+                #expect(missing?["name"]?.string == "notCached" && missing?["key"]?.string == "k", "\(method)")
+                #expect(missing?["url"]?.string == url && message.contains("k is not in the cache, and "), "\(message)")
+            }
+        }
+        let unknown = try data("inspect", #"{"key":"k"}"#)
+        #expect(unknown.data?["name"]?.string == "notCached" && unknown.data?["key"]?.string == "k")
+        #expect(unknown.message == "k is not in the cache.")
+        let file = folder + "/no image.png"
+        for (method, params) in [
+            ("retrieve", #"{"url":"file://\#(folder)/no%20image.png"}"#), ("store", #"{"key":"k","path":"\#(file)"}"#),
+        ] {
+            let (missing, message) = try data(method, params)
+            #expect(missing?["name"]?.string == "unreadableFile", "\(message)")
+            #expect(missing?["url"]?.string == "file://\(folder)/no%20image.png")
+            #expect(message.contains("No such file or directory"))
+            #expect(missing?["key"]?.string == (method == "store" ? "k" : nil))
+        }
+        try Data("no picture".utf8).write(to: URL(fileURLWithPath: file))
+        let stored = [
+            #""data":"bm8gcGljdHVyZQ==""#, #""data":"bm8gcGljdHVyZQ==","processors":[{"blur":{"radius":3}}]"#,
+            #""data":"bm8gcGljdHVyZQ==","options":{"maxBytes":5}"#,
+        ]
+        for given in stored {
+            let (bad, message) = try data("store", #"{"key":"\#(url)",\#(given)}"#)
+            #expect(bad?["key"]?.string == url && bad?["url"] == nil, "\(bad?.text ?? "") \(message)")
+        }
+        let bad = try data("store", #"{"key":"k","path":"\#(file)"}"#)
+        #expect(bad.data?["name"]?.string == "badData" && bad.data?["url"]?.string == "file://\(folder)/no%20image.png")
+        #expect(server.finish() == 0)
+    }
+
+    /// What is wrong is shown, and not that text is no text.
+    @Test func errorsOfParametersSayWhatIsWrong() throws {
+        let server = try ServerProcess(cache: folder)
+        func message(_ method: String, _ params: String) throws -> String {
+            try server.call(1, method, params)["error"]?["message"]?.string ?? ""
+        }
+        #expect(try message("stats", #"{"verbose":true}"#) == #""verbose" is no parameter; there are none."#)
+        #expect(try message("caches", #"{"a":1}"#) == #""a" is no parameter; there are none."#)
+        let values: [(String, String)] = [
+            ("as", #""sideways""#), ("options", #"{"memoryCacheExpiration":"sideways"}"#),
+            ("options", #"{"diskCacheAccessExtendingExpiration":"sideways"}"#),
+            ("options", #"{"cacheSerializer":{"format":"sideways"}}"#), ("options", #"{"redirect":"sideways"}"#),
+            ("options", #"{"onLastCancel":"sideways"}"#), ("options", #"{"downloadPriority":"sideways"}"#),
+            ("options", #"{"retry":{"maxRetries":1,"interval":"sideways"}}"#), ("options", #"{"timeout":"sideways"}"#),
+            ("options", #"{"forceRefresh":"sideways"}"#), ("options", #"{"delegates":["sideways"]}"#),
+            ("processors", #"[{"resize":{"width":5,"mode":"sideways"}}]"#),
+            ("processors", #"[{"roundCorner":{"radius":5,"corners":["sideways"]}}]"#),
+            ("processors", #"[{"border":{"width":5,"color":"sideways"}}]"#),
+            ("processors", #"[{"format":{"to":"sideways"}}]"#),
+            ("processors", #""sideways""#), ("options", #""sideways""#),
+        ]
+        for (name, value) in values {
+            let text = try message("retrieve", #"{"url":"data:,","\#(name)":\#(value)}"#)
+            #expect(text.contains("\"sideways\"") && !text.contains("not a string"), "\(text)")
+        }
+        let secret = try message("retrieve", #"{"url":"data:,","options":{"headers":"Cookie: secret"}}"#)
+        #expect(!secret.isEmpty && !secret.contains("secret"))
+        #expect(server.finish() == 0)
+    }
+
     /// By the name that it has in another method, or elsewhere in the same.
     @Test func nameInTheWrongPlaceIsRefusedWithTheRightOne() throws {
         let server = try ServerProcess(cache: folder)

@@ -96,6 +96,25 @@ struct ProgressTests {
         #expect(server.exitCode() == 0)
     }
 
+    @Test func progressWithoutADownloadDoesNotEndWithANumberOfBytes() throws {
+        let web = try LocalServer(routes: ["/a": .reply(200, [:], try Fixtures.bytes("png-rgb.png"))])
+        defer { web.stop() }
+        let server = try ServerProcess(cache: folder)
+        let url = quoted(web.url("/a"))
+        #expect(try server.call(1, "retrieve", #"{"url":\#(url)}"#)["result"]?["cacheType"]?.string == "none")
+        let forms = [#""as":"data""#, #""as":"pixels""#, #""processors":[{"blur":{"radius":3}}]"#, #""key":"none""#]
+        for (number, form) in forms.enumerated() {
+            let options = #""options":{"onlyFromCache":true},"workDoneToken":1"#
+            try server.request(2 + number, "retrieve", #"{"url":\#(url),\#(form),\#(options)}"#)
+            var last: JSON?
+            while let message = try server.next(), message["id"] == nil { last = message["params"]?["value"] }
+            guard let last else { continue }
+            #expect(last["kind"]?.string == "end" && last["message"]?.string == "nothing was downloaded", "\(form)")
+            #expect(last["receivedBytes"]?.integer == 0 && last["totalBytes"] == .null)
+        }
+        #expect(web.requests.count == 1 && server.finish() == 0)
+    }
+
     @Test func cancelledRequestHasNoProgressAfterItsAnswer() throws {
         let pieces = try Pieces(hasLength: true)
         defer { pieces.web.stop() }
