@@ -33,7 +33,7 @@
 (define-error 'halcyon-invalid-status-code
   "The server answered with a status that is not accepted" 'halcyon-error)
 (define-error 'halcyon-not-cached
-  "Only the cache was to be asked, and it has nothing" 'halcyon-error)
+  "The cache does not have it, and nothing may be loaded for it" 'halcyon-error)
 (define-error 'halcyon-processing-failed
   "A processor could not do its work, or there is no codec worker" 'halcyon-error)
 (define-error 'halcyon-limit-exceeded
@@ -50,6 +50,8 @@
   "The certificate or the handshake failed" 'halcyon-error)
 (define-error 'halcyon-forbidden-address
   "The configuration does not allow the host or the network" 'halcyon-error)
+(define-error 'halcyon-unreadable-file
+  "There is no such file, or it cannot be read" 'halcyon-error)
 (define-error 'halcyon-download-cancelled-before-starting
   "The client, asked about the request, wanted none to be sent" 'halcyon-error)
 (define-error 'halcyon-storage-failed
@@ -75,6 +77,7 @@
     ("timedOut" 20002 halcyon-timed-out)
     ("tlsFailed" 20003 halcyon-tls-failed)
     ("forbiddenAddress" 20004 halcyon-forbidden-address)
+    ("unreadableFile" 20005 halcyon-unreadable-file)
     ("downloadCancelledBeforeStarting" 30000 halcyon-download-cancelled-before-starting)
     ("storageFailed" 40000 halcyon-storage-failed))
   "The errors of the protocol: name, code and condition of each.")

@@ -138,7 +138,9 @@ package final class Job<Key: Hashable & Sendable, Value: Sendable>: PriorityObse
     /// must not join: the work is about to end, or its server has been silent for too long for this caller.
     func add(_ subscriber: Subscriber) -> (id: UInt64, latest: DownloadProgress?)? {
         state.withLock { state in
-            if state.isClosed || subscriber.caller?.isTooImpatient(silentSince.load(ordering: .relaxed)) == true { return nil }
+            if state.isClosed || subscriber.caller?.isTooImpatient(silentSince.load(ordering: .relaxed)) == true {
+                return nil
+            }
             state.lastID += 1
             let id = state.lastID
             var subscriber = subscriber

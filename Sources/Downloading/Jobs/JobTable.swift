@@ -66,7 +66,8 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         _ key: Key, priority: CallPriority, lingers: Bool = false, report: Job<Key, Value>.Report? = nil,
         caller: DownloadCaller? = nil, start: (Job<Key, Value>) -> Void, end: @escaping Job<Key, Value>.End
     ) -> Ticket {
-        let subscriber = Job<Key, Value>.Subscriber(priority: priority, lingers: lingers, report: report, caller: caller, end: end)
+        let subscriber = Job<Key, Value>.Subscriber(
+            priority: priority, lingers: lingers, report: report, caller: caller, end: end)
         let name = Name(key)
         let (job, id, latest, isNew) = state.withLock { state in
             if let job = state.running[name], let (id, latest) = job.add(subscriber) {
@@ -87,7 +88,9 @@ package final class JobTable<Key: Hashable & Sendable, Value: Sendable>: Sendabl
         let (name, priority) = (Name(key), CallPriority(CallPriority.background))
         let job = state.withLock { state -> Job<Key, Value>? in
             guard state.running[name] == nil else { return nil }
-            return newJob(name, Job<Key, Value>.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state).job
+            return newJob(
+                name, Job<Key, Value>.Subscriber(priority: priority, lingers: true, report: nil, end: end), &state
+            ).job
         }
         if let job { start(job) }
     }

@@ -14,7 +14,9 @@ enum MethodErrors {
         let loading = Set(ErrorCode.allCases)
         var errors: [String: Set<ErrorCode>] = [
             "retrieve": loading, "download": loading, "probe": loading,
-            "store": [.badData, .processingFailed, .limitExceeded, .invalidURL, .notCached, .storageFailed],
+            "store": [
+                .badData, .processingFailed, .limitExceeded, .invalidURL, .unreadableFile, .notCached, .storageFailed,
+            ],
             "explain": [.invalidURL, .forbiddenAddress, .storageFailed], "inspect": [.notCached, .storageFailed],
             "prefetch": [.storageFailed],
         ]

@@ -66,7 +66,7 @@ import Testing
             #expect(try engine.cache.path(for: key, burst: 0, mayWait: true)?.exists == false)
             #expect(try engine.cache.inspect(key) == nil)
             let failure = try await engine.failure(web.url, bytes: bytes) { $0.lookup.onlyFromCache = true }
-            #expect(failure == .notCached(key: web.url))
+            #expect(failure == .notCached(key: web.url, url: web.url))
         }
         #expect(try await image(.never, bytes: bytes, shortLived).cacheType == .none && web.count == 2)
     }

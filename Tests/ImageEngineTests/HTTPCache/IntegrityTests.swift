@@ -182,7 +182,7 @@ import Testing
 
     @Test func aProbeTellsOfNoOtherBytes() async throws {
         for (number, one) in Case.all.enumerated() where !one.bytes && one.staleIfError == nil {
-            let (url, before) = try await prepare(one, number)
+            let url = try await prepare(one, number).url
             let at = Comment(rawValue: one.description)
             let probed = try? await engine.manager.probe(
                 Resource(url: url), in: engine.cache, options: ImageOptions(one.options))

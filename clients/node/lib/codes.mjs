@@ -21,6 +21,7 @@ export const ErrorCode = Object.freeze({
   timedOut: 20002,
   tlsFailed: 20003,
   forbiddenAddress: 20004,
+  unreadableFile: 20005,
   downloadCancelledBeforeStarting: 30000,
   storageFailed: 40000,
 });

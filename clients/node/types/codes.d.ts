@@ -22,7 +22,7 @@ export const ErrorCode: Readonly<{
   notModified: 10001;
   /** The server answered with a status that is not accepted. */
   invalidStatusCode: 10002;
-  /** Only the cache was to be asked, and it has nothing. */
+  /** The cache does not have it, and nothing may be loaded for it. */
   notCached: 10003;
   /** A processor could not do its work, or there is no codec worker. */
   processingFailed: 10004;
@@ -40,6 +40,8 @@ export const ErrorCode: Readonly<{
   tlsFailed: 20003;
   /** The configuration does not allow the host or the network. */
   forbiddenAddress: 20004;
+  /** There is no such file, or it cannot be read. */
+  unreadableFile: 20005;
   /** The client, asked about the request, wanted none to be sent. */
   downloadCancelledBeforeStarting: 30000;
   /** The cache folder cannot be used; data.hint says what to do. */

@@ -191,6 +191,7 @@ return {
     timedOut = 20002,
     tlsFailed = 20003,
     forbiddenAddress = 20004,
+    unreadableFile = 20005,
     downloadCancelledBeforeStarting = 30000,
     storageFailed = 40000,
   },

@@ -31,6 +31,7 @@ __all__ = [
     "StorageFailed",
     "TimedOut",
     "TLSFailed",
+    "UnreadableFile",
 ]
 
 
@@ -75,7 +76,7 @@ class InvalidStatusCode(StatusFailure):
 
 
 class NotCached(HalcyonError):
-    """Only the cache was to be asked, and it has nothing (10003)."""
+    """The cache does not have it, and nothing may be loaded for it (10003)."""
 
 
 class ProcessingFailed(HalcyonError):
@@ -110,6 +111,10 @@ class ForbiddenAddress(HalcyonError):
     """The configuration does not allow the host or the network (20004)."""
 
 
+class UnreadableFile(HalcyonError):
+    """There is no such file, or it cannot be read (20005)."""
+
+
 class DownloadCancelledBeforeStarting(HalcyonError):
     """The client, asked about the request, wanted none to be sent (30000)."""
 
@@ -138,6 +143,7 @@ BY_CODE: Dict[int, Tuple[str, Type[HalcyonError]]] = {
     20002: ("timedOut", TimedOut),
     20003: ("tlsFailed", TLSFailed),
     20004: ("forbiddenAddress", ForbiddenAddress),
+    20005: ("unreadableFile", UnreadableFile),
     30000: ("downloadCancelledBeforeStarting", DownloadCancelledBeforeStarting),
     40000: ("storageFailed", StorageFailed),
 }
