@@ -121,6 +121,9 @@ public final class ImageRecord: Sendable {
         return end != .max && clock.map { end <= $0.now } ?? false
     }
 
+    /// `true` when it was stored to be expired at once: that is no reason to mark it where it is answered first.
+    public var livesNoTime: Bool { life.span == 0 }
+
     private func expiry(at clock: CacheClock?) -> Int? {
         let value = expiry.load(ordering: .relaxed)
         return value == .max ? nil : clock?.wall(value) ?? value

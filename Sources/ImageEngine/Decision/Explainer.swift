@@ -110,11 +110,13 @@ struct Explainer: Sendable {
         var original = try explain(resource, in: engine.lookup.originals(for: cache, options), loading)
         original.reasons.insert("It is made from its original, of which the rest is told.", at: 0)
         (original.path, original.cacheType) = (told.path, told.cacheType)
+        let isStale = original.isStale
         (original.storedAt, original.expiresAt, original.isStale) = (nil, nil, nil)
-        // Made before, of another original or for another request.
-        if let outdated = try cache.knownRecord(for: own) {
-            original.note(outdated, in: cache)
-            original.isStale = true
+        // Made before: of this original, or of another one or for another request, and then made anew.
+        if let made = try cache.knownRecord(for: own) {
+            let isUsable = try engine.lookup.isUsable(made, of: resource, in: cache, options)
+            original.note(made, in: cache)
+            original.isStale = isUsable ? isStale : true
         }
         return original
     }

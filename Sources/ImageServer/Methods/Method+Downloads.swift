@@ -38,9 +38,13 @@ extension Method {
                     priority: priority, report: report, joined: { open.slotPlace?.stopPrevious() })
                 var image = try await server.manager.image(
                     ImageRequest(resource, in: cache, options: options, needs: .bytes, caller: caller))
-                let reply = try ImageReply(image: image, form: form == .data ? .data : .none).checked(
-                    instead: "retrieve it, and ask for its path", source: url.text)
-                guard form == .data else { return DownloadReply(reply: reply) }
+                func checkedReply() throws -> ImageReply {
+                    try ImageReply(image: image, form: form == .data ? .data : .none).checked(
+                        instead: "retrieve it, and ask for its path", source: url.text)
+                }
+                guard form == .data else { return DownloadReply(reply: try checkedReply()) }
+                // Not kept: its bytes would be there while it waits.
+                _ = try checkedReply()
                 if !call.hasRoom(for: image.inlineMemory) {
                     image = try await server.manager.settingBytesAside(of: image)
                 }

@@ -199,8 +199,12 @@ final class Retrieval: OpenRequest, OrderedRequest {
         if options.processing.wantsPreview {
             image = try await manager.addingPreview(to: image, in: cache, options: options)
         }
-        let reply = try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
-        guard form.needsBytes else { return reply }
+        func checkedReply() throws -> ImageReply {
+            try ImageReply(image: image, form: form, showsPreview: options.processing.wantsPreview).checked()
+        }
+        guard form.needsBytes else { return try checkedReply() }
+        // Not kept: its bytes would be there while it waits.
+        _ = try checkedReply()
         // Once: who waited again would wait for its own room.
         if !isLastTry {
             if !call.hasRoom(for: image.inlineMemory) { image = try await manager.settingBytesAside(of: image) }
