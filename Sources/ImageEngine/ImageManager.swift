@@ -75,6 +75,11 @@ public final class ImageManager: Sendable {
     public func settingBytesAside(of result: ImageResult) async throws -> ImageResult {
         var waiting = result
         (waiting.bytes, waiting.entry, waiting.hold) = (nil, nil, nil)
+        // What is freed between other blocks stays with the process otherwise, and thousands may wait.
+        if services.counts.bytesAside.add(result.record.byteCount, ordering: .relaxed).newValue >= 32 << 20 {
+            services.counts.bytesAside.store(0, ordering: .relaxed)
+            services.pool.submit { AllocatorTrimmer.giveBack() }
+        }
         if result.record.path != nil { return waiting }
         let content = result.bytes.map { DiskStorage.Content.bytes($0) } ?? result.content
         guard let content, content.isInMemory else { return result }
