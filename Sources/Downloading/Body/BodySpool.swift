@@ -55,7 +55,7 @@ package final class BodySpool {
     /// - Parameter expected: The size of the whole body, if known.
     package func append(_ data: UnsafeRawBufferPointer, expected: Int?) throws {
         try movingOnFailure {
-            if isInMemory, count + data.count > Self.memoryLimit { try moveToFile() }
+            if isInMemory, count + data.count > Self.memoryLimit || place.memory.isUsedUp { try moveToFile() }
             try write(data, expected)
         }
         count += data.count
@@ -175,7 +175,7 @@ package final class BodySpool {
         try movingOnFailure { try flush() }
         hash()
         switch sink {
-        case .memory: return DownloadedBody(.memory(bytes))
+        case .memory: return DownloadedBody(.memory(bytes), in: place.memory)
         case .unnamed(let file): return DownloadedBody(.unnamed(file, count: count))
         case .file(let descriptor, let path):
             close(descriptor)

@@ -13,13 +13,18 @@ package final class DownloadedBody: Sendable {
 
     package let storage: Storage
     private let digest: TrailingDigest?
+    private let memory: BodyMemory?
 
-    /// - Parameter digest: The hash of the file, computed during the download.
-    package init(_ storage: Storage, _ digest: TrailingDigest? = nil) {
-        (self.storage, self.digest) = (storage, digest)
+    /// - Parameters:
+    ///   - digest: The hash of the file, computed during the download.
+    ///   - memory: Counts the bytes as long as they are there, when they are in memory.
+    package init(_ storage: Storage, _ digest: TrailingDigest? = nil, in memory: BodyMemory? = nil) {
+        (self.storage, self.digest, self.memory) = (storage, digest, memory)
+        memory?.add(count)
     }
 
     deinit {
+        memory?.subtract(count)
         if case .file(let path, _) = storage { unlink(path) }
     }
 

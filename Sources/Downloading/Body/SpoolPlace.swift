@@ -10,6 +10,7 @@ package struct SpoolPlace: Sendable {
     package var names: (any LineStore)?
     /// The observer of large bodies during the download. Each body has a copy.
     package var observer: (any ByteObserver)?
+    let memory = BodyMemory()
     /// Create temporary files, tried one after the other, for bodies that the cache folder does not accept.
     var spares = UnnamedFile.places
 
