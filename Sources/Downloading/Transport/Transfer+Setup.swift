@@ -18,6 +18,8 @@ extension Transfer {
         // Over TLS the handshake tells whether requests can share a connection. Without TLS only a response would, and
         // a slow one would hold up all other requests to its host.
         if outgoing.url.isSecure { hc_set_long(easy, CURLOPT_PIPEWAIT, 1) }
+        // libcurl's own limit, 118 s, would end sooner what is to stay.
+        hc_set_long(easy, CURLOPT_MAXAGE_CONN, settings.idleSpan / 1_000_000_000 + 1)
         hc_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(request.limits.timeoutSeconds * 1000) + 1000)
         // So that a length that is too large a number is an error; the callers' limits are lower.
         hc_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, .max)

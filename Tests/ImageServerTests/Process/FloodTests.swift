@@ -96,7 +96,8 @@ struct FloodTests {
         let web = try LocalServer(routes: ["/held": Script.empty.waiting(for: gate).closing()])
         defer { web.stop() }
         let server = try ServerProcess(cache: folder)
-        try server.request(1, "retrieve", #"{"url":\#(quoted(web.url("/held")))}"#)
+        let options = #"{"timeout":600}"#
+        try server.request(1, "retrieve", #"{"url":\#(quoted(web.url("/held"))),"options":\#(options)}"#)
         try waitUntil("the request reaching the server", blocking: { web.requestCount("/held") == 1 })
         // Far more answers than a pipe and the server's own buffer hold, and fewer requests than make it stop reading.
         let document = Array((2..<400).map { (id: $0, method: "rpc.discover", params: "{}") })
