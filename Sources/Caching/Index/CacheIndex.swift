@@ -235,12 +235,12 @@ final class CacheIndex: Sendable {
         do {
             return try surveyingOnce(until: end, body)
         } catch let failure as Failure
-            where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isFault
+            where failure.isCorruption || failure.isForeign || failure.isOlder || failure.isFault || failure.isUnopened
         {
             // What connections of a process share goes with the last of them.
             if failure.isFault { closeAll() } else { close(survey) }
             if failure.isCorruption { try putAside(found, after: failure) }
-            // A write makes it or upgrades it.
+            // A write makes it or upgrades it, and waits for the lock while another process puts a damaged one aside.
             try write { _ in }
             return try surveyingOnce(until: end, body)
         }
