@@ -45,6 +45,18 @@ import Testing
         #expect(led.text == sent && led.host == host)
     }
 
+    /// Browsers end the host at a backslash, libcurl counts it to the user's name: no two readers may see two hosts.
+    @Test(arguments: [
+        #"http://public.example\@127.0.0.1/"#, #"http://public.example:80\@127.0.0.1/"#, #"http:/\127.0.0.1/"#,
+        #"https://a\b:c@127.0.0.1?q"#,
+    ])
+    func backslashBeforeThePathIsRefused(_ text: String) throws {
+        #expect(throws: ImageError.self) { try WebURL(text) }
+        let base = try WebURL("https://start.example/a")
+        #expect(throws: ImageError.self) { try base.following(text, naming: text) }
+        #expect(try WebURL(#"http://127.0.0.1/\@a"#).text == "http://127.0.0.1/%5C@a")
+    }
+
     @Test func spacesAreSentAsBrowsersSendThem() throws {
         #expect(try WebURL("http://a/b c?d e=f+g h#i j").text == "http://a/b%20c?d%20e=f+g%20h")
         let base = try WebURL("http://a/b/c")

@@ -38,6 +38,10 @@ extension WebURL {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw invalid("It contains a control character.")
         }
+        // Browsers end the host at a backslash, libcurl takes it for a part of the user's name.
+        if let backslash = text.utf8.firstIndex(of: UInt8(ascii: "\\")), backslash < Self.endOfAuthority(text) {
+            throw invalid("It contains a backslash before its path; write %5C if the user's name contains one.")
+        }
         if let failure = hc_load() {
             throw .connectionFailed(url: source, reason: String(cString: failure) + ".")
         }
@@ -110,15 +114,18 @@ extension WebURL {
     private static func percentEncoded(_ text: String) -> String {
         guard text.utf8.contains(where: needsEncoding) else { return text }
         let bytes = text.utf8
-        var start = bytes.startIndex
-        if let slashes = text.firstRange(of: /^([A-Za-z][A-Za-z0-9+.\-]*:\/+|\/\/)/) {
-            start = bytes[slashes.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
-        }
+        let start = endOfAuthority(text)
         var encoded = Array(bytes[..<start])
         for byte in bytes[start...] {
             if needsEncoding(byte) { encoded += percentEncoding(of: byte) } else { encoded.append(byte) }
         }
         return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// Where the path, query or fragment begins; the start of a text without a host.
+    private static func endOfAuthority(_ text: String) -> String.Index {
+        guard let slashes = text.firstRange(of: /^([A-Za-z][A-Za-z0-9+.\-]*:\/+|\/\/)/) else { return text.startIndex }
+        return text.utf8[slashes.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
     }
 
     private static func needsEncoding(_ byte: UInt8) -> Bool {
